@@ -1,2 +1,62 @@
-default:
-    @just --list
+# Every command a person types. Each has `--help`; the work is done by the harness in its container.
+
+set positional-arguments
+
+# List the commands
+@default:
+    just --list --unsorted
+
+# Measure implementations: just bench rust-async python-sync --plan quick
+[group('measure')]
+@bench *arguments:
+    harness/run bench "$@"
+
+# Run the contract's black-box tests: just verify rust-async, just verify all
+[group('measure')]
+@verify *arguments:
+    harness/run verify "$@"
+
+# Say what this machine is fit for, what it is not, and why
+[group('measure')]
+@doctor *arguments:
+    harness/run doctor "$@"
+
+# List implementations, scenarios, plans, topologies and placements
+[group('measure')]
+@list *arguments:
+    harness/run list "$@"
+
+# Serve one implementation on 127.0.0.1:8080
+[group('serve')]
+@up *arguments:
+    harness/run up "$@"
+
+# Remove what `just up` started
+[group('serve')]
+@down *arguments:
+    harness/run down "$@"
+
+# Print the log of a served service: just logs app
+[group('serve')]
+@logs *arguments:
+    harness/run logs "$@"
+
+# Run all that CI runs
+[group('develop')]
+@test *arguments:
+    harness/run test "$@"
+
+# Run the tests that start no container, and the linters
+[group('develop')]
+@check *arguments:
+    harness/run check "$@"
+
+# Format all sources
+[group('develop')]
+@fmt *arguments:
+    harness/run fmt "$@"
+
+# Print the JSON Schema of run.json
+[group('develop')]
+@schema *arguments:
+    harness/run schema "$@"

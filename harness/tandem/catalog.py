@@ -1,0 +1,237 @@
+"""Reads what can be run (implementations, scenarios, plans, topologies, placements) into types."""
+
+import re
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tandem.errors import UsageError, unknown
+
+CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$")]
+
+
+class Entry(BaseModel):
+    """A thing that a file describes; `name` is the folder's or file's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+    name: str
+
+
+class Unsupported(BaseModel):
+    """What an implementation cannot do: name -> reason."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    knobs: dict[str, str] = {}
+    scenarios: dict[str, str] = {}
+
+
+class Implementation(Entry):
+    """A folder with a bench.toml."""
+
+    title: str
+    language: str
+    model: Literal["sync", "async"]
+    stack: list[str]
+    defaults: dict[str, CpuFormula] = {}
+    unsupported: Unsupported = Unsupported()
+    hidden: bool = False
+
+
+class Scenario(Entry):
+    """What the client asks for (loadgen/scenarios/*.toml)."""
+
+    stresses: str
+    path: str
+    """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""
+    ids: list[str] = []
+    """Ranges such as "1-24", both ends included."""
+    session_user: int | None = None
+    connections: Annotated[int, Field(ge=1)]
+    statements: list[str]
+    """The contract's queries that one request runs, once each, by file name."""
+    answer: Literal["recipe"]
+    """Which golden bodies an answer must be one of."""
+
+    @cached_property
+    def expanded_ids(self) -> list[int]:
+        """All ids of the ranges, ascending as written."""
+        out: list[int] = []
+        for span in self.ids:
+            low, _, high = span.partition("-")
+            out.extend(range(int(low), int(high or low) + 1))
+        return out
+
+
+class Plan(Entry):
+    """How long and how often (loadgen/plans/*.toml)."""
+
+    purpose: str
+    trials: Annotated[int, Field(ge=1)]
+    warm_up_s: Annotated[int, Field(ge=1)]
+    warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
+    warm_up_cap_s: Annotated[int, Field(ge=1)]
+    closed_s: Annotated[int, Field(ge=4)]
+    open_s: Annotated[int, Field(ge=4)]
+    open_load_fraction: Annotated[float, Field(gt=0, lt=1)]
+    """The open loop's rate, as a share of the goodput of the first closed window."""
+    trim_start_s: float = 2.0
+    trim_end_s: float = 1.0
+
+
+class Knob(Entry):
+    """An environment variable that every image honours (contract/knobs.toml)."""
+
+    default: str
+    meaning: str
+    values: list[str] | None = None
+
+
+class EnvFile(Entry):
+    """A topology or a placement: variables for compose/stack.yaml."""
+
+    summary: str
+    variables: dict[str, str]
+
+
+def _explain(error: ValidationError, file: Path) -> UsageError:
+    first = error.errors()[0]
+    where = " -> ".join(str(part) for part in first["loc"]) or "(top level)"
+    return UsageError(f"{file}: {where}: {first['msg']}")
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
+    data = _read_toml(file)
+    try:
+        return model.model_validate({"name": name, **data})
+    except ValidationError as error:
+        raise _explain(error, file) from None
+
+
+def read_env_file(file: Path) -> EnvFile:
+    """Reads NAME=VALUE lines; the first comment is the summary."""
+    variables: dict[str, str] = {}
+    summary = ""
+    for number, line in enumerate(file.read_text().splitlines(), start=1):
+        if line.startswith("#"):
+            summary = summary or line.lstrip("# ")
+        elif line.strip():
+            match = re.fullmatch(r"([A-Z_]+)=(.*)", line.strip())
+            if not match:
+                raise UsageError(f"{file}: line {number}: expected NAME=VALUE")
+            variables[match[1]] = match[2]
+    return EnvFile(name=file.stem, summary=summary, variables=variables)
+
+
+def cpus_in(cpuset: str) -> int | None:
+    """How many CPUs a set such as "0,2-3" names; None for the empty set, which means all."""
+    if not cpuset:
+        return None
+    count = 0
+    for span in cpuset.split(","):
+        low, _, high = span.partition("-")
+        count += int(high or low) - int(low) + 1
+    return count
+
+
+def evaluate(formula: str, cpus: int) -> int:
+    """The value of a formula of bench.toml (`N`, `cpus`, `N*cpus`, `N*cpus+M`) on so many CPUs."""
+    if formula.isdigit():
+        return int(formula)
+    if formula == "cpus":
+        return cpus
+    factor, _, rest = formula.partition("*cpus")
+    return int(factor) * cpus + int(rest.lstrip("+") or 0)
+
+
+class Catalog:
+    """Everything that can be run, found by looking, with no central list."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def implementations(self) -> dict[str, Implementation]:
+        files = sorted(self.root.glob("*/bench.toml"))
+        return {file.parent.name: _load(Implementation, file, file.parent.name) for file in files}
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        return {f.stem: _load(Scenario, f, f.stem) for f in sorted(self.root.glob("loadgen/scenarios/*.toml"))}
+
+    @cached_property
+    def plans(self) -> dict[str, Plan]:
+        return {f.stem: _load(Plan, f, f.stem) for f in sorted(self.root.glob("loadgen/plans/*.toml"))}
+
+    @cached_property
+    def topologies(self) -> dict[str, EnvFile]:
+        return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/topologies/*.env"))}
+
+    @cached_property
+    def placements(self) -> dict[str, EnvFile]:
+        return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/placements/*.env"))}
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        file = self.root / "contract/knobs.toml"
+        try:
+            return {name: Knob(name=name, **table) for name, table in _read_toml(file).items()}
+        except ValidationError as error:
+            raise _explain(error, file) from None
+
+    def implementation(self, name: str) -> Implementation:
+        """The implementation of that name. A hidden one (a test's) is found by its path. Raises UsageError."""
+        if name in self.implementations:
+            return self.implementations[name]
+        file = self.root / name / "bench.toml"
+        if "/" in name and file.is_file():
+            return _load(Implementation, file, name)
+        raise unknown("implementation", name, self.implementations)
+
+    def pick[T: Entry](self, kind: str, name: str, entries: dict[str, T]) -> T:
+        """The entry of that name, or a UsageError that offers the nearest."""
+        if name not in entries:
+            raise unknown(kind, name, entries)
+        return entries[name]
+
+    def default_placement(self, cpus: int) -> EnvFile:
+        """The largest placement of this repository that fits a host of so many CPUs."""
+        for least, name in ((8, "eight-cores"), (4, "four-cores"), (2, "two-cores")):
+            if cpus >= least:
+                return self.placements[name]
+        return self.placements["shared"]
+
+    def effective_knobs(self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]) -> dict[str, str]:
+        """What the application's knobs will be: the user's choice, else the implementation's best, else the contract's.
+
+        Raises UsageError for an unknown knob, a value outside the knob's list, or a knob that the
+        implementation declares unsupported.
+        """
+        settings = {
+            name: str(evaluate(implementation.defaults[name], app_cpus)) if name in implementation.defaults else knob.default
+            for name, knob in self.knobs.items()
+            if name not in ("PORT", "DATABASE_URL")
+        }
+        for name, value in chosen.items():
+            knob = self.pick("knob", name, self.knobs)
+            if name not in settings:
+                raise UsageError(f"{name} is set by the topology and cannot be chosen.")
+            if name in implementation.unsupported.knobs:
+                raise UsageError(
+                    f"{implementation.name} cannot vary {name}: {implementation.unsupported.knobs[name]}."
+                )
+            if knob.values and value not in knob.values:
+                raise UsageError(f"{name} must be one of {', '.join(knob.values)}, not '{value}'.")
+            settings[name] = value
+        return settings

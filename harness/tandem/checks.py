@@ -1,0 +1,69 @@
+"""Runs the project's own tests: one pytest session, whose last line is `N passed, N failed`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = ("harness/tests", "contract/tests")
+
+
+class _LastLine:
+    """Counts outcomes and prints them as the very last line."""
+
+    def __init__(self) -> None:
+        self.passed = self.failed = self.skipped = 0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed += 1
+        elif report.skipped:
+            self.skipped += 1
+        elif report.when == "call":
+            self.passed += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.failed += 1
+
+
+def _pytest(root: Path, arguments: list[str]) -> int:
+    counts = _LastLine()
+    config = str(root / "harness/pyproject.toml")
+    status = pytest.main(["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider", *arguments], plugins=[counts])
+    skipped = f", {counts.skipped} skipped" if counts.skipped else ""
+    print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
+    return int(status)
+
+
+def everything(root: Path) -> int:
+    """All tests. Returns the exit status."""
+    return _pytest(root, [str(root / folder) for folder in TESTS])
+
+
+def quick(root: Path) -> int:
+    """The tests that start no container. Returns the exit status."""
+    return _pytest(root, ["-m", "not docker", str(root / "harness/tests")])
+
+
+def contract(root: Path, implementations: list[str]) -> int:
+    """The contract's tests against some implementations. Returns the exit status."""
+    chosen = [argument for name in implementations for argument in ("--implementation", name)]
+    return _pytest(root, [str(root / "contract/tests"), *chosen])
+
+
+def format_sources(root: Path) -> None:
+    """Formats Python, Rust and the justfile in place."""
+    python = [str(path) for path in (root / "harness", root / "contract", *root.glob("python-*"))]
+    ruff = Path(sys.executable).parent / "ruff"
+    subprocess.run([ruff, "format", *python], check=True)
+    subprocess.run([ruff, "check", "--fix", *python], check=False)
+    subprocess.run(["just", "--fmt", "--unstable"], cwd=root, check=True)
+    for manifest in root.glob("*/Cargo.toml"):
+        folder = manifest.parent
+        build = ["docker", "buildx", "build", "--quiet", "--target", "rust", "-f", str(folder / "Dockerfile"), str(root)]
+        image = subprocess.run(build, check=True, capture_output=True, text=True).stdout.strip()
+        subprocess.run(
+            ["docker", "run", "--rm", "-v", f"{folder}:{folder}", "-w", str(folder), image, "cargo", "fmt"], check=True
+        )

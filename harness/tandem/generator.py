@@ -1,0 +1,78 @@
+"""oha: what to call it with, and what it says."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from tandem.errors import TandemError
+
+OLDEST = (1, 14)
+"""Before this release the SQLite rows lack the paced start."""
+TIMEOUT_S = 10
+FOLDER = "/tmp"
+
+
+@dataclass(frozen=True)
+class Load:
+    """One window's load."""
+
+    url: str
+    duration_s: int
+    connections: int
+    threads: int
+    headers: dict[str, str]
+    rate_rps: int | None = None
+    """None: closed loop, every connection sends again as soon as it is answered."""
+    urls: list[str] | None = None
+    """The generator draws one for each request; None: always `url`."""
+
+
+def arguments(load: Load, name: str) -> list[str]:
+    """The command line of a load; rows go to FOLDER/name.sqlite, the summary to FOLDER/name.json.
+
+    --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
+    -r 0: a redirect is no answer. -t: the default never times out.
+    """
+    out = ["oha", "--no-tui", "--worker-threads", str(load.threads), "-t", f"{TIMEOUT_S}s", "-w", "-r", "0"]
+    out += ["-z", f"{load.duration_s}s", "-c", str(load.connections)]
+    out += ["--output-format", "json", "-o", f"{FOLDER}/{name}.json", "--db-url", f"{FOLDER}/{name}.sqlite"]
+    if load.rate_rps is not None:
+        out += ["-q", str(load.rate_rps), "--latency-correction"]
+    for key, value in load.headers.items():
+        out += ["-H", f"{key}: {value}"]
+    if load.urls is not None:
+        return [*out, "--urls-from-file", f"{FOLDER}/{name}.urls"]
+    return [*out, load.url]
+
+
+class Report(BaseModel):
+    """What of oha's JSON is used: a cross-check and the errors, which have no rows."""
+
+    statusCodeDistribution: dict[str, int] = {}  # noqa: N815 - oha's name
+    errorDistribution: dict[str, int] = {}  # noqa: N815
+
+    @property
+    def answered(self) -> int:
+        return sum(self.statusCodeDistribution.values())
+
+
+def read_report(file: Path) -> Report:
+    """Reads oha's JSON. Raises TandemError if it is missing or not of that form."""
+    try:
+        return Report.model_validate_json(file.read_text())
+    except (OSError, ValueError) as error:
+        raise TandemError(f"{file}: the load generator's summary cannot be read: {error}") from None
+
+
+def check_version(text: str) -> str:
+    """The version in the output of `oha --version`. Raises TandemError below OLDEST."""
+    match = re.search(r"(\d+)\.(\d+)\.\d+", text)
+    if not match:
+        raise TandemError(f"the load generator does not tell its version: {text!r}")
+    found: tuple[Any, ...] = (int(match[1]), int(match[2]))
+    if found < OLDEST:
+        raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} is the first that can be used")
+    return match[0]

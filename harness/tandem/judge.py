@@ -1,0 +1,201 @@
+"""Applies the validity gates to a window and names what limited it. Pure.
+
+The thresholds are those of a laptop or a shared runner; docs/methodology.md says where each comes from.
+"""
+
+from dataclasses import dataclass
+
+from tandem.record import Finding, Role, Verdict, Window
+
+WORK_TOLERANCE = 0.005
+"""HAProxy, the database and the generator must agree on the number of requests to this share."""
+STEAL_WARN, STEAL_VOID = 0.02, 0.10
+FOREIGN_WARN, FOREIGN_VOID = 0.05, 0.15
+HARNESS_CORES_WARN = 0.05
+LATENESS_P99_WARN_MS = 3.0
+LATENESS_GAP_VOID_MS = 100.0
+COMPLETE_LEAST = 0.995
+LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
+"""The second where the mean service time is under a millisecond: the generator's own time counts there."""
+
+GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
+SET_BUSY = 0.90
+"""A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
+THREAD_BUSY = 0.90
+POOL_WAIT_SHARE = 0.20
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the contract says about one request of the scenario."""
+
+    statements: list[str]
+    proxied: bool
+
+
+def _finding(code: str, severity: str, text: str) -> Finding:
+    return Finding.model_validate({"code": code, "severity": severity, "text": text})
+
+
+def _work(window: Window, expected: Expectation) -> list[Finding]:
+    """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
+    found = []
+    if window.requests == 0:
+        return [_finding("no-answers", "invalid", "not one request was answered")]
+    bad = sum(window.failed.values())
+    if bad:
+        reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
+        share = bad / (window.requests + bad)
+        severity = "invalid" if share > 1 - COMPLETE_LEAST else "warning"
+        found.append(_finding("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
+    if window.probe_failures:
+        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
+        found.append(_finding("wrong-body", "invalid", text))
+    answered = window.good + window.probes - window.failed.get("probe not answered", 0)
+    for name in expected.statements:
+        calls = window.statements[name].calls if name in window.statements else 0
+        if abs(calls - answered) > WORK_TOLERANCE * answered + 1:
+            text = f"the database ran '{name}' {calls} times for {answered} right answers: {calls / max(answered, 1):.3f} per request, not 1"
+            found.append(_finding("sql-mismatch", "invalid", text))
+    other = window.statements["other"].calls if "other" in window.statements else 0
+    if other > WORK_TOLERANCE * answered + 20:
+        text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
+        found.append(_finding("sql-extra", "invalid", text))
+    if window.proxy is not None and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1:
+        text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
+        found.append(_finding("proxy-mismatch", "invalid", text))
+    return found
+
+
+def _load(window: Window) -> list[Finding]:
+    """Did the generator do what it was asked?"""
+    found = []
+    if window.load == "closed":
+        fast = (window.service_time_ms.mean or 0) < 1
+        low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE
+        if window.little is not None and not low <= window.little <= high:
+            text = f"Little's law: throughput x service time / connections is {window.little:.3f}, outside {low} to {high}"
+            found.append(_finding("littles-law", "invalid", text))
+        return found
+    if window.lateness_ms is not None:
+        worst, p99 = window.lateness_ms.max or 0.0, window.lateness_ms.p99
+        if worst > LATENESS_GAP_VOID_MS:
+            text = f"the generator was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
+            found.append(_finding("generator-stalled", "void", text))
+        elif p99 is not None and p99 > LATENESS_P99_WARN_MS:
+            text = f"the generator was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
+            found.append(_finding("generator-late", "warning", text))
+    if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
+        text = f"only {window.good} of {window.scheduled} scheduled requests were answered right ({window.good / window.scheduled:.1%})"
+        found.append(_finding("incomplete", "invalid", text))
+    return found
+
+
+def _host(window: Window) -> list[Finding]:
+    """Was the host quiet?"""
+    found = []
+    host = window.host
+    for code, what, share, warn, void in (
+        ("steal", "the hypervisor took", host.steal_share, STEAL_WARN, STEAL_VOID),
+        ("foreign-cpu", "processes that do not belong here took", host.foreign_cpu_share, FOREIGN_WARN, FOREIGN_VOID),
+    ):
+        if share > warn:
+            severity = "void" if share > void else "warning"
+            found.append(_finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})"))
+    if host.harness_cpu_cores is not None and host.harness_cpu_cores > HARNESS_CORES_WARN:
+        found.append(_finding("harness-cpu", "warning", f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})"))
+    for name, role in window.roles.items():
+        if role.throttled_s > 0:
+            found.append(_finding("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s"))
+    return found
+
+
+_STARVED = {"no-answers", "wrong-answers", "littles-law", "incomplete", "sql-mismatch", "proxy-mismatch"}
+"""What lack of CPU can cause by itself. A wrong body or a foreign statement it cannot."""
+
+
+def gates(window: Window, expected: Expectation) -> list[Finding]:
+    """Everything that the checks notice about a window, gravest kind first."""
+    host = _host(window)
+    found = [*_work(window, expected), *_load(window)]
+    if any(finding.severity == "void" for finding in host):
+        # A program that got no CPU answers late or not at all: that says nothing about the program.
+        found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]
+    found += host
+    order = {"invalid": 0, "void": 1, "warning": 2}
+    return sorted(found, key=lambda finding: order[finding.severity])
+
+
+def verdict(findings: list[Finding]) -> Verdict:
+    """`invalid` before `void` before `ok`."""
+    severities = {finding.severity for finding in findings}
+    if "invalid" in severities:
+        return Verdict.INVALID
+    return Verdict.VOID if "void" in severities else Verdict.OK
+
+
+_LIMITS = {
+    "loadgen": ("generator", GENERATOR_BUSY),
+    "proxy": ("proxy", PROXY_BUSY),
+    "pgbouncer": ("pooler", POOLER_BUSY),
+    "db": ("database", DATABASE_BUSY),
+    "app": ("app-cpu", APP_BUSY),
+}
+
+
+def _share(role: Role) -> float:
+    return role.cpu_cores / role.cores_available
+
+
+def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[str]]:
+    """What limited a window, and the shares that decided it.
+
+    The first that matches: a role above its share of its own CPU set, in the order generator, proxy, pooler,
+    database, application; a set that is exhausted by several roles together, named after its largest user;
+    one thread of the application at a full core; waiting for a database connection; else `latency-bound`.
+    An open loop below saturation is limited by nothing: its rate was given.
+    """
+    roles = window.roles
+    evidence = [
+        f"{name} {role.cpu_cores:.2f} of {role.cores_available} cores ({_share(role):.0%})"
+        for name, role in sorted(roles.items(), key=lambda item: -_share(item[1]))
+    ]
+    sets: dict[str, list[str]] = {}
+    for name, role in roles.items():
+        if role.cpuset:
+            sets.setdefault(role.cpuset, []).append(name)
+    busy_sets = {cpuset: sum(_share(roles[name]) for name in names) for cpuset, names in sets.items()}
+    evidence += [f"CPU set {cpuset} {busy:.0%} busy" for cpuset, busy in sorted(busy_sets.items()) if len(sets[cpuset]) > 1]
+
+    for name, (tag, limit) in _LIMITS.items():
+        if name in roles and _share(roles[name]) > limit:
+            return tag, evidence
+    for cpuset, names in sets.items():
+        if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:
+            largest = max(names, key=lambda name: roles[name].cpu_cores)
+            return _LIMITS[largest][0], [*evidence, f"{largest} is the largest user of the exhausted CPU set {cpuset}"]
+    app = roles.get("app")
+    if app is not None and (app.busiest_thread_cores or 0) >= THREAD_BUSY:
+        return "app-thread", [*evidence, f"one thread of the application used {app.busiest_thread_cores:.2f} of a core"]
+    if window.load == "open":
+        return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
+    if any(finding.code in ("steal", "foreign-cpu") for finding in _host(window)):
+        return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
+    waiting = _pool_wait(window, db_pool_usable)
+    if waiting:
+        return "pool-wait", [*evidence, waiting]
+    return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
+
+
+def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:
+    """Why requests wait for a database connection, if they do."""
+    pooler, mean_ms = window.pooler, window.service_time_ms.mean
+    if pooler is None or not mean_ms:
+        return None
+    if pooler.wait_us_per_query is not None and window.requests:
+        waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
+        if waited_ms > POOL_WAIT_SHARE * mean_ms:
+            return f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms for a server connection in PgBouncer"
+    if db_pool_usable is not None and db_pool_usable < window.connections:
+        return f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
+    return None

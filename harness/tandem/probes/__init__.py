@@ -1,0 +1,1 @@
+"""Reads the counters of the host, of containers and of the stack's services."""

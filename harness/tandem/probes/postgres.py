@@ -1,0 +1,63 @@
+"""What the database did for the application, by pg_stat_statements."""
+
+import re
+from pathlib import Path
+
+import psycopg
+
+from tandem.record import Statement
+
+OTHER = "other"
+
+
+def normalise(sql: str) -> str:
+    """One spelling for one statement: single spaces, no closing semicolon, lower case."""
+    return re.sub(r"\s+", " ", sql).strip().rstrip(";").strip().lower()
+
+
+def read_queries(folder: Path) -> dict[str, str]:
+    """The contract's queries: normalised text -> name."""
+    return {normalise(file.read_text()): file.stem for file in sorted(folder.glob("*.sql"))}
+
+
+def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -> dict[str, Statement]:
+    """Sums (text, calls, rows) up by the contract's names; what it does not know goes to `other`."""
+    out: dict[str, Statement] = {}
+    for text, calls, returned in rows:
+        name = queries.get(normalise(text), OTHER)
+        before = out.get(name, Statement(calls=0, rows=0))
+        out[name] = Statement(calls=before.calls + calls, rows=before.rows + returned)
+    return out
+
+
+class Postgres:
+    def __init__(self, address: str, password: str, queries: dict[str, str]) -> None:
+        self._dsn = f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+        self._queries = queries
+        self._connection: psycopg.Connection | None = None
+
+    def _connected(self) -> psycopg.Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True)
+        return self._connection
+
+    def forget(self) -> None:
+        """Drops the connection; the database is about to be replaced."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def version(self) -> str:
+        row = self._connected().execute("show server_version").fetchone()
+        return str(row[0]) if row else ""
+
+    def reset_statements(self) -> None:
+        self._connected().execute("select pg_stat_statements_reset()")
+
+    def statements(self) -> dict[str, Statement]:
+        """Calls and rows since the reset, of the role `app` only."""
+        rows = self._connected().execute(
+            "select s.query, s.calls, s.rows from pg_stat_statements as s"
+            " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
+        )
+        return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)

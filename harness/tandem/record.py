@@ -1,0 +1,238 @@
+"""The record of a run: what `run.json` holds. Typed, versioned, exported as JSON Schema.
+
+Keys carry their unit. null means "not measured"; there are no sentinels.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+SCHEMA_VERSION = 1
+
+
+def _six_digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+Number = Annotated[float, PlainSerializer(_six_digits)]
+"""A float that is written with six significant digits, so that a difference of two records is readable."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Verdict(StrEnum):
+    """What may be done with a result."""
+
+    OK = "ok"
+    """Every check passed."""
+    INVALID = "invalid"
+    """The system under test or the load did not do what was asked; the figures mean nothing."""
+    VOID = "void"
+    """The host disturbed the measurement; the same run may well be good at another time."""
+    FAILED = "failed"
+    """It ended before it could be measured."""
+
+
+class Finding(Part):
+    """One thing that a gate noticed."""
+
+    code: str
+    severity: Literal["invalid", "void", "warning"]
+    text: str
+
+
+class Times(Part):
+    """A distribution in milliseconds; a percentile with fewer than 100 samples beyond it is null."""
+
+    samples: int
+    mean: Number | None = None
+    p50: Number | None = None
+    p90: Number | None = None
+    p99: Number | None = None
+    p999: Number | None = None
+    max: Number | None = None
+
+
+class Role(Part):
+    """What the containers of one role used during the steady part of a window."""
+
+    cpu_cores: Number
+    """CPU-seconds per second."""
+    cpuset: str
+    cores_available: int
+    memory_peak_bytes: int | None
+    """Anonymous memory, the largest sample."""
+    throttled_s: Number
+    busiest_thread_cores: Number | None = None
+
+
+class Statement(Part):
+    calls: int
+    rows: int
+
+
+class Proxy(Part):
+    """HAProxy's own count over the window."""
+
+    responses_2xx: int
+    responses_other: int
+    connection_errors: int
+    response_errors: int
+    queue_max: int
+    in_flight_mean: Number | None
+
+
+class Pooler(Part):
+    """PgBouncer's own count over the window."""
+
+    queries: int
+    wait_us_per_query: Number | None
+    clients_waiting_max: int
+    servers_active_max: int
+    servers_active_mean: Number | None
+
+
+class Host(Part):
+    """What else went on: shares of the capacity of all CPUs together."""
+
+    steal_share: Number
+    foreign_cpu_share: Number
+    """CPU used by processes that are neither the stack's nor the harness's."""
+    softirq_share: Number
+    harness_cpu_cores: Number | None
+
+
+class Window(Part):
+    """One load window of a trial, computed from the generator's rows and from counters."""
+
+    load: Literal["closed", "open"]
+    duration_s: Number
+    connections: int
+    offered_rps: Number | None
+    """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
+    measured_s: Number
+    """Length of the part that figures come from: the window without its first and last seconds."""
+    requests: int
+    """Rows of the whole window: every request that was answered."""
+    good: int
+    """Rows with the right status and a right length, whole window."""
+    failed: dict[str, int]
+    """The others, by reason."""
+    goodput_rps: Number
+    little: Number | None
+    """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
+    service_time_ms: Times
+    response_time_ms: Times | None
+    """Open loop only: from the intended send to the last byte."""
+    lateness_ms: Times | None
+    """Open loop only: how late the generator was."""
+    scheduled: int | None
+    unsent: int | None
+    app_cpu_us_per_request: Number | None
+    app_memory_peak_bytes: int | None
+    roles: dict[str, Role]
+    statements: dict[str, Statement]
+    """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
+    proxy: Proxy | None
+    pooler: Pooler | None
+    host: Host
+    probes: int
+    """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
+    probe_failures: list[str]
+    bottleneck: str
+    evidence: list[str]
+    findings: list[Finding]
+    verdict: Verdict
+
+
+class Phase(Part):
+    name: str
+    duration_s: Number
+
+
+class Trial(Part):
+    """One fresh start."""
+
+    index: int
+    retry_of: int | None = None
+    started_at: datetime
+    verdict: Verdict
+    findings: list[Finding]
+    warm_up_s: Number | None = None
+    warm_up_requests: int | None = None
+    closed: Window | None = None
+    open: Window | None = None
+    phases: list[Phase] = []
+    overhead_s: Number | None = None
+    """Duration of the visit without its warm-up and windows."""
+
+
+class ResponseTime(Part):
+    p50: Number | None
+    p90: Number | None
+    p99: Number | None
+    p999: Number | None
+
+
+class Summary(Part):
+    """The figures of the good trials; all null unless the verdict is ok."""
+
+    goodput_rps: Number | None = None
+    goodput_rps_interval: tuple[Number, Number] | None = None
+    """95 % Student t interval of the mean over fresh starts."""
+    response_time_ms: ResponseTime = ResponseTime(p50=None, p90=None, p99=None, p999=None)
+    response_time_samples: int = 0
+    offered_rps: Number | None = None
+    """The rate at which the response time was taken."""
+    app_cpu_us_per_request: Number | None = None
+    app_cpu_us_per_request_interval: tuple[Number, Number] | None = None
+    app_memory_peak_bytes: int | None = None
+    trials_ok: int = 0
+
+
+class Environment(Part):
+    """What is needed to know what was measured, and to do it again."""
+
+    tandem_version: str
+    git_commit: str | None
+    git_dirty: bool | None
+    host: dict[str, str | int | float | None]
+    images: dict[str, str]
+    """Role -> image id."""
+    versions: dict[str, str]
+    knobs: dict[str, str]
+    variables: dict[str, str]
+    """What compose/stack.yaml was given: topology, placement, knobs."""
+
+
+class Warning(Part):
+    code: str
+    text: str
+
+
+class Run(Part):
+    """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    campaign: str
+    run: str
+    implementation: str
+    scenario: str
+    topology: str
+    placement: str
+    plan: str
+    seed: int
+    started_at: datetime
+    finished_at: datetime
+    verdict: Verdict
+    reasons: list[str] = Field(description="Why the verdict is not ok")
+    bottleneck: str | None
+    bottleneck_evidence: list[str]
+    warnings: list[Warning]
+    summary: Summary
+    trials: list[Trial]
+    environment: Environment

@@ -1,0 +1,101 @@
+"""Renders records for a terminal. Pure: records in, renderables out."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tandem.record import Run, Verdict
+
+_STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
+
+BOTTLENECKS = {
+    "generator": "the load generator",
+    "proxy": "HAProxy",
+    "pooler": "PgBouncer's CPU",
+    "database": "the database",
+    "app-cpu": "the application's CPU",
+    "app-thread": "one thread of the application",
+    "pool-wait": "waiting for a database connection",
+    "latency-bound": "waiting for answers; nothing was exhausted",
+    "offered-load": "the offered rate",
+    "unknown": "unknown",
+}
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A figure for people; a dash for what was not measured."""
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    """`mean ± half-width` of the 95 % interval."""
+    if value is None or interval is None:
+        return number(value)
+    return f"{value:,.0f} ± {(interval[1] - interval[0]) / 2:,.0f}"
+
+
+def table(runs: list[Run]) -> Table:
+    """One row per run."""
+    first = runs[0]
+    out = Table(
+        title=f"{first.scenario}, topology {first.topology}, placement {first.placement}, plan {first.plan}",
+        title_justify="left",
+    )
+    out.add_column("implementation", no_wrap=True)
+    out.add_column("verdict")
+    out.add_column("goodput\n1/s", justify="right")
+    for name in ("p50", "p90", "p99"):
+        out.add_column(f"{name}\nms", justify="right")
+    out.add_column("at\n1/s", justify="right")
+    out.add_column("app CPU\nµs/request", justify="right")
+    out.add_column("app memory\npeak MiB", justify="right")
+    out.add_column("limited by")
+    for run in runs:
+        s, times = run.summary, run.summary.response_time_ms
+        memory = None if s.app_memory_peak_bytes is None else s.app_memory_peak_bytes / 2**20
+        out.add_row(
+            run.implementation,
+            Text(run.verdict, style=_STYLES[run.verdict]),
+            with_interval(s.goodput_rps, s.goodput_rps_interval),
+            number(times.p50, 1),
+            number(times.p90, 1),
+            number(times.p99, 1),
+            number(s.offered_rps),
+            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
+            number(memory, 1),
+            BOTTLENECKS.get(run.bottleneck or "", run.bottleneck or "–"),
+        )
+    return out
+
+
+def words(run: Run) -> list[Text]:
+    """The bottleneck, the reasons and the warnings of a run, in sentences."""
+    out = []
+    if run.bottleneck:
+        what = BOTTLENECKS.get(run.bottleneck, run.bottleneck)
+        out.append(Text(f"{run.implementation}: limited by {what}: {'; '.join(run.bottleneck_evidence)}"))
+    out += [Text(f"{run.implementation}: {run.verdict}: {reason}", style="red") for reason in run.reasons]
+    out += [Text(f"{run.implementation}: {warning.text} [{warning.code}]", style="yellow") for warning in run.warnings]
+    return out
+
+
+def settings(runs: list[Run]) -> Text:
+    """The knobs, and in what the runs differ: a difference is never silent."""
+    names = sorted({name for run in runs for name in run.environment.knobs})
+    same = {n: runs[0].environment.knobs.get(n) for n in names if len({r.environment.knobs.get(n) for r in runs}) == 1}
+    lines = ["knobs: " + ", ".join(f"{name}={value}" for name, value in same.items() if value)]
+    for run in runs:
+        own = [f"{name}={value}" for name, value in run.environment.knobs.items() if name not in same and value]
+        if own:
+            lines.append(f"{run.implementation} has {', '.join(own)}")
+    return Text("\n".join(lines), style="dim")
+
+
+def report(runs: list[Run]) -> RenderableType:
+    """All that a campaign says at its end."""
+    note = Text(
+        "goodput: right answers per second, closed loop, mean of fresh starts with the half-width of its 95 % interval."
+        " p50 p90 p99: response time at a fixed rate (column «at»), open loop.",
+        style="dim",
+    )
+    return Group(table(runs), note, settings(runs), *(line for run in runs for line in words(run)))

@@ -1,0 +1,137 @@
+"""Turns the generator's rows into the figures of a window. Pure: arrays in, numbers out.
+
+A row is one answered request: actual start, the start that the generator's pacer stamped, end (seconds
+since the load began), status, length of the body in bytes.
+"""
+
+import sqlite3
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tandem.errors import TandemError
+from tandem.record import Times
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SAMPLES_BEYOND = 100
+"""A percentile is published only with this many samples beyond it: 10,000 for p99, 100,000 for p99.9."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of equal length, in the order of `start`."""
+
+    start_s: Floats
+    paced_s: Floats
+    """NaN in a closed loop."""
+    end_s: Floats
+    status: Ints
+    length_bytes: Ints
+
+    def __len__(self) -> int:
+        return len(self.start_s)
+
+
+def read_rows(file: Path) -> Rows:
+    """Reads oha's SQLite file. Raises TandemError if it is missing, truncated or has other columns."""
+    if not file.is_file():
+        raise TandemError(f"{file}: the load generator left no rows")
+    try:
+        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+            found = database.execute(
+                "select start, start_latency_correction, end, status, len_bytes from oha"
+            ).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise TandemError(f"{file}: the load generator's rows cannot be read: {error}") from None
+    finally:
+        if "database" in locals():
+            database.close()
+    table = np.array(found, dtype=np.float64).reshape(-1, 5)
+    table = table[np.argsort(np.where(np.isnan(table[:, 1]), table[:, 0], table[:, 1]), kind="stable")]
+    return Rows(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64), table[:, 4].astype(np.int64))
+
+
+def times(values_s: Floats) -> Times:
+    """The distribution of durations given in seconds, in milliseconds."""
+    n = len(values_s)
+    if n == 0:
+        return Times(samples=0)
+
+    def percentile(q: float) -> float | None:
+        return float(np.quantile(values_s, q)) * 1e3 if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9) else None
+
+    return Times(
+        samples=n,
+        mean=float(values_s.mean()) * 1e3,
+        p50=percentile(0.5),
+        p90=percentile(0.9),
+        p99=percentile(0.99),
+        p999=percentile(0.999),
+        max=float(values_s.max()) * 1e3,
+    )
+
+
+def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[np.bool_]:
+    """Which rows have the right status and a body length that a right answer can have."""
+    return (rows.status == status) & np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
+
+
+def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
+    """The rows that are no right answers, counted by reason."""
+    counts: dict[str, int] = {}
+    for code, number in zip(*np.unique(rows.status[rows.status != status], return_counts=True), strict=True):
+        counts[f"status {code}"] = int(number)
+    wrong = (rows.status == status) & ~right_answers(rows, status, lengths)
+    if wrong.any():
+        counts["wrong length"] = int(wrong.sum())
+    return counts
+
+
+def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> NDArray[np.bool_]:
+    """Which rows ended in the measured part of the window."""
+    return (rows.end_s >= trim_start_s) & (rows.end_s < duration_s - trim_end_s)
+
+
+def little(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float, connections: int) -> float | None:
+    """Throughput x mean service time / connections, over the measured part. Little's law makes it 1 when a
+    closed loop keeps every connection busy. In-flight time is integrated, so requests that straddle an edge
+    count with the part that lies inside."""
+    low, high = trim_start_s, duration_s - trim_end_s
+    if not len(rows) or high <= low:
+        return None
+    inside = np.clip(rows.end_s, low, high) - np.clip(rows.start_s, low, high)
+    return float(inside.sum() / (high - low) / connections)
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """What an open loop was meant to do and did."""
+
+    scheduled: int
+    unsent: int
+    intended_s: Floats
+    response_s: Floats
+    lateness_s: Floats
+
+
+def open_loop(rows: Rows, rate_rps: float, duration_s: float, errors: int) -> OpenLoop:
+    """Rebuilds the intended send times of an open loop from its rows.
+
+    Arrival i was due at i / rate; the pacer stamped it when it woke, which is later. The rows in order of
+    the stamp are the arrivals in order. `errors` arrivals have no row: every one of them shifts the later
+    rows to earlier intended times, so response times are then over- and never understated.
+    """
+    scheduled = int(np.ceil(duration_s * rate_rps - 1e-9))
+    intended = np.arange(len(rows)) / rate_rps
+    return OpenLoop(
+        scheduled=scheduled,
+        unsent=max(0, scheduled - len(rows) - errors),
+        intended_s=intended,
+        response_s=rows.end_s - intended,
+        lateness_s=rows.paced_s - intended,
+    )

@@ -1,0 +1,134 @@
+"""Samples counters in the background while a window runs, and interpolates between the samples."""
+
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tandem.probes.cgroup import Cgroup, Usage
+from tandem.probes.haproxy import HAProxy, ProxyCounters
+from tandem.probes.host import HostCpu, read_cpu
+from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
+
+INTERVAL_S = 0.5
+
+
+@dataclass(frozen=True)
+class Sample:
+    at_s: float
+    """time.time()"""
+    usage: dict[str, Usage]
+    host: HostCpu
+    proxy: ProxyCounters | None
+    pooler: PoolerCounters | None
+
+
+@dataclass
+class Series:
+    """Samples in the order of time."""
+
+    samples: list[Sample] = field(default_factory=list)
+
+    def between(self, low_s: float, high_s: float) -> list[Sample]:
+        return [sample for sample in self.samples if low_s <= sample.at_s <= high_s]
+
+    def at(self, moment_s: float, value: Callable[[Sample], float]) -> float:
+        """A counter at a moment, linear between the samples around it, constant beyond the ends."""
+        index = bisect_right([sample.at_s for sample in self.samples], moment_s)
+        if index == 0:
+            return value(self.samples[0])
+        if index == len(self.samples):
+            return value(self.samples[-1])
+        before, after = self.samples[index - 1], self.samples[index]
+        share = (moment_s - before.at_s) / (after.at_s - before.at_s)
+        return value(before) + share * (value(after) - value(before))
+
+
+class Sampler:
+    """A thread that samples every INTERVAL_S seconds between `start` and `stop`."""
+
+    def __init__(
+        self,
+        groups: dict[str, Cgroup],
+        proxy: HAProxy | None,
+        pooler: PgBouncer | None,
+        seen: Callable[[Sample, Sample], None],
+    ) -> None:
+        self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
+        self._series = Series()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
+
+    def take(self) -> Sample:
+        return Sample(
+            at_s=time.time(),
+            usage={role: group.usage() for role, group in self._groups.items()},
+            host=read_cpu(),
+            proxy=self._proxy.read() if self._proxy else None,
+            pooler=self._pooler.read() if self._pooler else None,
+        )
+
+    def start(self) -> None:
+        self._series = Series([self.take()])
+        self._ended.clear()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> Series:
+        """Ends the sampling. Raises what the thread met."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        self._series.samples.append(self.take())
+        return self._series
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(INTERVAL_S):
+                sample = self.take()
+                self._seen(self._series.samples[-1], sample)
+                self._series.samples.append(sample)
+        except Exception as error:  # a container that died: told to the main thread, which knows the phase
+            self._failure = error
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A probe's answer that was not right."""
+
+    text: str
+    body: bool
+    """True: an answer whose body is not golden. False: no proper answer (refused, an error status)."""
+
+
+class Prober:
+    """A thread that fetches one answer every INTERVAL_S and compares its whole body with the golden one."""
+
+    def __init__(self, ask: Callable[[], Wrong | None]) -> None:
+        """ask: sends one request; returns what was wrong, or None."""
+        self._ask = ask
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.asked = 0
+        self.wrong: list[Wrong] = []
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="prober", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(INTERVAL_S):
+            wrong = self._ask()
+            self.asked += 1
+            if wrong is not None:
+                self.wrong.append(wrong)

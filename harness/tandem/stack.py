@@ -1,0 +1,193 @@
+"""The containers: builds, starts and removes one Compose project. The only module that drives Docker."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from python_on_whales import Container, DockerClient, DockerException
+
+from tandem.errors import TandemError
+
+LABEL = "dev.tandem"
+HARNESS_LABEL = f"{LABEL}=harness"
+BENCH_PROJECT = "tandem-bench"
+USER_PROJECT = "tandem"
+LOG_TAIL = 25
+
+
+def tail(text: str, lines: int = LOG_TAIL) -> str:
+    """The end of a log."""
+    return "\n".join(text.rstrip().splitlines()[-lines:])
+
+
+def _said(error: DockerException) -> str:
+    return tail((error.stderr or "") + (error.stdout or "")) or str(error)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running container."""
+
+    id: str
+    image: str
+    pid: int
+    """In the host's PID namespace."""
+    address: str
+    cpuset: str
+
+
+class Stack:
+    """One Compose project with its variables.
+
+    variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given.
+    """
+
+    def __init__(self, root: Path, project: str, variables: dict[str, str], env_file: Path) -> None:
+        env_file.parent.mkdir(parents=True, exist_ok=True)
+        env_file.write_text("".join(f"{name}={value}\n" for name, value in sorted(variables.items())))
+        self.root, self.project, self.variables = root, project, variables
+        self.docker = DockerClient(
+            compose_files=[root / "compose.yaml"],
+            compose_project_name=project,
+            compose_env_files=[env_file],
+            compose_profiles=["load"],
+        )
+
+    def build(self, services: list[str], done: Callable[[str, float], None]) -> None:
+        """Builds images side by side; calls done(service, seconds) after each.
+
+        Raises TandemError that names the first image that does not build, with the end of its output.
+        """
+
+        def one(service: str) -> float:
+            began = time.monotonic()
+            self.docker.compose.build([service], quiet=True)
+            return time.monotonic() - began
+
+        with ThreadPoolExecutor(len(services)) as pool:
+            jobs = {pool.submit(one, service): service for service in services}
+            for job in as_completed(jobs):
+                try:
+                    done(jobs[job], job.result())
+                except DockerException as error:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    what = f"{jobs[job]} ({self.variables['IMPL']})" if jobs[job] == "app" else jobs[job]
+                    raise TandemError(f"the image of {what} does not build:\n{_said(error)}") from None
+
+    def start(self, services: list[str]) -> None:
+        """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
+
+        One by one: among services named together Compose waits for `service_healthy`, and here no health
+        check runs (HEALTH_INTERVAL).
+        """
+        try:
+            for service in services:
+                self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
+        except DockerException as error:
+            raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
+
+    def up(self, wait_s: int = 120) -> None:
+        """Builds what is missing, starts what serves requests and waits until it is healthy."""
+        try:
+            self.docker.compose.up(["proxy"], build=True, detach=True, wait=True, wait_timeout=wait_s, quiet=True)
+        except DockerException as error:
+            text = _said(error)
+            if "port is already allocated" in text or "address already in use" in text:
+                text += "\nSomething else uses the port: choose others with HTTP_PORT=… STATS_PORT=… just up"
+            raise TandemError(f"the stack did not come up:\n{text}\n{self.unhealthy()}".rstrip()) from None
+
+    def unhealthy(self) -> str:
+        """For each container that does not run or is not healthy: its name and the end of its log."""
+        out = []
+        for container in self.docker.compose.ps(all=True):
+            health = container.state.health.status if container.state.health else None
+            if container.state.status != "running" or health == "unhealthy":
+                out.append(f"--- {container.name} ({container.state.status}, {health}), end of its log:")
+                out.append(tail(str(container.logs(tail=LOG_TAIL))))
+        return "\n".join(out)
+
+    def container(self, service: str) -> Container:
+        """The service's container. Raises TandemError if there is none."""
+        found = self.docker.compose.ps([service], all=True)
+        if not found:
+            raise TandemError(f"the service {service} has no container")
+        return found[0]
+
+    def service(self, service: str) -> Service:
+        """The running container of a service. Raises TandemError, with its log, if it does not run."""
+        container = self.container(service)
+        if not container.state.running or not container.state.pid:
+            raise TandemError(f"{service} does not run ({container.state.status}), end of its log:\n{self.log(service)}")
+        networks = container.network_settings.networks or {}
+        address = next((n.ip_address for n in networks.values() if n.ip_address), None)
+        if address is None:
+            raise TandemError(f"{service} has no address on the stack's network")
+        return Service(
+            container.id, str(container.image), container.state.pid, address, container.host_config.cpuset_cpus or ""
+        )
+
+    def log(self, service: str, lines: int = LOG_TAIL) -> str:
+        return tail(str(self.container(service).logs(tail=lines)), lines)
+
+    def execute(self, service: str, command: list[str]) -> str:
+        """Runs a command in a service's container and returns its output. Raises TandemError if it fails."""
+        container = self.container(service)
+        try:
+            return str(self.docker.container.execute(container, command) or "")
+        except DockerException as error:
+            raise TandemError(f"`{' '.join(command)}` failed in {service}:\n{_said(error)}") from None
+
+    def copy_out(self, service: str, source: str, target: Path) -> None:
+        try:
+            self.docker.container.copy((self.container(service), source), target)
+        except DockerException as error:
+            raise TandemError(f"{source} cannot be copied out of {service}: {_said(error)}") from None
+
+    def copy_in(self, service: str, source: Path, target: str) -> None:
+        self.docker.container.copy(source, (self.container(service), target))
+
+    def stop(self, service: str, grace_s: int) -> int | None:
+        """Stops and removes a service's container; returns its exit status, None if there was none."""
+        containers = self.docker.compose.ps([service], all=True)
+        for container in containers:
+            if container.state.running:
+                container.stop(time=grace_s)
+            container.reload()
+            status = container.state.exit_code
+            container.remove(force=True, volumes=True)
+            return status
+        return None
+
+    def down(self) -> None:
+        """Removes the project's containers, network and volumes, found by Compose's own project label."""
+        self.docker.compose.down(remove_orphans=True, volumes=True, timeout=10, quiet=True)
+
+
+def other_campaigns() -> list[str]:
+    """Names of running harness containers, other than this one, that measure."""
+    found = DockerClient().container.list(filters=[("label", HARNESS_LABEL), ("label", f"{LABEL}.command=bench")])
+    own = Path("/proc/self/cgroup").read_text()
+    return [container.name for container in found if container.id not in own]
+
+
+def remove_leftovers(root: Path, env_file: Path) -> bool:
+    """Removes what a killed campaign left behind; True if there was anything."""
+    stack = Stack(root, BENCH_PROJECT, {}, env_file)
+    left = bool(stack.docker.compose.ps(all=True))
+    if left:
+        stack.down()
+    return left
+
+
+def engine_versions() -> dict[str, str]:
+    """Versions of the engine and its clients."""
+    docker = DockerClient()
+    info = docker.version()
+    compose = subprocess.run(["docker", "compose", "version", "--short"], capture_output=True, text=True, check=False)
+    return {
+        "docker": (info.server.version if info.server else None) or "unknown",
+        "compose": compose.stdout.strip() or "unknown",
+    }

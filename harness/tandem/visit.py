@@ -1,0 +1,115 @@
+"""One fresh start of one implementation: the order of its phases, and nothing about how they are done."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from tandem.catalog import Plan
+from tandem.errors import TandemError
+from tandem.judge import verdict
+from tandem.record import Finding, Phase, Trial, Verdict, Window
+
+
+class Lab(Protocol):
+    """What a visit needs done. The real one is tandem.lab.BenchLab; tests give a fake."""
+
+    def start(self) -> None:
+        """Database back to the seeded state, a fresh container of the application."""
+
+    def wait_ready(self) -> None:
+        """Returns when the application answers through the whole path; raises TandemError if it never does."""
+
+    def verify(self) -> list[Finding]:
+        """Asks for answers and compares them with the golden bodies."""
+
+    def warm_up(self, duration_s: int) -> int:
+        """Runs the closed load for so long; returns the number of answers."""
+
+    def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
+        """Runs one window and judges it."""
+
+    def drain(self) -> None:
+        """Lets what is in flight end."""
+
+    def collect(self) -> None:
+        """Brings the raw files home."""
+
+    def stop(self) -> list[Finding]:
+        """Ends the application the way production does, and removes it."""
+
+
+class View(Protocol):
+    """Who is told how far it has come."""
+
+    def phase(self, name: str, expected_s: float | None) -> None: ...
+
+
+class Visit:
+    """Runs the phases in order and times them. `collect` and `stop` run whatever happens."""
+
+    def __init__(self, lab: Lab, plan: Plan, workers: int, view: View, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lab, self._plan, self._workers, self._view, self._clock = lab, plan, workers, view, clock
+        self._phases: list[Phase] = []
+
+    def run(self, index: int, rate_rps: int | None, retry_of: int | None = None) -> Trial:
+        """Makes a trial. rate_rps: the open loop's rate; None derives it from this trial's closed window.
+
+        A TandemError of a phase makes the trial `failed`, with the error as its finding; anything else
+        (an interrupt, a defect) goes on upwards after the container is removed.
+        """
+        trial = Trial(index=index, retry_of=retry_of, started_at=datetime.now(UTC), verdict=Verdict.FAILED, findings=[])
+        began = self._clock()
+        try:
+            try:
+                self._measure(trial, rate_rps)
+            finally:
+                self._timed("collect", None, self._lab.collect)
+                trial.findings += self._timed("stop", None, self._lab.stop)
+        except TandemError as error:
+            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+        else:
+            windows = [window for window in (trial.closed, trial.open) if window]
+            trial.verdict = verdict([*trial.findings, *(f for window in windows for f in window.findings)])
+        trial.phases = self._phases
+        loaded = sum(phase.duration_s for phase in self._phases if phase.name in ("warm up", "closed", "open"))
+        trial.overhead_s = self._clock() - began - loaded
+        return trial
+
+    def _measure(self, trial: Trial, rate_rps: int | None) -> None:
+        plan = self._plan
+        self._timed("start", None, self._lab.start)
+        self._timed("ready", None, self._lab.wait_ready)
+        trial.findings += self._timed("verify", None, self._lab.verify)
+        trial.warm_up_s, trial.warm_up_requests = self._timed("warm up", plan.warm_up_s, self._warm_up)
+        trial.closed = self._timed(
+            "closed", plan.closed_s, lambda: self._lab.measure("closed", plan.closed_s, None)
+        )
+        rate = rate_rps or int(trial.closed.goodput_rps * plan.open_load_fraction)
+        if rate < 1:
+            trial.findings.append(
+                Finding(code="no-goodput", severity="invalid", text="too few right answers to derive a rate from")
+            )
+            return
+        trial.open = self._timed("open", plan.open_s, lambda: self._lab.measure("open", plan.open_s, rate))
+        self._timed("drain", None, self._lab.drain)
+
+    def _warm_up(self) -> tuple[float, int]:
+        """Loads until both the time and the number of requests are reached, or the cap is."""
+        plan, spent, answered = self._plan, 0, 0
+        needed = plan.warm_up_requests_per_worker * self._workers
+        step = plan.warm_up_s
+        while True:
+            answered += self._lab.warm_up(step)
+            spent += step
+            if answered >= needed or spent >= plan.warm_up_cap_s or answered == 0:
+                return spent, answered
+            step = min(plan.warm_up_cap_s - spent, max(2, round(spent * (needed - answered) / answered)))
+
+    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T]) -> T:
+        self._view.phase(name, expected_s)
+        began = self._clock()
+        try:
+            return work()
+        finally:
+            self._phases.append(Phase(name=name, duration_s=self._clock() - began))
