@@ -105,7 +105,9 @@ def run_warnings(trials: list[Trial], summary: Summary) -> list[Warning]:
             if finding.severity != "warning":
                 continue  # told among the reasons
             counts[finding.code] += 1
-            warnings.setdefault(finding.code, Warning(code=finding.code, text=f"trial {trial.index}: {finding.text}"))
+            warnings.setdefault(
+                finding.code, Warning(code=finding.code, text=f"trial {trial.index}: {finding.text}")
+            )
     for code, warning in warnings.items():
         if counts[code] > 1:
             warning.text += f" (and {counts[code] - 1} more like it)"

@@ -96,7 +96,9 @@ class Bench:
         have = os.cpu_count() or 1
         highest = max((_highest(cpuset) for cpuset in placement.variables.values()), default=-1)
         if highest >= have:
-            raise UsageError(f"the placement {request.placement} needs {highest + 1} CPUs and this host has {have}")
+            raise UsageError(
+                f"the placement {request.placement} needs {highest + 1} CPUs and this host has {have}"
+            )
 
     def _refuse_or_clean_up(self) -> None:
         others = other_campaigns()
@@ -154,7 +156,9 @@ class Bench:
         runs[0].stack.build([*SHARED, "app"], lambda service, seconds: spent.update({service: seconds}))
         for prepared in runs[1:]:
             prepared.stack.build(["app"], lambda service, s, name=prepared.name: spent.update({name: s}))  # type: ignore[misc]
-        each = ", ".join(f"{service} {seconds:.0f} s" for service, seconds in sorted(spent.items(), key=lambda x: -x[1]))
+        each = ", ".join(
+            f"{service} {seconds:.0f} s" for service, seconds in sorted(spent.items(), key=lambda x: -x[1])
+        )
         self._view.note(f"images: {time.monotonic() - began:.0f} s ({each}, side by side)")
 
     def _start(self, stack: Stack) -> None:
@@ -190,7 +194,11 @@ class Bench:
             self._visit(store, by_name[visit.run], plan, visit.block, None)
         # One more try, once, for each trial that the host disturbed.
         for prepared in runs:
-            void = [trial for trial in store.trials(prepared.name) if trial.verdict is Verdict.VOID and not trial.retry_of]
+            void = [
+                trial
+                for trial in store.trials(prepared.name)
+                if trial.verdict is Verdict.VOID and not trial.retry_of
+            ]
             for extra, trial in enumerate(void, start=1):
                 self._visit(store, prepared, plan, plan.trials + extra, trial.index)
 
@@ -274,7 +282,9 @@ def _highest(cpuset: str) -> int:
 
 
 def _ask_db(address: str) -> None:
-    psycopg.connect(f"host={address} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2").close()
+    psycopg.connect(
+        f"host={address} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2"
+    ).close()
 
 
 def _ask_pgbouncer(address: str) -> None:

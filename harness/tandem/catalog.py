@@ -168,7 +168,9 @@ class Catalog:
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:
-        return {f.stem: _load(Scenario, f, f.stem) for f in sorted(self.root.glob("loadgen/scenarios/*.toml"))}
+        return {
+            f.stem: _load(Scenario, f, f.stem) for f in sorted(self.root.glob("loadgen/scenarios/*.toml"))
+        }
 
     @cached_property
     def plans(self) -> dict[str, Plan]:
@@ -212,14 +214,18 @@ class Catalog:
                 return self.placements[name]
         return self.placements["shared"]
 
-    def effective_knobs(self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]) -> dict[str, str]:
+    def effective_knobs(
+        self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
+    ) -> dict[str, str]:
         """What the application's knobs will be: the user's choice, else the implementation's best, else the contract's.
 
         Raises UsageError for an unknown knob, a value outside the knob's list, or a knob that the
         implementation declares unsupported.
         """
         settings = {
-            name: str(evaluate(implementation.defaults[name], app_cpus)) if name in implementation.defaults else knob.default
+            name: str(evaluate(implementation.defaults[name], app_cpus))
+            if name in implementation.defaults
+            else knob.default
             for name, knob in self.knobs.items()
             if name not in ("PORT", "DATABASE_URL")
         }

@@ -31,7 +31,9 @@ class _LastLine:
 def _pytest(root: Path, arguments: list[str]) -> int:
     counts = _LastLine()
     config = str(root / "harness/pyproject.toml")
-    status = pytest.main(["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider", *arguments], plugins=[counts])
+    status = pytest.main(
+        ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider", *arguments], plugins=[counts]
+    )
     skipped = f", {counts.skipped} skipped" if counts.skipped else ""
     print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
     return int(status)
@@ -62,8 +64,19 @@ def format_sources(root: Path) -> None:
     subprocess.run(["just", "--fmt", "--unstable"], cwd=root, check=True)
     for manifest in root.glob("*/Cargo.toml"):
         folder = manifest.parent
-        build = ["docker", "buildx", "build", "--quiet", "--target", "rust", "-f", str(folder / "Dockerfile"), str(root)]
+        build = [
+            "docker",
+            "buildx",
+            "build",
+            "--quiet",
+            "--target",
+            "rust",
+            "-f",
+            str(folder / "Dockerfile"),
+            str(root),
+        ]
         image = subprocess.run(build, check=True, capture_output=True, text=True).stdout.strip()
         subprocess.run(
-            ["docker", "run", "--rm", "-v", f"{folder}:{folder}", "-w", str(folder), image, "cargo", "fmt"], check=True
+            ["docker", "run", "--rm", "-v", f"{folder}:{folder}", "-w", str(folder), image, "cargo", "fmt"],
+            check=True,
         )

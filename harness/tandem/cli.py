@@ -39,9 +39,15 @@ app = typer.Typer(
 out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 
-Implementations = Annotated[list[str], typer.Argument(help="Folders with a bench.toml; `tandem list` names them.")]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")]
-Topology = Annotated[str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")]
+Implementations = Annotated[
+    list[str], typer.Argument(help="Folders with a bench.toml; `tandem list` names them.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")
+]
+Topology = Annotated[
+    str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
+]
 
 
 @app.command()
@@ -50,10 +56,18 @@ def bench(
     plan: Annotated[str, typer.Option(help="How long and how often: smoke or quick.")] = "quick",
     scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
     topology: Topology = "full",
-    placement: Annotated[str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Fixes the order of the visits; default: a new one, recorded.")] = None,
-    knob: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")] = False,
+    placement: Annotated[
+        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Fixes the order of the visits; default: a new one, recorded.")
+    ] = None,
+    knob: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
@@ -72,7 +86,9 @@ def bench(
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
     minutes = estimate_s(chosen, len(request.implementations)) / 60
-    view.note(f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {minutes:.0f} min after the builds")
+    view.note(
+        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {minutes:.0f} min after the builds"
+    )
     try:
         store, runs = Bench(catalog, RESULTS, view).run(request, resume)
     finally:
@@ -114,7 +130,9 @@ def list_(as_json: Json = False) -> None:
     """List implementations, scenarios, plans, topologies and placements."""
     catalog = Catalog(ROOT)
     groups = {
-        "implementations": {n: f"{i.model}: {', '.join(i.stack)}" for n, i in catalog.implementations.items()},
+        "implementations": {
+            n: f"{i.model}: {', '.join(i.stack)}" for n, i in catalog.implementations.items()
+        },
         "scenarios": {name: scenario.stresses for name, scenario in catalog.scenarios.items()},
         "plans": {name: plan.purpose for name, plan in catalog.plans.items()},
         "topologies": {name: file.summary for name, file in catalog.topologies.items()},
@@ -166,7 +184,9 @@ def up(
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     _user_stack(implementation, topology).up()
     port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
-    out.print(f"{implementation} answers at http://127.0.0.1:{port}/api/v1/recipes, HAProxy at http://127.0.0.1:{stats}/")
+    out.print(
+        f"{implementation} answers at http://127.0.0.1:{port}/api/v1/recipes, HAProxy at http://127.0.0.1:{stats}/"
+    )
 
 
 @app.command()

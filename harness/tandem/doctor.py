@@ -44,13 +44,21 @@ def _quiet() -> list[Check]:
     now = read_cpu().since(before)
     steal, busy = now.steal_s / now.total_s, now.busy_s / now.total_s
     if steal > STEAL_VOID:
-        stolen = Check("steal", "bad", f"{steal:.1%}", "the hypervisor takes so much that windows will be void")
+        stolen = Check(
+            "steal", "bad", f"{steal:.1%}", "the hypervisor takes so much that windows will be void"
+        )
     elif steal > STEAL_WARN:
-        stolen = Check("steal", "limited", f"{steal:.1%}", "differences below 25 % mean nothing unless they are paired")
+        stolen = Check(
+            "steal", "limited", f"{steal:.1%}", "differences below 25 % mean nothing unless they are paired"
+        )
     else:
-        stolen = Check("steal", "good", f"{steal:.1%}", "now; bursts come later on shared hosts and are recorded")
+        stolen = Check(
+            "steal", "good", f"{steal:.1%}", "now; bursts come later on shared hosts and are recorded"
+        )
     state: Literal["good", "limited"] = "limited" if busy > FOREIGN_WARN else "good"
-    means = "something else is running: end it before you measure" if state == "limited" else "nothing else runs"
+    means = (
+        "something else is running: end it before you measure" if state == "limited" else "nothing else runs"
+    )
     return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
 
 
@@ -59,7 +67,9 @@ def _engine() -> Check:
         versions = engine_versions()
     except DockerException as error:
         return Check("docker", "bad", "no answer", str(error.stderr or error).strip().splitlines()[-1])
-    return Check("docker", "good", f"{versions['docker']}, Compose {versions['compose']}", "builds and runs the stack")
+    return Check(
+        "docker", "good", f"{versions['docker']}, Compose {versions['compose']}", "builds and runs the stack"
+    )
 
 
 def examine(root: Path) -> list[Check]:
@@ -72,16 +82,31 @@ def examine(root: Path) -> list[Check]:
         _cpus(os.cpu_count() or 1),
         _engine(),
         *_quiet(),
-        Check("cgroups", "good", f"version {host['cgroup_version']}", "CPU time and memory of every container are readable")
+        Check(
+            "cgroups",
+            "good",
+            f"version {host['cgroup_version']}",
+            "CPU time and memory of every container are readable",
+        )
         if (Path("/sys/fs/cgroup/cpuacct").exists() or Path("/sys/fs/cgroup/cgroup.controllers").exists())
         else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
         Check("open files", "good", f"{files:,}", "10,000 connections through HAProxy fit")
         if files >= TEN_THOUSAND_CONNECTIONS
-        else Check("open files", "limited", f"{files:,}", f"{max(0, files // 2 - 100):,} connections through HAProxy fit, not 10,000"),
+        else Check(
+            "open files",
+            "limited",
+            f"{files:,}",
+            f"{max(0, files // 2 - 100):,} connections through HAProxy fit, not 10,000",
+        ),
         Check("clock", "good", clock, "steady and cheap to read")
         if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
         else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
-        Check("disk", "good" if free > NEEDED_BYTES else "bad", f"{free / 1e9:.0f} GB free", f"a campaign wants {NEEDED_BYTES / 1e9:.0f} GB"),
+        Check(
+            "disk",
+            "good" if free > NEEDED_BYTES else "bad",
+            f"{free / 1e9:.0f} GB free",
+            f"a campaign wants {NEEDED_BYTES / 1e9:.0f} GB",
+        ),
     ]
 
 
@@ -93,5 +118,7 @@ def fitness(checks: list[Check]) -> list[str]:
         return [f"not fit for measuring: {bad}"]
     out = ["fit for smoke and quick: absolute figures of this machine, with their bottleneck named"]
     if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
-        out.append("not fit for small differences (below about 25 % between two separate campaigns) or response times under 3 ms")
+        out.append(
+            "not fit for small differences (below about 25 % between two separate campaigns) or response times under 3 ms"
+        )
     return out

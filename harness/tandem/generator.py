@@ -51,8 +51,8 @@ def arguments(load: Load, name: str) -> list[str]:
 class Report(BaseModel):
     """What of oha's JSON is used: a cross-check and the errors, which have no rows."""
 
-    statusCodeDistribution: dict[str, int] = {}  # noqa: N815 - oha's name
-    errorDistribution: dict[str, int] = {}  # noqa: N815
+    statusCodeDistribution: dict[str, int] = {}
+    errorDistribution: dict[str, int] = {}
 
     @property
     def answered(self) -> int:

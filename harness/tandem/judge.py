@@ -61,7 +61,10 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if other > WORK_TOLERANCE * answered + 20:
         text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
         found.append(_finding("sql-extra", "invalid", text))
-    if window.proxy is not None and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1:
+    if (
+        window.proxy is not None
+        and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1
+    ):
         text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
         found.append(_finding("proxy-mismatch", "invalid", text))
     return found
@@ -97,13 +100,27 @@ def _host(window: Window) -> list[Finding]:
     host = window.host
     for code, what, share, warn, void in (
         ("steal", "the hypervisor took", host.steal_share, STEAL_WARN, STEAL_VOID),
-        ("foreign-cpu", "processes that do not belong here took", host.foreign_cpu_share, FOREIGN_WARN, FOREIGN_VOID),
+        (
+            "foreign-cpu",
+            "processes that do not belong here took",
+            host.foreign_cpu_share,
+            FOREIGN_WARN,
+            FOREIGN_VOID,
+        ),
     ):
         if share > warn:
             severity = "void" if share > void else "warning"
-            found.append(_finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})"))
+            found.append(
+                _finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})")
+            )
     if host.harness_cpu_cores is not None and host.harness_cpu_cores > HARNESS_CORES_WARN:
-        found.append(_finding("harness-cpu", "warning", f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})"))
+        found.append(
+            _finding(
+                "harness-cpu",
+                "warning",
+                f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})",
+            )
+        )
     for name, role in window.roles.items():
         if role.throttled_s > 0:
             found.append(_finding("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s"))
@@ -165,7 +182,11 @@ def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[st
         if role.cpuset:
             sets.setdefault(role.cpuset, []).append(name)
     busy_sets = {cpuset: sum(_share(roles[name]) for name in names) for cpuset, names in sets.items()}
-    evidence += [f"CPU set {cpuset} {busy:.0%} busy" for cpuset, busy in sorted(busy_sets.items()) if len(sets[cpuset]) > 1]
+    evidence += [
+        f"CPU set {cpuset} {busy:.0%} busy"
+        for cpuset, busy in sorted(busy_sets.items())
+        if len(sets[cpuset]) > 1
+    ]
 
     for name, (tag, limit) in _LIMITS.items():
         if name in roles and _share(roles[name]) > limit:
@@ -173,10 +194,16 @@ def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[st
     for cpuset, names in sets.items():
         if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:
             largest = max(names, key=lambda name: roles[name].cpu_cores)
-            return _LIMITS[largest][0], [*evidence, f"{largest} is the largest user of the exhausted CPU set {cpuset}"]
+            return _LIMITS[largest][0], [
+                *evidence,
+                f"{largest} is the largest user of the exhausted CPU set {cpuset}",
+            ]
     app = roles.get("app")
     if app is not None and (app.busiest_thread_cores or 0) >= THREAD_BUSY:
-        return "app-thread", [*evidence, f"one thread of the application used {app.busiest_thread_cores:.2f} of a core"]
+        return "app-thread", [
+            *evidence,
+            f"one thread of the application used {app.busiest_thread_cores:.2f} of a core",
+        ]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
     if any(finding.code in ("steal", "foreign-cpu") for finding in _host(window)):

@@ -86,13 +86,17 @@ class BenchLab:
         front = self._services["proxy" if self.cell.proxied else "app"].address
         self._await(f"http://{front}:8080/healthz")
         headers = {} if self.cell.scenario.session_user is None else {"Cookie": self._cookie()}
-        self._client = httpx.Client(base_url=f"http://{front}:8080", headers=headers, timeout=generator.TIMEOUT_S)
+        self._client = httpx.Client(
+            base_url=f"http://{front}:8080", headers=headers, timeout=generator.TIMEOUT_S
+        )
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
 
     def verify(self) -> list[Finding]:
         ids = self.cell.scenario.expanded_ids
-        paths = [self._path(i) for i in ids[:: max(1, len(ids) // VERIFY_RANDOM)]] or [self._path()] * VERIFY_RANDOM
+        paths = [self._path(i) for i in ids[:: max(1, len(ids) // VERIFY_RANDOM)]] or [
+            self._path()
+        ] * VERIFY_RANDOM
         wrong = [answer for answer in map(self._ask, paths) if answer is not None]
         if not wrong:
             return []
@@ -144,7 +148,9 @@ class BenchLab:
             report=generator.read_report(self.folder / f"{load}.json"),
             began_s=began_s,
             series=series,
-            busiest_thread_s=max((s - threads_before.get(t, 0.0) for t, s in threads_after.items()), default=None),
+            busiest_thread_s=max(
+                (s - threads_before.get(t, 0.0) for t, s in threads_after.items()), default=None
+            ),
             statements=statements,
             probes=prober.asked,
             probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
@@ -196,7 +202,9 @@ class BenchLab:
         return self.stack.variables["DATABASE_ADDRESS"].startswith("pgbouncer")
 
     def _cookie(self) -> str:
-        key = hashlib.md5(f"session {self.cell.scenario.session_user}".encode(), usedforsecurity=False).hexdigest()
+        key = hashlib.md5(
+            f"session {self.cell.scenario.session_user}".encode(), usedforsecurity=False
+        ).hexdigest()
         return f"sessionid={key}"
 
     def _path(self, recipe: int | None = None) -> str:
@@ -252,10 +260,14 @@ class BenchLab:
             urls = self.folder / f"{name}.urls"
             urls.write_text("\n".join(load.urls) + "\n")
             self.stack.copy_in("loadgen", urls, f"{generator.FOLDER}/{name}.urls")
-        script = f'rm -f {generator.FOLDER}/{name}.json {generator.FOLDER}/{name}.sqlite; date +%s.%N; exec "$@"'
+        script = (
+            f'rm -f {generator.FOLDER}/{name}.json {generator.FOLDER}/{name}.sqlite; date +%s.%N; exec "$@"'
+        )
         said = self.stack.execute("loadgen", ["sh", "-c", script, "sh", *generator.arguments(load, name)])
         for suffix in ("json", "sqlite"):
-            self.stack.copy_out("loadgen", f"{generator.FOLDER}/{name}.{suffix}", self.folder / f"{name}.{suffix}")
+            self.stack.copy_out(
+                "loadgen", f"{generator.FOLDER}/{name}.{suffix}", self.folder / f"{name}.{suffix}"
+            )
         return float(said.split()[0])
 
     def _settle(self) -> None:
@@ -267,4 +279,3 @@ class BenchLab:
             now = read_cpu().since(before)
             if now.busy_s / SETTLE_S < SETTLE_BUSY:
                 return
-

@@ -90,12 +90,16 @@ class LiveTable(Lines):
         parts: list[RenderableType] = [head]
         if self._expected_s:
             left = max(0.0, self._expected_s - spent)
-            parts.append(ProgressBar(total=self._expected_s, completed=min(spent, self._expected_s), width=40))
+            parts.append(
+                ProgressBar(total=self._expected_s, completed=min(spent, self._expected_s), width=40)
+            )
             parts.append(Text(f"{left:.0f} s left", style="dim"))
         if self._cpu:
             rates = Table.grid(padding=(0, 2))
             offered = f"{self._offered:,.0f}/s" if self._offered else "as fast as answered"
-            achieved = f"{self._achieved:,.0f}/s" if self._achieved is not None else "not counted without the proxy"
+            achieved = (
+                f"{self._achieved:,.0f}/s" if self._achieved is not None else "not counted without the proxy"
+            )
             rates.add_row("offered", offered)
             rates.add_row("achieved", achieved)
             for role, cores in sorted(self._cpu.items(), key=lambda item: -item[1]):

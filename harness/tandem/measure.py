@@ -105,7 +105,9 @@ def window(measured: Measured, asked: Conditions) -> Window:
         little=rows_.little(rows, *trims, asked.connections) if asked.load == "closed" else None,
         service_time_ms=rows_.times((rows.end_s - rows.start_s)[steady & good]),
         response_time_ms=rows_.times(responses(rows, asked, errors)) if open_loop else None,
-        lateness_ms=rows_.times(open_loop.lateness_s[_inside(open_loop.intended_s, asked)]) if open_loop else None,
+        lateness_ms=rows_.times(open_loop.lateness_s[_inside(open_loop.intended_s, asked)])
+        if open_loop
+        else None,
         scheduled=open_loop.scheduled if open_loop else None,
         unsent=open_loop.unsent if open_loop else None,
         app_cpu_us_per_request=app_cpu_s / answered * 1e6 if answered else None,
@@ -146,13 +148,17 @@ def _role(role: str, series: Series, asked: Conditions, low: float, high: float)
 def _host(series: Series, low: float, high: float) -> Host:
     total = _rate(series, low, high, lambda sample: sample.host.total_s)
     busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
-    ours = sum(_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage)
+    ours = sum(
+        _rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage
+    )
     known = HARNESS in series.samples[0].usage
     return Host(
         steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
         foreign_cpu_share=max(0.0, busy - ours) / total,
         softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
-        harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s)) if known else None,
+        harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
+        if known
+        else None,
     )
 
 

@@ -75,17 +75,26 @@ def words(run: Run) -> list[Text]:
         what = BOTTLENECKS.get(run.bottleneck, run.bottleneck)
         out.append(Text(f"{run.implementation}: limited by {what}: {'; '.join(run.bottleneck_evidence)}"))
     out += [Text(f"{run.implementation}: {run.verdict}: {reason}", style="red") for reason in run.reasons]
-    out += [Text(f"{run.implementation}: {warning.text} [{warning.code}]", style="yellow") for warning in run.warnings]
+    out += [
+        Text(f"{run.implementation}: {warning.text} [{warning.code}]", style="yellow")
+        for warning in run.warnings
+    ]
     return out
 
 
 def settings(runs: list[Run]) -> Text:
     """The knobs, and in what the runs differ: a difference is never silent."""
     names = sorted({name for run in runs for name in run.environment.knobs})
-    same = {n: runs[0].environment.knobs.get(n) for n in names if len({r.environment.knobs.get(n) for r in runs}) == 1}
+    same = {
+        n: runs[0].environment.knobs.get(n)
+        for n in names
+        if len({r.environment.knobs.get(n) for r in runs}) == 1
+    }
     lines = ["knobs: " + ", ".join(f"{name}={value}" for name, value in same.items() if value)]
     for run in runs:
-        own = [f"{name}={value}" for name, value in run.environment.knobs.items() if name not in same and value]
+        own = [
+            f"{name}={value}" for name, value in run.environment.knobs.items() if name not in same and value
+        ]
         if own:
             lines.append(f"{run.implementation} has {', '.join(own)}")
     return Text("\n".join(lines), style="dim")

@@ -53,7 +53,9 @@ def read_rows(file: Path) -> Rows:
             database.close()
     table = np.array(found, dtype=np.float64).reshape(-1, 5)
     table = table[np.argsort(np.where(np.isnan(table[:, 1]), table[:, 0], table[:, 1]), kind="stable")]
-    return Rows(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64), table[:, 4].astype(np.int64))
+    return Rows(
+        table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64), table[:, 4].astype(np.int64)
+    )
 
 
 def times(values_s: Floats) -> Times:
@@ -78,7 +80,8 @@ def times(values_s: Floats) -> Times:
 
 def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[np.bool_]:
     """Which rows have the right status and a body length that a right answer can have."""
-    return (rows.status == status) & np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
+    known = np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
+    return np.logical_and(rows.status == status, known)
 
 
 def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
@@ -94,10 +97,12 @@ def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int
 
 def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> NDArray[np.bool_]:
     """Which rows ended in the measured part of the window."""
-    return (rows.end_s >= trim_start_s) & (rows.end_s < duration_s - trim_end_s)
+    return np.logical_and(rows.end_s >= trim_start_s, rows.end_s < duration_s - trim_end_s)
 
 
-def little(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float, connections: int) -> float | None:
+def little(
+    rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float, connections: int
+) -> float | None:
     """Throughput x mean service time / connections, over the measured part. Little's law makes it 1 when a
     closed loop keeps every connection busy. In-flight time is integrated, so requests that straddle an edge
     count with the part that lies inside."""

@@ -18,7 +18,7 @@ def schedule(runs: list[str], trials: int, seed: int) -> list[Visit]:
     runs: names of the campaign's runs. trials: blocks. seed: the same seed gives the same order.
     """
     generator = random.Random(seed)
-    visits = []
+    visits: list[Visit] = []
     for block in range(1, trials + 1):
         order = list(runs)
         generator.shuffle(order)

@@ -92,7 +92,9 @@ class Stack:
     def up(self, wait_s: int = 120) -> None:
         """Builds what is missing, starts what serves requests and waits until it is healthy."""
         try:
-            self.docker.compose.up(["proxy"], build=True, detach=True, wait=True, wait_timeout=wait_s, quiet=True)
+            self.docker.compose.up(
+                ["proxy"], build=True, detach=True, wait=True, wait_timeout=wait_s, quiet=True
+            )
         except DockerException as error:
             text = _said(error)
             if "port is already allocated" in text or "address already in use" in text:
@@ -120,13 +122,19 @@ class Stack:
         """The running container of a service. Raises TandemError, with its log, if it does not run."""
         container = self.container(service)
         if not container.state.running or not container.state.pid:
-            raise TandemError(f"{service} does not run ({container.state.status}), end of its log:\n{self.log(service)}")
+            raise TandemError(
+                f"{service} does not run ({container.state.status}), end of its log:\n{self.log(service)}"
+            )
         networks = container.network_settings.networks or {}
         address = next((n.ip_address for n in networks.values() if n.ip_address), None)
         if address is None:
             raise TandemError(f"{service} has no address on the stack's network")
         return Service(
-            container.id, str(container.image), container.state.pid, address, container.host_config.cpuset_cpus or ""
+            container.id,
+            str(container.image),
+            container.state.pid,
+            address,
+            container.host_config.cpuset_cpus or "",
         )
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
@@ -155,7 +163,7 @@ class Stack:
         for container in containers:
             if container.state.running:
                 container.stop(time=grace_s)
-            container.reload()
+            container.reload()  # type: ignore[no-untyped-call]
             status = container.state.exit_code
             container.remove(force=True, volumes=True)
             return status
@@ -168,7 +176,9 @@ class Stack:
 
 def other_campaigns() -> list[str]:
     """Names of running harness containers, other than this one, that measure."""
-    found = DockerClient().container.list(filters=[("label", HARNESS_LABEL), ("label", f"{LABEL}.command=bench")])
+    found = DockerClient().container.list(
+        filters=[("label", HARNESS_LABEL), ("label", f"{LABEL}.command=bench")]
+    )
     own = Path("/proc/self/cgroup").read_text()
     return [container.name for container in found if container.id not in own]
 
@@ -186,7 +196,9 @@ def engine_versions() -> dict[str, str]:
     """Versions of the engine and its clients."""
     docker = DockerClient()
     info = docker.version()
-    compose = subprocess.run(["docker", "compose", "version", "--short"], capture_output=True, text=True, check=False)
+    compose = subprocess.run(
+        ["docker", "compose", "version", "--short"], capture_output=True, text=True, check=False
+    )
     return {
         "docker": (info.server.version if info.server else None) or "unknown",
         "compose": compose.stdout.strip() or "unknown",

@@ -5,7 +5,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from tandem.errors import TandemError, UsageError
 from tandem.record import SCHEMA_VERSION, Part, Run, Trial
@@ -23,7 +23,7 @@ class Request(Part):
     placement: str
     plan: str
     seed: int
-    knobs: dict[str, str] = {}
+    knobs: dict[str, str] = Field(default_factory=dict)
 
 
 class Campaign(Part):
@@ -122,7 +122,9 @@ class Store:
     def trials(self, run: str) -> list[Trial]:
         """The finished trials of a run, in order."""
         files = self.run_folder(run).glob("trial-*/trial.json")
-        return sorted((Trial.model_validate_json(file.read_text()) for file in files), key=lambda trial: trial.index)
+        return sorted(
+            (Trial.model_validate_json(file.read_text()) for file in files), key=lambda trial: trial.index
+        )
 
     def save_run(self, run: Run) -> Path:
         file = self.run_folder(run.run) / "run.json"

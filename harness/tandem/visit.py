@@ -48,7 +48,9 @@ class View(Protocol):
 class Visit:
     """Runs the phases in order and times them. `collect` and `stop` run whatever happens."""
 
-    def __init__(self, lab: Lab, plan: Plan, workers: int, view: View, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, lab: Lab, plan: Plan, workers: int, view: View, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._lab, self._plan, self._workers, self._view, self._clock = lab, plan, workers, view, clock
         self._phases: list[Phase] = []
 
@@ -58,7 +60,9 @@ class Visit:
         A TandemError of a phase makes the trial `failed`, with the error as its finding; anything else
         (an interrupt, a defect) goes on upwards after the container is removed.
         """
-        trial = Trial(index=index, retry_of=retry_of, started_at=datetime.now(UTC), verdict=Verdict.FAILED, findings=[])
+        trial = Trial(
+            index=index, retry_of=retry_of, started_at=datetime.now(UTC), verdict=Verdict.FAILED, findings=[]
+        )
         began = self._clock()
         try:
             try:
@@ -72,7 +76,9 @@ class Visit:
             windows = [window for window in (trial.closed, trial.open) if window]
             trial.verdict = verdict([*trial.findings, *(f for window in windows for f in window.findings)])
         trial.phases = self._phases
-        loaded = sum(phase.duration_s for phase in self._phases if phase.name in ("warm up", "closed", "open"))
+        loaded = sum(
+            phase.duration_s for phase in self._phases if phase.name in ("warm up", "closed", "open")
+        )
         trial.overhead_s = self._clock() - began - loaded
         return trial
 
@@ -88,7 +94,9 @@ class Visit:
         rate = rate_rps or int(trial.closed.goodput_rps * plan.open_load_fraction)
         if rate < 1:
             trial.findings.append(
-                Finding(code="no-goodput", severity="invalid", text="too few right answers to derive a rate from")
+                Finding(
+                    code="no-goodput", severity="invalid", text="too few right answers to derive a rate from"
+                )
             )
             return
         trial.open = self._timed("open", plan.open_s, lambda: self._lab.measure("open", plan.open_s, rate))

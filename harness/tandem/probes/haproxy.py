@@ -21,7 +21,9 @@ def parse_csv(text: str) -> ProxyCounters:
     """Reads the line of the backend `app`. Raises KeyError if there is none."""
     for row in csv.DictReader(io.StringIO(text.removeprefix("# "))):
         if row["pxname"] == "app" and row["svname"] == "BACKEND":
-            other = sum(int(row[key] or 0) for key in ("hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other"))
+            other = sum(
+                int(row[key] or 0) for key in ("hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other")
+            )
             return ProxyCounters(
                 responses_2xx=int(row["hrsp_2xx"] or 0),
                 responses_other=other,

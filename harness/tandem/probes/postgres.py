@@ -32,7 +32,9 @@ def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -
 
 class Postgres:
     def __init__(self, address: str, password: str, queries: dict[str, str]) -> None:
-        self._dsn = f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+        self._dsn = (
+            f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+        )
         self._queries = queries
         self._connection: psycopg.Connection | None = None
 

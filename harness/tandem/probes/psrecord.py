@@ -11,10 +11,21 @@ class Psrecord:
     """Samples a process and its children until stopped; the file has a line per second."""
 
     def __init__(self, pid: int, file: Path) -> None:
-        command = ["psrecord", str(pid), "--interval", str(INTERVAL_S), "--include-children", "--log", str(file)]
+        command = [
+            "psrecord",
+            str(pid),
+            "--interval",
+            str(INTERVAL_S),
+            "--include-children",
+            "--log",
+            str(file),
+        ]
         program = Path(sys.executable).parent / command[0]
         self._process = subprocess.Popen(
-            [str(program), *command[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+            [str(program), *command[1:]],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
         )
 
     def stop(self) -> None:
