@@ -81,7 +81,8 @@ def times(values_s: Floats) -> Times:
 def right_answers(rows: Rows, status: int, lengths: Collection[int]) -> NDArray[np.bool_]:
     """Which rows have the right status and a body length that a right answer can have."""
     known = np.isin(rows.length_bytes, np.fromiter(lengths, dtype=np.int64))
-    return np.logical_and(rows.status == status, known)
+    right: NDArray[np.bool_] = (rows.status == status) & known
+    return right
 
 
 def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int]:
@@ -97,7 +98,8 @@ def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int
 
 def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> NDArray[np.bool_]:
     """Which rows ended in the measured part of the window."""
-    return np.logical_and(rows.end_s >= trim_start_s, rows.end_s < duration_s - trim_end_s)
+    inside: NDArray[np.bool_] = (rows.end_s >= trim_start_s) & (rows.end_s < duration_s - trim_end_s)
+    return inside
 
 
 def little(
