@@ -61,7 +61,7 @@ class Bench:
         the containers are removed and finished trials are kept.
         """
         implementations = [self._catalog.implementation(name) for name in request.implementations]
-        plan = self._catalog.pick("plan", request.plan, self._catalog.plans)
+        plan = self._catalog.plan(request.plan)
         self._check(request)
         self._refuse_or_clean_up()
         if resume:

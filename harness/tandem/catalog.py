@@ -201,6 +201,12 @@ class Catalog:
             return _load(Implementation, file, name)
         raise unknown("implementation", name, self.implementations)
 
+    def plan(self, name: str) -> Plan:
+        """The plan of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+        if name.endswith(".toml"):
+            return _load(Plan, Path(name), Path(name).stem)
+        return self.pick("plan", name, self.plans)
+
     def pick[T: Entry](self, kind: str, name: str, entries: dict[str, T]) -> T:
         """The entry of that name, or a UsageError that offers the nearest."""
         if name not in entries:

@@ -53,7 +53,7 @@ Topology = Annotated[
 @app.command()
 def bench(
     implementations: Implementations,
-    plan: Annotated[str, typer.Option(help="How long and how often: smoke or quick.")] = "quick",
+    plan: Annotated[str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")] = "quick",
     scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
     topology: Topology = "full",
     placement: Annotated[
@@ -81,7 +81,7 @@ def bench(
         seed=secrets.randbelow(2**31) if seed is None else seed,
         knobs=_knobs(knob or []),
     )
-    chosen = catalog.pick("plan", plan, catalog.plans)
+    chosen = catalog.plan(plan)
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)

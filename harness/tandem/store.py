@@ -66,7 +66,7 @@ class Store:
         """A new campaign. Raises TandemError if there is too little space or the folder cannot be made."""
         now = datetime.now(UTC)
         what = "+".join(name.replace("/", "-") for name in request.implementations)
-        campaign = Campaign(id=f"{now:%Y%m%dT%H%M%SZ}-{what}-{request.plan}", request=request, started_at=now)
+        campaign = Campaign(id=f"{now:%Y%m%dT%H%M%SZ}-{what}-{Path(request.plan).stem}", request=request, started_at=now)
         store = cls(results, campaign)
         try:
             store.folder.mkdir(parents=True)
