@@ -1,0 +1,78 @@
+"""The canonical recipe, built from the rows of the eight statements."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from repository import Connection, Row, rows
+
+Json = dict[str, Any]
+_remembered: dict[int, list[Row]] = {}
+
+
+def encode(value: Json, fault: str) -> bytes:
+    """The bytes of a body."""
+    separators = (", ", ": ") if fault == "spaces-in-json" else (",", ":")
+    return json.dumps(value, ensure_ascii=fault == "escaped-json", separators=separators).encode()
+
+
+def recipe(connection: Connection, head: Row, fault: str) -> Json:
+    """Runs the six statements behind the recipe's own row and puts all of it together."""
+    key = head["id"]
+    ingredients = rows(connection, "ingredients", key)
+    steps = rows(connection, "steps", key)
+    sections = rows(connection, "sections", key)
+    notes = rows(connection, "notes", key)
+    reactions = _reactions(connection, key, fault)
+    events = rows(connection, "timeline_events", key)
+    owner = {"kind": "user" if head["content_type_id"] == 1 else "team", "id": head["object_id"]}
+    hidden = ("deleted_at", "object_id", "content_type_id")
+    return {
+        **{name: _value(value) for name, value in head.items() if name not in hidden},
+        "owner": owner,
+        "ingredients": [_tagged("ingredient", row) for row in ingredients]
+        + [
+            {"kind": "section", "id": row["id"], "position": row["position"], "title": row["title"]}
+            for row in sections
+        ],
+        "steps": steps,
+        "timeline": [_note(row, reactions) for row in notes] + [_tagged("event", row) for row in events],
+    }
+
+
+def _reactions(connection: Connection, key: int, fault: str) -> list[Row]:
+    if fault == "missing-statement":
+        return []
+    if fault == "pretended-statement" and key in _remembered:
+        rows(connection, "reactions", 0)
+        return _remembered[key]
+    _remembered[key] = rows(connection, "reactions", key)
+    return _remembered[key]
+
+
+def _note(row: Row, reactions: list[Row]) -> Json:
+    return {
+        "kind": "note",
+        **{name: _value(row[name]) for name in ("id", "text", "created", "modified")},
+        "created_by": _person(row, "author"),
+        "last_modified_by": _person(row, "editor"),
+        "reactions": [
+            {name: _value(value) for name, value in reaction.items() if name != "note_id"}
+            for reaction in reactions
+            if reaction["note_id"] == row["id"]
+        ],
+    }
+
+
+def _person(row: Row, role: str) -> Json | None:
+    if row[f"{role}_id"] is None:
+        return None
+    return {name: row[f"{role}_{name}"] for name in ("id", "email", "name")}
+
+
+def _tagged(kind: str, row: Row) -> Json:
+    return {"kind": kind, **{name: _value(value) for name, value in row.items()}}
+
+
+def _value(value: Any) -> Any:
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if isinstance(value, datetime) else value

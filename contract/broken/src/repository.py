@@ -1,0 +1,87 @@
+"""Connections to the database and the statements of contract/sql/queries."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from config import Config
+
+Row = dict[str, Any]
+Connection = psycopg.Connection[Row]
+
+# psycopg writes $1 as %(p1)s; `%` occurs nowhere else in the queries.
+QUERIES = {
+    path.stem: re.sub(r"\$(\d)", r"%(p\1)s", path.read_text().strip())
+    for path in Path("/contract/sql/queries").glob("*.sql")
+}
+WAIT_S = 1.5
+
+
+class Unavailable(Exception):
+    """The database is away, or every connection stays busy."""
+
+
+class Pool:
+    """At most `pool_max` connections, opened when they are needed, the one used last first."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._idle: list[Connection] = []
+        unbounded = config.fault == "pool-unbounded"
+        self._free = threading.BoundedSemaphore(10_000 if unbounded else config.pool_max)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Lends a connection; raises Unavailable for any failure of the database."""
+        if not self._free.acquire(timeout=WAIT_S):
+            raise Unavailable
+        connection = None
+        try:
+            connection = self._idle.pop() if self._idle else self._open()
+            yield connection
+            self._give_back(connection)
+        except psycopg.Error as error:
+            if self._config.fault == "never-reconnects" and connection:
+                self._idle.append(connection)
+            elif connection:
+                connection.close()
+                self._idle.clear()
+            raise Unavailable from error
+        finally:
+            self._free.release()
+
+    def _open(self) -> Connection:
+        threshold = 0 if self._config.prepare else None
+        if self._config.fault in ("never-prepared", "always-prepared"):
+            threshold = 0 if self._config.fault == "always-prepared" else None
+        return psycopg.connect(
+            self._config.database_url,
+            autocommit=True,
+            prepare_threshold=threshold,
+            connect_timeout=2,
+            row_factory=dict_row,
+        )
+
+    def _give_back(self, connection: Connection) -> None:
+        config = self._config
+        if (config.reset or config.fault == "reset-always") and config.fault != "reset-ignored":
+            # Not DISCARD ALL: it drops the prepared statements, which psycopg 3.2 still believes in.
+            connection.execute("reset all", prepare=False)
+        persistent = config.persistent or config.fault == "always-persistent"
+        if persistent and config.fault != "never-persistent":
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+
+def rows(connection: Connection, query: str, *values: object) -> list[Row]:
+    """The rows of one statement of the contract, by the name of its file."""
+    return connection.execute(
+        QUERIES[query], {f"p{i}": value for i, value in enumerate(values, 1)}
+    ).fetchall()

@@ -1,0 +1,63 @@
+"""The docker command line, with errors that show the command and its output."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+class DockerFailed(Exception):
+    """A docker command ended with an error; the message holds all of its output."""
+
+
+def docker(*arguments: str, environment: Mapping[str, str] | None = None, timeout_s: float = 900) -> str:
+    """Runs `docker <arguments>` with more environment; returns standard output, or raises DockerFailed."""
+    command = ["docker", *arguments]
+    process = subprocess.run(
+        command,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout_s,
+        check=False,
+    )
+    if process.returncode:
+        output = process.stdout + process.stderr
+        raise DockerFailed(f"{' '.join(command)}\nended with {process.returncode}:\n{output}")
+    return process.stdout
+
+
+def inspect(name: str) -> dict[str, Any]:
+    """What the engine knows of one container, network or volume."""
+    found: list[dict[str, Any]] = json.loads(docker("inspect", name))
+    return found[0]
+
+
+def address(container: str) -> str:
+    """The container's address on the one network that it is in."""
+    networks = inspect(container)["NetworkSettings"]["Networks"]
+    found = str(next(iter(networks.values()))["IPAddress"])
+    assert found, f"{container} does not run; the end of its log:\n{end_of_log(container)}"
+    return found
+
+
+def output(container: str) -> tuple[str, str]:
+    """What the container wrote so far: standard output and standard error."""
+    process = subprocess.run(["docker", "logs", container], capture_output=True, check=True)
+    return process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace")
+
+
+def end_of_log(container: str, lines: int = 30) -> str:
+    """The end of both streams, for a message."""
+    return "\n".join("".join(output(container)).splitlines()[-lines:])
+
+
+def wait_until(true: Callable[[], bool], limit_s: float, pause_s: float = 0.05) -> bool:
+    """Asks until it is true or the time is over; returns the last answer."""
+    end = time.monotonic() + limit_s
+    while not (answer := true()) and time.monotonic() < end:
+        time.sleep(pause_s)
+    return answer

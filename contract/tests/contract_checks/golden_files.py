@@ -1,0 +1,52 @@
+"""The golden files, computed from the seeded database by contract/sql/golden.sql.
+
+`python contract/tests/contract_checks/golden_files.py` writes them anew, after a change of the seed or
+of the canonical form; look at the difference before you commit it.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from contract_checks.catalog import CONTRACT
+from contract_checks.stack import Stack
+
+# In full: a user's first two recipes, the first of a team, and the first of another user.
+FULL = (1, 2, 26, 51)
+
+
+def compute(stack: Stack) -> dict[str, bytes]:
+    """The files as they should be: name -> content."""
+    script = (CONTRACT / "sql" / "golden.sql").read_bytes()
+    with stack.connect() as connection:
+        cursor = connection.execute(script)
+        while cursor.nextset():
+            pass
+        bodies = {int(key): str(body).encode() for key, body in cursor.fetchall()}
+    lines = [f"{key}\t{len(body)}\t{hashlib.sha256(body).hexdigest()}" for key, body in bodies.items()]
+    table = "\n".join(["id\tbytes\tsha256", *lines, ""])
+    return {"recipes.tsv": table.encode()} | {f"recipe-{key}.json": bodies[key] for key in FULL}
+
+
+def stale(stack: Stack) -> list[str]:
+    """Names of the committed files that are not what the database says, or are too many or too few."""
+    computed = compute(stack)
+    committed = {path.name: path.read_bytes() for path in (CONTRACT / "golden").iterdir()}
+    return sorted(
+        name for name in computed.keys() | committed.keys() if computed.get(name) != committed.get(name)
+    )
+
+
+def main() -> None:
+    """Starts a database, writes the files, stops it."""
+    with Stack("tandem-golden") as stack:
+        for name, content in compute(stack).items():
+            (CONTRACT / "golden" / name).write_bytes(content)
+            print(f"wrote contract/golden/{name}")
+
+
+if __name__ == "__main__":
+    main()

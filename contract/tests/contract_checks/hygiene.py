@@ -1,0 +1,41 @@
+"""What the images and containers are, whatever they answer."""
+
+from contract_checks.backend import Backend
+from contract_checks.docker import docker, inspect
+
+TOOLS = "gcc g++ cc c++ c99 clang rustc cargo go javac ld as make cmake ninja node-gyp"
+
+
+def check_not_root(backend: Backend) -> None:
+    """No process of the container belongs to root."""
+    lines = docker("top", backend.container, "-eo", "uid,pid,args").splitlines()[1:]
+    assert lines, "the container has no process"
+    root = [line for line in lines if line.split()[0] == "0"]
+    assert not root, f"these run as root: {root}"
+
+
+def check_no_compilers(backend: Backend) -> None:
+    """The image holds no compiler, linker or build tool."""
+    command = f"for tool in {TOOLS}; do command -v $tool; done; true"
+    options = ["--rm", "--network", "none", "--entrypoint", "sh"]
+    found = docker("run", *options, backend.implementation.image, "-c", command)
+    assert not found.split(), f"the image holds build tools: {found.split()}"
+
+
+def check_labels(backend: Backend) -> None:
+    """Everything of the stack carries the label by which it is cleaned up."""
+    mine = ["--filter", f"label=com.docker.compose.project={backend.stack.project}", "--format", "{{.Name}}"]
+    containers = docker("ps", "--all", *mine[:2], "--format", "{{.Names}}").split()
+    assert len(containers) >= 4, f"the stack is only {containers}"
+    things = [*containers, *docker("network", "ls", *mine).split(), *docker("volume", "ls", *mine).split()]
+    # Every image inherits dev.tandem=base from a base image that ./bootstrap has made.
+    bare = [thing for thing in things if _labels(thing).get("dev.tandem") != "stack"]
+    assert not bare, f"without the label dev.tandem=stack: {bare}"
+
+
+def _labels(thing: str) -> dict[str, str]:
+    found = inspect(thing)
+    return found.get("Labels") or found.get("Config", {}).get("Labels") or {}
+
+
+CHECKS = (check_not_root, check_no_compilers, check_labels)

@@ -1,0 +1,102 @@
+"""The knobs of the process itself: port, log, settings that make no sense, and the signal to stop."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from contract_checks.backend import DIRECT, Backend
+from contract_checks.catalog import knobs
+from contract_checks.docker import docker, end_of_log, inspect, output, wait_until
+from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.needs import needs
+
+KEY = session(1)
+BAD = {
+    "PORT": ("http", "0", "65536"),
+    "DATABASE_URL": ("nonsense",),
+    "DB_POOL_MAX": ("0", "many"),
+    "WORKERS": ("many",),
+    "THREADS": ("many",),
+}
+ANY_CHOICE = ("maybe",)  # for the knobs with a list of values
+GRACE_S = 12.0
+
+
+@needs("PORT")
+def check_port_and_stop(backend: Backend, grace_s: float = GRACE_S) -> None:
+    """PORT is the one port; SIGTERM ends a container that has served with status 0, in good time."""
+    with backend.variant(PORT="9191") as variant:
+        assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        try:
+            httpx.get(f"http://{variant.host}:8080/healthz", timeout=2, trust_env=False)
+        except httpx.TransportError:
+            pass
+        else:
+            raise AssertionError("PORT=9191, but port 8080 answers as well")
+        began = time.monotonic()
+        docker("stop", "--time", str(int(grace_s)), variant.container)
+        took_s = time.monotonic() - began
+        status = inspect(variant.container)["State"]["ExitCode"]
+        log = end_of_log(variant.container)
+    ended = f"SIGTERM: ended with status {status} after {took_s:.1f} s; the end of its log:\n{log}"
+    assert status == 0, ended
+    assert took_s < grace_s, ended
+
+
+@needs("ACCESS_LOG")
+def check_access_log(backend: Backend) -> None:
+    """ACCESS_LOG=1 writes one line per request to standard output, 0 none."""
+    for value, expected in (("1", 8), ("0", 0)):
+        with backend.variant(ACCESS_LOG=value) as variant:
+            lines = _lines_for_eight(variant)
+        assert lines == expected, f"ACCESS_LOG={value}: {lines} lines for 8 requests"
+
+
+def _lines_for_eight(backend: Backend) -> int:
+    time.sleep(0.3)  # the line of the last /healthz
+    before = _lines(backend)
+    for _ in range(4):
+        assert_golden(backend.get(f"{RECIPES}/1", KEY), 1)
+        backend.get("/nothing")
+    wait_until(lambda: _lines(backend) - before >= 8, 1)
+    return _lines(backend) - before
+
+
+def _lines(backend: Backend) -> int:
+    return len(output(backend.container)[0].splitlines())
+
+
+def check_bad_settings(backend: Backend, only: str | None = None) -> None:
+    """A value that makes no sense ends the container at once with a line that names the variable.
+
+    `only` keeps to one knob.
+    """
+    values = [
+        (name, value)
+        for name, choices in knobs().items()
+        if name not in backend.implementation.unsupported and only in (None, name)
+        for value in (ANY_CHOICE if choices else BAD[name])
+    ]
+    with ThreadPoolExecutor(3) as pool:
+        complaints = [text for text in pool.map(lambda pair: _complaint(backend, *pair), values) if text]
+    assert not complaints, "\n".join(complaints)
+
+
+def _complaint(backend: Backend, name: str, value: str) -> str | None:
+    """Starts a container with the bad value; returns what is wrong with how it ends."""
+    settings = {"DATABASE_URL": DIRECT, **backend.environment, name: value}
+    with backend.stack.started(backend.implementation, settings) as container:
+        ended = wait_until(
+            lambda: inspect(container)["State"]["Status"] == "exited", backend.stack.patience_s, 0.2
+        )
+        if not ended:
+            return f"{name}={value!r}: still running after {backend.stack.patience_s:.0f} s"
+        if inspect(container)["State"]["ExitCode"] == 0:
+            return f"{name}={value!r}: ended with status 0"
+        if name not in end_of_log(container, 500):
+            return f"{name}={value!r}: no line names the variable; the log ends:\n{end_of_log(container, 5)}"
+    return None
+
+
+CHECKS = (check_port_and_stop, check_access_log, check_bad_settings)

@@ -1,0 +1,81 @@
+"""The database goes away and comes back; so does PgBouncer."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from contract_checks.backend import Answer, Backend
+from contract_checks.docker import docker, wait_until
+from contract_checks.errors import assert_error
+from contract_checks.golden import RECIPES, assert_golden, session
+
+KEY = session(1)
+# PgBouncer lets a client wait for two seconds before it gives up (query_wait_timeout), on each of the
+# application's connections anew.
+LIMIT_S = 3.0
+BACK_LIMIT_S = 5.0
+PATHS = (RECIPES, f"{RECIPES}/1")
+
+
+def check_database_away(backend: Backend) -> None:
+    """Without PostgreSQL: 503 soon, /healthz fine. With it again: right answers soon, and they stay."""
+    _warm(backend)
+    backend.stack.stop("db")
+    try:
+        _assert_unavailable(backend)
+    finally:
+        backend.stack.start("db")
+    _assert_back(backend, "PostgreSQL")
+
+
+def check_pgbouncer_restart(backend: Backend) -> None:
+    """Every connection of the application breaks at once: nobody is told 500, and it recovers."""
+    _warm(backend)
+    docker("restart", "--time", "1", backend.stack.container("pgbouncer"))
+    _assert_back(backend, "PgBouncer")
+
+
+def _warm(backend: Backend) -> None:
+    """Opens several connections, so that more than one has to be found broken."""
+    with ThreadPoolExecutor(8) as pool:
+        for answer in pool.map(lambda _: backend.get(f"{RECIPES}/1", KEY), range(32)):
+            assert_golden(answer, 1)
+
+
+def _assert_unavailable(backend: Backend) -> None:
+    def once(path: str) -> Answer:
+        return backend.get(path, KEY)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(once, PATHS * 4))
+    answers += [once(path) for path in PATHS * 5]
+    for answer in answers:
+        assert_error(answer, 503, what="without the database")
+        assert answer.seconds <= LIMIT_S, f"without the database: 503 only after {answer.seconds:.1f} s"
+    health = backend.get("/healthz")
+    assert health.status == 200, f"/healthz without the database: {health}"
+    assert health.seconds <= 1, f"/healthz without the database took {health.seconds:.1f} s"
+
+
+def _assert_back(backend: Backend, what: str) -> None:
+    """503 is fine for a few seconds, then 50 right answers in a row."""
+    began = time.monotonic()
+
+    def right() -> bool:
+        answer = backend.get(f"{RECIPES}/1", KEY)
+        if answer.status != 200:
+            assert_error(answer, 503, what=f"just after {what} came back")
+        return answer.status == 200
+
+    assert wait_until(right, BACK_LIMIT_S), (
+        f"{BACK_LIMIT_S:.0f} s after {what} came back the answer is still 503"
+    )
+    after_s = time.monotonic() - began
+    for number in range(50):
+        answer = backend.get(f"{RECIPES}/1", KEY)
+        assert answer.status == 200, (
+            f"answer {number + 1} of 50, {after_s:.1f} s after {what} came back: {answer}"
+        )
+        assert_golden(answer, 1)
+
+
+CHECKS = (check_database_away, check_pgbouncer_restart)

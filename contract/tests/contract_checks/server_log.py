@@ -1,0 +1,79 @@
+"""PostgreSQL's own log of each statement: which connection sent it, and whether it was prepared."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from contract_checks.docker import output, wait_until
+from contract_checks.stack import Stack
+
+LINE = re.compile(
+    r"^(?P<host>\S+) (?P<pid>\d+) app LOG:  duration: \S+ ms  "
+    r"(?P<kind>parse|bind|execute|statement)(?: (?P<name>[^:]*))?: (?P<text>.*)"
+)
+SETTINGS = {"log_min_duration_statement": "0", "log_line_prefix": "%h %p %u "}
+UNNAMED = "<unnamed>"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of the wire protocol: parse, bind, execute or, of the simple protocol, statement."""
+
+    host: str
+    pid: int
+    kind: str
+    name: str
+    text: str
+
+    @property
+    def runs(self) -> bool:
+        return self.kind in ("execute", "statement")
+
+    @property
+    def prepared(self) -> bool:
+        return self.kind != "statement" and self.name != UNNAMED
+
+
+@contextmanager
+def statement_log(stack: Stack) -> Iterator[Callable[[str], list[Message]]]:
+    """Switches the log on; yields a function that reads what a client address has sent since."""
+    _set(stack, SETTINGS)
+    try:
+        began = _mark(stack)
+        yield lambda host: [message for message in _read(stack, began) if message.host == host]
+    finally:
+        _set(stack, dict.fromkeys(SETTINGS))
+
+
+def _set(stack: Stack, settings: dict[str, str] | dict[str, None]) -> None:
+    with stack.connect() as connection:
+        for name, value in settings.items():
+            change = f"reset {name}" if value is None else f"set {name} = '{value}'"
+            connection.execute(f"alter system {change}".encode())
+        connection.execute("select pg_reload_conf()")
+    wanted = settings["log_min_duration_statement"] or "-1"
+    shown = lambda: stack.query("show log_min_duration_statement") == [(wanted,)]  # noqa: E731
+    assert wait_until(shown, 5), f"PostgreSQL did not take {settings}"
+
+
+def _mark(stack: Stack) -> str:
+    """Writes a unique line to the log and returns what is in it."""
+    mark = f"mark {uuid.uuid4()}"
+    stack.query(f"select '{mark}'")
+    return mark
+
+
+def _read(stack: Stack, began: str) -> list[Message]:
+    end = _mark(stack)
+    name = stack.container("db")
+    # The log passes through the engine: what was written last may take a moment to arrive.
+    assert wait_until(lambda: end in output(name)[1], 5), "PostgreSQL's log does not arrive"
+    text = output(name)[1].partition(began)[2].partition(end)[0]
+    found = filter(None, map(LINE.match, text.splitlines()))
+    return [
+        Message(m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"])
+        for m in found
+    ]

@@ -1,0 +1,196 @@
+"""Good examples of everything that a record holds; a test changes the one thing that it is about."""
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import numpy as np
+from hypothesis import settings
+from tandem.judge import Expectation
+from tandem.record import (
+    Environment,
+    Finding,
+    Host,
+    Pooler,
+    Proxy,
+    ResponseTime,
+    Role,
+    Run,
+    Statement,
+    Summary,
+    Times,
+    Trial,
+    Verdict,
+    Window,
+)
+from tandem.rows import Floats, Rows
+
+PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
+"""For property tests: the same examples every time, nothing written to disk."""
+
+STATEMENTS = ["session", "recipe_random", "steps"]
+EXPECTED = Expectation(statements=STATEMENTS, proxied=True)
+REQUESTS, PROBES = 10_000, 50
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def floats(*values: float) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def make_rows(
+    start_s: Any, end_s: Any, *, paced_s: Any = None, status: int = 200, length_bytes: int = 1000
+) -> Rows:
+    """Rows with one status and one length; a closed loop's unless `paced_s` is given."""
+    start = np.asarray(start_s, dtype=np.float64)
+    paced = np.full(len(start), np.nan) if paced_s is None else np.asarray(paced_s, dtype=np.float64)
+    return Rows(
+        start_s=start,
+        paced_s=paced,
+        end_s=np.asarray(end_s, dtype=np.float64),
+        status=np.full(len(start), status, dtype=np.int64),
+        length_bytes=np.full(len(start), length_bytes, dtype=np.int64),
+    )
+
+
+def role(cores: float = 0.2, cpuset: str = "0", available: int = 1, **changes: Any) -> Role:
+    return Role(
+        **{
+            "cpu_cores": cores,
+            "cpuset": cpuset,
+            "cores_available": available,
+            "memory_peak_bytes": 50 << 20,
+            "throttled_s": 0.0,
+            **changes,
+        }
+    )
+
+
+def quiet_roles(**changes: Role) -> dict[str, Role]:
+    """Every role on CPUs of its own and half idle."""
+    roles = {
+        "app": role(0.5, "4", busiest_thread_cores=0.5),
+        "proxy": role(0.3, "1"),
+        "pgbouncer": role(0.3, "0"),
+        "db": role(0.5, "2"),
+        "loadgen": role(0.3, "3"),
+    }
+    return {**roles, **changes}
+
+
+def finding(severity: Literal["invalid", "void", "warning"], code: str = "code", text: str = "text") -> Finding:
+    return Finding(code=code, severity=severity, text=text)
+
+
+def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> Window:
+    """A window that passes every gate."""
+    answered = REQUESTS + PROBES
+    opened = load == "open"
+    fields: dict[str, Any] = {
+        "load": load,
+        "duration_s": 30.0,
+        "connections": 50,
+        "offered_rps": REQUESTS / 30 if opened else None,
+        "measured_s": 27.0,
+        "requests": REQUESTS,
+        "good": REQUESTS,
+        "failed": {},
+        "goodput_rps": REQUESTS / 30,
+        "little": None if opened else 0.99,
+        "service_time_ms": Times(samples=REQUESTS, mean=5.0, p50=4.0, p90=8.0, p99=12.0, max=20.0),
+        "response_time_ms": Times(samples=REQUESTS, mean=6.0, p50=5.0, p90=9.0, p99=13.0, max=25.0)
+        if opened
+        else None,
+        "lateness_ms": Times(samples=REQUESTS, mean=0.4, p50=0.4, p90=0.8, p99=1.2, max=9.0) if opened else None,
+        "scheduled": REQUESTS if opened else None,
+        "unsent": 0 if opened else None,
+        "app_cpu_us_per_request": 900.0,
+        "app_memory_peak_bytes": 50 << 20,
+        "roles": quiet_roles(),
+        "statements": {name: Statement(calls=answered, rows=answered) for name in STATEMENTS},
+        "proxy": Proxy(
+            responses_2xx=answered,
+            responses_other=0,
+            connection_errors=0,
+            response_errors=0,
+            queue_max=0,
+            in_flight_mean=49.0,
+        ),
+        "pooler": Pooler(
+            queries=answered * len(STATEMENTS),
+            wait_us_per_query=10.0,
+            clients_waiting_max=0,
+            servers_active_max=20,
+            servers_active_mean=9.0,
+        ),
+        "host": Host(steal_share=0.001, foreign_cpu_share=0.01, softirq_share=0.03, harness_cpu_cores=0.02),
+        "probes": PROBES,
+        "probe_failures": [],
+        "bottleneck": "unknown",
+        "evidence": [],
+        "findings": [],
+        "verdict": Verdict.OK,
+    }
+    assert fields.keys() >= changes.keys(), "a change of a field that does not exist"
+    return Window.model_validate({**fields, **changes})
+
+
+def good_trial(index: int = 1, **changes: Any) -> Trial:
+    fields: dict[str, Any] = {
+        "index": index,
+        "started_at": NOW,
+        "verdict": Verdict.OK,
+        "findings": [],
+        "warm_up_s": 10.0,
+        "warm_up_requests": 5000,
+        "closed": good_window("closed", bottleneck="app-cpu", evidence=["app 0.95 of 1 cores (95%)"]),
+        "open": good_window("open", bottleneck="offered-load"),
+        "overhead_s": 5.0,
+    }
+    return Trial.model_validate({**fields, **changes})
+
+
+def good_summary() -> Summary:
+    return Summary(
+        goodput_rps=1234.4,
+        goodput_rps_interval=(1200.0, 1268.8),
+        response_time_ms=ResponseTime(p50=5.01, p90=9.02, p99=13.03, p999=None),
+        response_time_samples=30_000,
+        offered_rps=740.0,
+        app_cpu_us_per_request=777.0,
+        app_cpu_us_per_request_interval=(770.0, 784.0),
+        app_memory_peak_bytes=50 << 20,
+        trials_ok=3,
+    )
+
+
+def good_run(implementation: str = "rust-async", **changes: Any) -> Run:
+    fields: dict[str, Any] = {
+        "campaign": "20261121T120000Z-rust-async-quick",
+        "run": f"{implementation}.recipes.full",
+        "implementation": implementation,
+        "scenario": "recipes",
+        "topology": "full",
+        "placement": "two-cores",
+        "plan": "quick",
+        "seed": 7,
+        "started_at": NOW,
+        "finished_at": NOW,
+        "verdict": Verdict.OK,
+        "reasons": [],
+        "bottleneck": "app-cpu",
+        "bottleneck_evidence": ["app 0.95 of 1 cores (95%)"],
+        "warnings": [],
+        "summary": good_summary(),
+        "trials": [good_trial(index) for index in (1, 2, 3)],
+        "environment": Environment(
+            tandem_version="0.1.0",
+            git_commit="0" * 40,
+            git_dirty=False,
+            host={"cpus": 2},
+            images={"app": "sha256:0"},
+            versions={"oha": "1.16.0"},
+            knobs={"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
+            variables={"IMPL": implementation},
+        ),
+    }
+    return Run.model_validate({**fields, **changes})

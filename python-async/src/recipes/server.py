@@ -1,0 +1,20 @@
+"""Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
+
+from recipes.config import settings
+
+wsgi_app = "recipes.main:app"
+bind = f"0.0.0.0:{settings.port}"
+workers = settings.workers
+# gunicorn manages the processes, uvicorn serves in them, on uvloop and httptools.
+worker_class = "uvicorn_worker.UvicornWorker"
+# The application is imported once and shared; its database connections are opened after the fork.
+preload_app = True
+# The heartbeat must not wait for a disk. https://gunicorn.org/reference/settings/#worker_tmp_dir
+worker_tmp_dir = "/dev/shm"
+# Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
+keepalive = 75
+graceful_timeout = 10
+accesslog = "-" if settings.access_log else None
+loglevel = settings.logging_level
+# Nobody would use it, and the user has no home to put it in.
+control_socket_disable = True

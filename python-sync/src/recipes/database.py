@@ -1,0 +1,65 @@
+"""One connection for the length of a request: from Django's pool, or opened for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from select import POLLIN, poll
+from threading import BoundedSemaphore
+
+from django.db import Error, InterfaceError, OperationalError, connection
+from django.db.backends.utils import CursorWrapper
+
+from recipes.config import ACQUIRE_TIMEOUT_S, env
+from recipes.errors import DatabaseUnavailable
+
+slots = BoundedSemaphore(env.pool_size)
+
+
+@contextmanager
+def slot() -> Iterator[None]:
+    """What limits connections that no pool counts."""
+    if not slots.acquire(timeout=ACQUIRE_TIMEOUT_S):
+        raise OperationalError("every connection is in use")
+    try:
+        yield
+    finally:
+        slots.release()
+
+
+@contextmanager
+def open_cursor() -> Iterator[CursorWrapper]:
+    """Raises DatabaseUnavailable. Gives the connection back when the queries are done, not when the answer is sent."""
+    try:
+        with nullcontext() if env.db_persistent else slot():
+            try:
+                connect()
+                with connection.cursor() as cursor:
+                    yield cursor
+            except Error:
+                discard()
+                raise
+            finally:
+                connection.close()
+    except (OperationalError, InterfaceError) as error:
+        raise DatabaseUnavailable from error
+
+
+def connect() -> None:
+    """Takes a connection, passing over those that the server closed while they were idle."""
+    connection.ensure_connection()
+    while is_readable(connection.connection.fileno()):
+        discard()
+        connection.ensure_connection()
+
+
+def is_readable(descriptor: int) -> bool:
+    """On an idle connection that is the end of the file, or the server's reason for it. Asks the kernel only."""
+    poller = poll()
+    poller.register(descriptor, POLLIN)
+    return bool(poller.poll(0))
+
+
+def discard() -> None:
+    """Closes psycopg's connection, which is not to be used again; its pool replaces it in the background."""
+    if connection.connection:
+        connection.connection.close()
+        connection.close()

@@ -1,0 +1,37 @@
+"""Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
+
+from typing import cast
+
+from django.db import connection
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from recipes.config import env
+
+wsgi_app = "recipes.main:app"
+bind = f"0.0.0.0:{env.port}"
+workers = env.workers
+worker_class = "gthread"
+threads = env.threads
+# Connections that one worker keeps open: all that the proxy may send, because the others could send none.
+worker_connections = 4000
+# The application is imported once and shared; its database connections are opened after the fork.
+preload_app = True
+# The heartbeat must not wait for a disk. https://gunicorn.org/reference/settings/#worker_tmp_dir
+worker_tmp_dir = "/dev/shm"
+# Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
+keepalive = 75
+graceful_timeout = 10
+accesslog = "-" if env.access_log else None
+loglevel = env.logging_level
+# Nobody would use it, and the user has no home to put it in.
+control_socket_disable = True
+
+
+def post_worker_init(_: object) -> None:
+    """Fills the pool before the first request; Django would on the first."""
+    if env.db_persistent:
+        cast(DatabaseWrapper, connection).pool.open()
+
+
+def worker_exit(_: object, __: object) -> None:
+    cast(DatabaseWrapper, connection).close_pool()

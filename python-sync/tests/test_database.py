@@ -1,0 +1,57 @@
+"""When a connection is passed over or given up."""
+
+import os
+from collections.abc import Iterator
+from unittest.mock import MagicMock
+
+import pytest
+from django.db import OperationalError, ProgrammingError
+
+from recipes import database
+from recipes.database import open_cursor
+from recipes.errors import DatabaseUnavailable, NotFound
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+@pytest.fixture
+def connection(monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int]) -> MagicMock:
+    connection = MagicMock()
+    connection.connection.fileno.return_value = pipe[0]
+    monkeypatch.setattr(database, "connection", connection)
+    return connection
+
+
+def test_an_answer_gives_the_connection_back(connection: MagicMock) -> None:
+    with pytest.raises(NotFound), open_cursor():
+        raise NotFound
+    connection.connection.close.assert_not_called()
+    connection.close.assert_called_once_with()
+
+
+def test_a_connection_that_failed_is_not_used_again(connection: MagicMock) -> None:
+    with pytest.raises(DatabaseUnavailable) as raised, open_cursor():
+        raise OperationalError("terminating connection due to administrator command")
+    assert isinstance(raised.value.__cause__, OperationalError)
+    connection.connection.close.assert_called_once_with()
+
+
+def test_a_bug_is_not_mistaken_for_an_outage(connection: MagicMock) -> None:
+    with pytest.raises(ProgrammingError), open_cursor():
+        raise ProgrammingError("syntax error")
+
+
+def test_a_connection_that_the_server_closed_is_passed_over(connection: MagicMock, pipe: tuple[int, int]) -> None:
+    os.write(pipe[1], b"terminating connection due to administrator command")
+    dead = connection.connection
+    dead.close.side_effect = lambda: os.read(pipe[0], 100)
+    with open_cursor():
+        pass
+    dead.close.assert_called_once_with()
+    assert connection.ensure_connection.call_count == 2

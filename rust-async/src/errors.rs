@@ -1,0 +1,97 @@
+//! Everything that can end a request early, and the answer it becomes.
+
+use std::error::Error as StdError;
+use std::{io, iter};
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Json};
+use serde_json::json;
+
+/// What is displayed is what the client is told; the cause goes to the log.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// 400: the id is not one.
+    #[error("bad request")]
+    BadRequest,
+
+    /// 401: no session, or one that is unknown or expired.
+    #[error("unauthorized")]
+    Unauthorized,
+
+    /// 404: no such path, no such recipe, or none that this user may see.
+    #[error("not found")]
+    NotFound,
+
+    /// 405: the path exists, for other methods.
+    #[error("method not allowed")]
+    MethodNotAllowed,
+
+    /// 503: the database cannot be reached or did not answer in time.
+    #[error("database unavailable")]
+    Unavailable(#[source] BoxError),
+
+    /// 500: the database answered with what this program does not understand.
+    #[error("internal error")]
+    Internal(#[source] BoxError),
+}
+
+impl Error {
+    pub(crate) fn unavailable(cause: impl Into<BoxError>) -> Self {
+        Self::Unavailable(cause.into())
+    }
+
+    /// The error and its causes on one line, for the log.
+    pub(crate) fn chain(&self) -> String {
+        let errors = iter::successors(Some(self as &dyn StdError), |&error| error.source());
+        errors
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+}
+
+/// Tells a database that is away from a statement that is wrong.
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let away = match error.code().and_then(|state| state.code().get(..2)) {
+            // Classes of https://www.postgresql.org/docs/17/errcodes-appendix.html: connection (and
+            // PgBouncer's own errors), no such database, resources, operator; 0A and 26 get here
+            // when a statement is lost although it was just prepared again.
+            Some(class) => matches!(class, "08" | "0A" | "26" | "3D" | "53" | "57"),
+            None => {
+                error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>())
+            }
+        };
+        match away {
+            true => Self::Unavailable(error.into()),
+            false => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let status = match &self {
+            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Unavailable(_) => {
+                tracing::warn!("{}", self.chain());
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Self::Internal(_) => {
+                tracing::error!("{}", self.chain());
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        };
+        let mut response = (status, Json(json!({ "error": self.to_string() }))).into_response();
+        if let Self::MethodNotAllowed = self {
+            // Every path of this application has the same methods.
+            let allowed = HeaderValue::from_static("GET, HEAD");
+            response.headers_mut().insert(header::ALLOW, allowed);
+        }
+        response
+    }
+}
