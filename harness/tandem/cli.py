@@ -23,10 +23,11 @@ from tandem.errors import TandemError, UsageError
 from tandem.live import Lines, make_view
 from tandem.record import Run, Verdict
 from tandem.report import report
-from tandem.stack import USER_PROJECT, Stack
+from tandem.stack import SERVED, USER_PROJECT, Stack
 from tandem.store import Request
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
+INTERRUPTED = 130
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
 
 app = typer.Typer(
@@ -85,9 +86,10 @@ def bench(
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
-    minutes = estimate_s(chosen, len(request.implementations)) / 60
+    seconds = estimate_s(chosen, len(request.implementations))
+    lasts = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
     view.note(
-        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {minutes:.0f} min after the builds"
+        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts} after the builds"
     )
     try:
         store, runs = Bench(catalog, RESULTS, view).run(request, resume)
@@ -182,7 +184,9 @@ def up(
     topology: Topology = "full",
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
-    _user_stack(implementation, topology).up()
+    stack = _user_stack(implementation, topology)
+    stack.build([*SERVED], lambda service, seconds: err.print(f"image of {service}: {seconds:.0f} s"))
+    stack.up()
     port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
     out.print(
         f"{implementation} answers at http://127.0.0.1:{port}/api/v1/recipes, HAProxy at http://127.0.0.1:{stats}/"
@@ -255,12 +259,9 @@ def main() -> None:
     except click.ClickException as error:  # an unknown option, a missing argument: with the nearest name
         error.show()
         sys.exit(2)
-    except typer.Abort:
-        sys.exit(130)
-    except KeyboardInterrupt:
-        err.print("tandem: interrupted. Finished trials are kept; the same command with --resume goes on.")
-        sys.exit(130)
     except (OSError, subprocess.SubprocessError) as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
+    if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
+        err.print("tandem: interrupted. Finished trials are kept; the same command with --resume goes on.")
     sys.exit(status if isinstance(status, int) else 0)

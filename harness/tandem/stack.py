@@ -15,6 +15,8 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
+SERVED = ("db", "pgbouncer", "app", "proxy")
+"""The services that answer a request."""
 LOG_TAIL = 25
 
 
@@ -90,15 +92,20 @@ class Stack:
             raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
 
     def up(self, wait_s: int = 120) -> None:
-        """Builds what is missing, starts what serves requests and waits until it is healthy."""
+        """Starts what serves requests, from images that are built, and waits until it is healthy.
+
+        Raises TandemError; what did start stays for `logs`, except where a port is taken.
+        """
         try:
             self.docker.compose.up(
-                ["proxy"], build=True, detach=True, wait=True, wait_timeout=wait_s, quiet=True
+                ["proxy"], detach=True, wait=True, wait_timeout=wait_s, no_build=True, quiet=True
             )
         except DockerException as error:
             text = _said(error)
             if "port is already allocated" in text or "address already in use" in text:
-                text += "\nSomething else uses the port: choose others with HTTP_PORT=… STATS_PORT=… just up"
+                self.down()
+                remedy = "Something else uses the port: choose others with HTTP_PORT=… STATS_PORT=… just up"
+                raise TandemError(f"the stack did not come up: {text.splitlines()[-1]}\n{remedy}") from None
             raise TandemError(f"the stack did not come up:\n{text}\n{self.unhealthy()}".rstrip()) from None
 
     def unhealthy(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 from hypothesis import settings
+
 from tandem.judge import Expectation
 from tandem.record import (
     Environment,
@@ -29,7 +30,7 @@ PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=T
 
 STATEMENTS = ["session", "recipe_random", "steps"]
 EXPECTED = Expectation(statements=STATEMENTS, proxied=True)
-REQUESTS, PROBES = 10_000, 50
+REQUESTS, PROBES = 12_000, 50
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
@@ -77,7 +78,9 @@ def quiet_roles(**changes: Role) -> dict[str, Role]:
     return {**roles, **changes}
 
 
-def finding(severity: Literal["invalid", "void", "warning"], code: str = "code", text: str = "text") -> Finding:
+def finding(
+    severity: Literal["invalid", "void", "warning"], code: str = "code", text: str = "text"
+) -> Finding:
     return Finding(code=code, severity=severity, text=text)
 
 
@@ -100,7 +103,9 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "response_time_ms": Times(samples=REQUESTS, mean=6.0, p50=5.0, p90=9.0, p99=13.0, max=25.0)
         if opened
         else None,
-        "lateness_ms": Times(samples=REQUESTS, mean=0.4, p50=0.4, p90=0.8, p99=1.2, max=9.0) if opened else None,
+        "lateness_ms": Times(samples=REQUESTS, mean=0.4, p50=0.4, p90=0.8, p99=1.2, max=9.0)
+        if opened
+        else None,
         "scheduled": REQUESTS if opened else None,
         "unsent": 0 if opened else None,
         "app_cpu_us_per_request": 900.0,

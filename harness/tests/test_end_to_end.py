@@ -123,6 +123,21 @@ def test_the_same_backend_without_a_fault_is_no_liar(results: Path) -> None:
     assert not findings(record) & set(LIARS.values())
 
 
+def _campaigns() -> set[Path]:
+    return set((ROOT / "results").glob("*rust-async-two-trials"))
+
+
+def _wait_for_campaign(before: set[Path], pattern: str) -> Path:
+    """The campaign that is new, once it has a file of that pattern."""
+    deadline = time.monotonic() + 120
+    while True:
+        for campaign in _campaigns() - before:
+            if list(campaign.glob(pattern)):
+                return campaign
+        assert time.monotonic() < deadline, f"{pattern} did not appear"
+        time.sleep(0.5)
+
+
 def _wait_for(file_pattern: str, folder: Path, timeout_s: float = 120) -> None:
     deadline = time.monotonic() + timeout_s
     while not list(folder.glob(file_pattern)):
@@ -143,16 +158,10 @@ def test_interrupted_killed_and_resumed() -> None:
     plan = str(PLANS / "two-trials.toml")
     command = [*BENCH, "rust-async", "--plan", plan, "--seed", "7"]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    before = set((ROOT / "results").glob("*rust-async-two-trials"))
-
-    def new_campaign() -> Path:
-        [folder] = set((ROOT / "results").glob("*rust-async-two-trials")) - before
-        return folder
-
+    before = _campaigns()
     try:
         first: subprocess.Popen[str] = subprocess.Popen(command, **quiet)  # type: ignore[call-overload]
-        _wait_for("*rust-async-two-trials/*/trial-2", ROOT / "results")
-        campaign = new_campaign()
+        campaign = _wait_for_campaign(before, "*/trial-2")
         kept = (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text()
         first.send_signal(signal.SIGINT)
         _, said = first.communicate(timeout=60)
@@ -176,16 +185,16 @@ def test_interrupted_killed_and_resumed() -> None:
         assert {trial["index"] for trial in record["trials"]} >= {1, 2}
         assert not bench_containers()
     finally:
-        for folder in set((ROOT / "results").glob("*rust-async-two-trials")) - before:
+        for folder in _campaigns() - before:
             run("rm", "-rf", str(folder))
 
 
 def test_a_client_killed_without_warning_leaves_nothing() -> None:
     plan = str(PLANS / "two-trials.toml")
-    before = set((ROOT / "results").glob("*rust-async-two-trials"))
+    before = _campaigns()
     client = subprocess.Popen([*BENCH, "rust-async", "--plan", plan], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _wait_for("*rust-async-two-trials/*/trial-1", ROOT / "results")
+        _wait_for_campaign(before, "*/trial-1")
         other = run(*BENCH, "rust-async", "--plan", plan)
         assert other.returncode == 1
         assert "another campaign is measuring" in other.stderr
@@ -193,7 +202,7 @@ def test_a_client_killed_without_warning_leaves_nothing() -> None:
         client.wait()
         _wait_until_gone()
     finally:
-        for folder in set((ROOT / "results").glob("*rust-async-two-trials")) - before:
+        for folder in _campaigns() - before:
             run("rm", "-rf", str(folder))
 
 
@@ -234,6 +243,7 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
         busy = run("python3", "-m", "tandem", "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert busy.returncode == 1
         assert "HTTP_PORT" in busy.stderr
+        assert not containers("label=com.docker.compose.project=tandem")
     try:
         up = run("python3", "-m", "tandem", "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert up.returncode == 0, up.stderr

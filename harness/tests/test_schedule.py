@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
-from harness_samples import PROPERTY
 from scipy import stats
+
 from tandem.schedule import schedule
 
 RUNS = st.lists(st.text("abcdef-", min_size=1, max_size=8), min_size=1, max_size=6, unique=True)
@@ -14,7 +15,9 @@ SEEDS = st.integers(0, 2**31 - 1)
 
 @PROPERTY
 @given(RUNS, st.integers(1, 20), SEEDS)
-def test_each_block_has_each_run_once_and_blocks_follow_each_other(runs: list[str], trials: int, seed: int) -> None:
+def test_each_block_has_each_run_once_and_blocks_follow_each_other(
+    runs: list[str], trials: int, seed: int
+) -> None:
     visits = schedule(runs, trials, seed)
     assert [visit.block for visit in visits] == [b for b in range(1, trials + 1) for _ in runs]
     for block in range(1, trials + 1):
@@ -46,9 +49,7 @@ def test_positions_are_uniform_over_many_seeds() -> None:
     """Chi-square of run x position; the seeds are fixed, so the outcome is."""
     runs = ["a", "b", "c", "d"]
     counts = Counter(
-        (visit.run, place % 4)
-        for seed in range(1000)
-        for place, visit in enumerate(schedule(runs, 3, seed))
+        (visit.run, place % 4) for seed in range(1000) for place, visit in enumerate(schedule(runs, 3, seed))
     )
     table = [[counts[run, place] for place in range(4)] for run in runs]
     assert sum(map(sum, table)) == 12_000

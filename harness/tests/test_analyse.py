@@ -1,0 +1,219 @@
+"""tandem.analyse: intervals, summaries, verdicts and warnings of a run."""
+
+import numpy as np
+import pytest
+from harness_samples import finding, good_trial, good_window
+
+from tandem.analyse import nothing, run_bottleneck, run_verdict, run_warnings, summarise, t_interval
+from tandem.record import Summary, Trial, Verdict
+
+INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
+"""Student's t, two-sided 95 %, by the number of values: from a printed table."""
+
+# ---- interval ----
+
+
+def test_the_interval_of_an_example_computed_by_hand() -> None:
+    # mean 12, deviations -2 0 2: s = 2, half-width = 4.303 x 2 / sqrt(3) = 4.968
+    interval = t_interval([10.0, 12.0, 14.0])
+    assert interval is not None
+    assert interval == pytest.approx((7.032, 16.968), abs=0.002)
+
+
+@pytest.mark.parametrize(("n", "t"), INTERVAL_OF.items())
+def test_the_interval_uses_students_t(n: int, t: float) -> None:
+    values = [float(v) for v in range(n)]
+    interval = t_interval(values)
+    assert interval is not None
+    assert (interval[1] - interval[0]) / 2 == pytest.approx(t * np.std(values, ddof=1) / np.sqrt(n), rel=1e-3)
+
+
+@pytest.mark.parametrize("values", [[], [3.0]])
+def test_one_value_has_no_interval(values: list[float]) -> None:
+    assert t_interval(values) is None
+
+
+def test_equal_values_have_an_interval_without_width() -> None:
+    assert t_interval([5.0, 5.0, 5.0]) == (5.0, 5.0)
+
+
+def coverage(n: int, interval_scale: float = 1.0, rounds: int = 1500) -> float:
+    chance = np.random.default_rng(20261121)
+    inside = 0
+    for _ in range(rounds):
+        found = t_interval(chance.normal(100, 7, n).tolist())
+        assert found is not None
+        middle, half = sum(found) / 2, (found[1] - found[0]) / 2 * interval_scale
+        inside += abs(middle - 100) <= half
+    return inside / rounds
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+def test_the_interval_covers_the_truth_as_often_as_it_says(n: int) -> None:
+    assert 0.93 <= coverage(n) <= 0.97
+
+
+def test_the_test_of_coverage_can_fail() -> None:
+    """Negative control: the normal quantile in place of Student's, which is 1.96 instead of 4.303 at n = 3."""
+    assert coverage(3, 1.96 / INTERVAL_OF[3]) < 0.90
+
+
+# ---- summary ----
+
+
+def trial(index: int, goodput: float, cost: float, closed_peak: int, open_peak: int) -> Trial:
+    closed = good_window(
+        "closed", goodput_rps=goodput, app_cpu_us_per_request=cost, app_memory_peak_bytes=closed_peak
+    )
+    opened = good_window("open", offered_rps=600.0, app_memory_peak_bytes=open_peak)
+    return good_trial(index, closed=closed, open=opened)
+
+
+def test_the_summary_of_known_trials() -> None:
+    trials = [trial(1, 900, 100, 10, 20), trial(2, 1000, 110, 70, 30), trial(3, 1100, 120, 10, 40)]
+    responses = [np.full(4000, 0.010), np.full(4000, 0.020), np.full(4000, 0.030)]
+    found = summarise(trials, responses)
+    assert found.goodput_rps == pytest.approx(1000)
+    assert found.goodput_rps_interval == pytest.approx((1000 - 248.4, 1000 + 248.4), abs=0.1)
+    assert found.response_time_ms.p50 == pytest.approx(20)
+    assert found.response_time_ms.p90 == pytest.approx(30)
+    assert found.response_time_ms.p99 == pytest.approx(30)
+    assert found.response_time_ms.p999 is None
+    assert found.response_time_samples == 12_000
+    assert found.offered_rps == pytest.approx(600)
+    assert found.app_cpu_us_per_request == pytest.approx(110)
+    assert found.app_memory_peak_bytes == 70
+    assert found.trials_ok == 3
+
+
+@pytest.mark.parametrize("verdict", [Verdict.VOID, Verdict.INVALID, Verdict.FAILED])
+def test_only_good_trials_count(verdict: Verdict) -> None:
+    bad = trial(2, 9_999_999, 1, 2**40, 2**40).model_copy(update={"verdict": verdict})
+    good = [trial(1, 900, 100, 10, 20), trial(3, 1100, 120, 10, 40)]
+    responses = [np.full(4000, 0.010), np.full(4000, 0.030)]
+    assert summarise([good[0], bad, good[1]], responses) == summarise(good, responses)
+    assert summarise([bad], []) == Summary()
+
+
+def test_what_was_not_measured_stays_null() -> None:
+    unmeasured = good_trial(closed=good_window(app_cpu_us_per_request=None, app_memory_peak_bytes=None))
+    unmeasured.open = good_window("open", app_memory_peak_bytes=None)
+    found = summarise([unmeasured], [np.full(10, 0.01)])
+    assert found.app_cpu_us_per_request is None
+    assert found.app_memory_peak_bytes is None
+    assert found.response_time_ms.p50 is None
+    assert found.goodput_rps_interval is None
+    assert found.goodput_rps is not None
+
+
+def test_nothing_is_published_of_a_run_that_is_not_ok() -> None:
+    trials = [good_trial(1), good_trial(2, verdict=Verdict.INVALID)]
+    assert nothing(trials) == Summary(trials_ok=1)
+    figures = nothing(trials).model_dump(exclude={"trials_ok", "response_time_samples", "response_time_ms"})
+    assert set(figures.values()) == {None}
+    assert set(nothing(trials).response_time_ms.model_dump().values()) == {None}
+
+
+# ---- verdict ----
+
+
+def failing(index: int, verdict: Verdict, severity: str) -> Trial:
+    return good_trial(index, verdict=verdict, findings=[finding(severity, "code", "the reason")])  # type: ignore[arg-type]
+
+
+OK = Verdict.OK
+VOID, INVALID, FAILED = (
+    failing(4, Verdict.VOID, "void"),
+    failing(5, Verdict.INVALID, "invalid"),
+    failing(6, Verdict.FAILED, "invalid"),
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "good", "told"),
+    [
+        ([], 3, Verdict.OK),
+        ([VOID], 3, Verdict.OK),
+        ([VOID], 2, Verdict.VOID),
+        ([], 2, Verdict.VOID),
+        ([INVALID], 3, Verdict.INVALID),
+        ([VOID, INVALID], 0, Verdict.INVALID),
+        ([FAILED], 3, Verdict.FAILED),
+        ([FAILED, INVALID], 3, Verdict.FAILED),
+    ],
+)
+def test_the_verdict_of_a_run(others: list[Trial], good: int, told: Verdict) -> None:
+    trials = [good_trial(i + 1) for i in range(good)] + others
+    verdict, reasons = run_verdict(trials, 3)
+    assert verdict is told
+    assert bool(reasons) is (told is not Verdict.OK)
+
+
+def test_a_reason_names_its_trial() -> None:
+    assert run_verdict([INVALID], 1) == (Verdict.INVALID, ["trial 5: the reason"])
+
+
+def test_reasons_come_from_windows_too_and_leave_warnings_out() -> None:
+    window = good_window(
+        findings=[finding("invalid", "a", "from a window"), finding("warning", "b", "only a warning")]
+    )
+    _, reasons = run_verdict([good_trial(1, verdict=Verdict.INVALID, closed=window)], 1)
+    assert reasons == ["trial 1: from a window"]
+
+
+def test_too_few_trials_say_so() -> None:
+    assert run_verdict([good_trial(1)], 3) == (Verdict.VOID, ["only 1 of 3 trials were made"])
+
+
+# ---- bottleneck, warnings ----
+
+
+def limited(index: int, tag: str, verdict: Verdict = OK) -> Trial:
+    return good_trial(
+        index, verdict=verdict, closed=good_window(bottleneck=tag, evidence=[f"{tag} of {index}"])
+    )
+
+
+def test_the_bottleneck_of_most_trials() -> None:
+    trials = [limited(1, "database"), limited(2, "app-cpu"), limited(3, "app-cpu")]
+    assert run_bottleneck(trials) == ("app-cpu", ["app-cpu of 2"])
+
+
+def test_good_trials_decide_the_bottleneck_if_there_are_any() -> None:
+    void = [limited(1, "unknown", Verdict.VOID), limited(2, "unknown", Verdict.VOID)]
+    assert run_bottleneck([*void, limited(3, "app-cpu")])[0] == "app-cpu"
+    assert run_bottleneck(void) == ("unknown", ["unknown of 1"])
+
+
+def test_no_window_no_bottleneck() -> None:
+    assert run_bottleneck([good_trial(closed=None, open=None)]) == (None, [])
+
+
+def warned(index: int) -> Trial:
+    return good_trial(
+        index, open=good_window("open", findings=[finding("warning", "steal", f"steal {index}")])
+    )
+
+
+def test_one_warning_per_code() -> None:
+    trials = [good_trial(1), warned(2), warned(3), warned(4)]
+    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]))
+    assert (warning.code, warning.text) == ("steal", "trial 2: steal 2 (and 2 more like it)")
+
+
+def test_a_single_warning_is_not_said_to_have_others_like_it() -> None:
+    trials = [warned(2)]
+    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]))
+    assert warning.text == "trial 2: steal 2"
+
+
+def test_a_quiet_run_has_no_warnings() -> None:
+    trials = [good_trial(1)]
+    assert run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)])) == []
+
+
+def test_percentiles_that_are_left_out_are_told() -> None:
+    trials = [good_trial(1)]
+    [warning] = run_warnings(trials, summarise(trials, [np.full(2000, 0.01)]))
+    assert warning.code == "few-samples"
+    assert warning.text.startswith("p99: not published, 2000 samples")

@@ -1,0 +1,264 @@
+"""tandem.catalog: the real repository, and files that are wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from tandem.catalog import Catalog, cpus_in, evaluate, read_env_file
+from tandem.errors import UsageError
+
+BENCH = """
+title = "T"
+language = "l"
+model = "async"
+stack = ["a"]
+"""
+
+
+@pytest.fixture(scope="module")
+def real(root: Path) -> Catalog:
+    return Catalog(root)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A repository with one implementation."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one/bench.toml").write_text(BENCH)
+    return tmp_path
+
+
+def refused(root: Path, text: str) -> str:
+    (root / "one/bench.toml").write_text(text)
+    with pytest.raises(UsageError) as told:
+        _ = Catalog(root).implementations
+    assert str(root / "one/bench.toml") in str(told.value)
+    assert told.value.exit_code == 2
+    return str(told.value).removeprefix(f"{root}/one/bench.toml: ")
+
+
+# ---- the real repository ----
+
+
+def test_the_repository_has_what_the_documents_promise(real: Catalog) -> None:
+    assert {"rust-async", "python-async", "python-sync"} <= real.implementations.keys()
+    assert {"recipes", "recipe"} <= real.scenarios.keys()
+    assert {"smoke", "quick"} <= real.plans.keys()
+    assert real.topologies.keys() == {"direct", "pooled", "proxied", "full"}
+    assert {"two-cores", "four-cores", "eight-cores", "shared"} <= real.placements.keys()
+    assert {
+        "WORKERS",
+        "THREADS",
+        "DB_POOL_MAX",
+        "DB_PERSISTENT",
+        "DB_PREPARE",
+        "DB_RESET",
+    } <= real.knobs.keys()
+
+
+def test_a_scenario_names_queries_that_exist(real: Catalog, root: Path) -> None:
+    queries = {file.stem for file in (root / "contract/sql/queries").glob("*.sql")}
+    for scenario in real.scenarios.values():
+        assert set(scenario.statements) <= queries
+        assert ("{id}" in scenario.path) == bool(scenario.ids)
+
+
+def test_what_an_implementation_names_exists(real: Catalog) -> None:
+    for implementation in real.implementations.values():
+        assert implementation.defaults.keys() <= real.knobs.keys()
+        assert implementation.unsupported.knobs.keys() <= real.knobs.keys()
+        assert implementation.unsupported.scenarios.keys() <= real.scenarios.keys()
+
+
+def test_ids_are_ranges_with_both_ends(real: Catalog) -> None:
+    scenario = real.scenarios["recipe"].model_copy(update={"ids": ["1-3", "7", "9-10"]})
+    assert scenario.expanded_ids == [1, 2, 3, 7, 9, 10]
+
+
+def test_every_plan_has_a_measured_part(real: Catalog) -> None:
+    for plan in real.plans.values():
+        assert min(plan.closed_s, plan.open_s) > plan.trim_start_s + plan.trim_end_s
+        assert plan.trials >= 3
+        assert plan.warm_up_cap_s >= plan.warm_up_s
+
+
+def test_topologies_and_placements_set_the_same_names_each(real: Catalog) -> None:
+    for group in (real.topologies, real.placements):
+        assert len({frozenset(file.variables) for file in group.values()}) == 1
+        assert all(file.summary for file in group.values())
+
+
+def test_a_hidden_implementation_is_found_by_its_path_only(real: Catalog) -> None:
+    assert real.implementation("contract/broken").name == "contract/broken"
+    assert "contract/broken" not in real.implementations
+    with pytest.raises(UsageError):
+        real.implementation("broken")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "name"),
+    [
+        (1, "shared"),
+        (2, "two-cores"),
+        (3, "two-cores"),
+        (4, "four-cores"),
+        (7, "four-cores"),
+        (8, "eight-cores"),
+    ],
+)
+def test_the_default_placement_fits_the_host(real: Catalog, cpus: int, name: str) -> None:
+    placement = real.default_placement(cpus)
+    assert placement.name == name
+    highest = max(
+        (int(c) for v in placement.variables.values() for c in v.replace("-", ",").split(",") if c), default=0
+    )
+    assert highest < cpus
+
+
+# ---- bench.toml ----
+
+
+def test_a_good_bench_toml(made: Path) -> None:
+    [found] = Catalog(made).implementations.values()
+    assert (found.name, found.title, found.model, found.stack) == ("one", "T", "async", ["a"])
+    assert not found.hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BENCH.replace('"async"', '"threads"'), "model: Input should be 'sync' or 'async'"),
+        (BENCH.replace('title = "T"', ""), "title: Field required"),
+        (BENCH.replace('["a"]', '["a", 3]'), "stack -> 1: Input should be a valid string"),
+        (BENCH + 'modle = "x"', "modle: Extra inputs are not permitted"),
+        (BENCH + '[defaults]\nWORKERS = "many"', "defaults -> WORKERS: String should match pattern"),
+        (
+            BENCH + "[unsupported.knobs]\nTHREADS = 1",
+            "unsupported -> knobs -> THREADS: Input should be a valid string",
+        ),
+        (BENCH + '[unsupported]\nknob = "x"', "unsupported -> knob: Extra inputs are not permitted"),
+        ("", "title: Field required"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_file_and_path(made: Path, text: str, told: str) -> None:
+    assert refused(made, text).startswith(told)
+
+
+@pytest.mark.parametrize("text", ["title = ", "[", "title = 'a'\ntitle = 'b'"])
+def test_what_is_no_toml(made: Path, text: str) -> None:
+    assert refused(made, text).startswith("not valid TOML: ")
+
+
+def test_a_syntax_error_is_told_with_its_line(made: Path) -> None:
+    assert "(at line 2, " in refused(made, "title = 'a'\nmodel = \nstack = []")
+
+
+def test_a_file_that_cannot_be_read(made: Path) -> None:
+    (made / "one/bench.toml").unlink()
+    (made / "one/bench.toml").mkdir()
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        _ = Catalog(made).implementations
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder", "attribute"),
+    [("scenario", "loadgen/scenarios", "scenarios"), ("plan", "loadgen/plans", "plans")],
+)
+def test_scenarios_and_plans_are_checked_too(tmp_path: Path, kind: str, folder: str, attribute: str) -> None:
+    file = tmp_path / folder / f"{kind}.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("trials = 0")
+    with pytest.raises(UsageError, match=rf"{kind}\.toml: \w+: "):
+        getattr(Catalog(tmp_path), attribute)
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize(("name", "near"), [("rust-asink", "rust-async"), ("pyhton-sync", "python-sync")])
+def test_an_unknown_implementation_offers_the_nearest(real: Catalog, name: str, near: str) -> None:
+    with pytest.raises(
+        UsageError, match=rf"no implementation '{name}'\. Did you mean '{near}'\? There are: .*rust-async"
+    ):
+        real.implementation(name)
+
+
+def test_a_name_like_none_offers_none(real: Catalog) -> None:
+    with pytest.raises(UsageError, match=r"no implementation 'zzzzzz'\. There are: ") as told:
+        real.implementation("zzzzzz")
+    assert "Did you mean" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "name", "near"),
+    [
+        ("scenario", "scenarios", "recipez", "recipe"),
+        ("plan", "plans", "smok", "smoke"),
+        ("topology", "topologies", "ful", "full"),
+        ("placement", "placements", "two-core", "two-cores"),
+    ],
+)
+def test_every_kind_offers_the_nearest(
+    real: Catalog, kind: str, attribute: str, name: str, near: str
+) -> None:
+    entries = getattr(real, attribute)
+    assert real.pick(kind, near, entries).name == near
+    with pytest.raises(UsageError, match=f"no {kind} '{name}'. Did you mean '{near}'"):
+        real.pick(kind, name, entries)
+
+
+def test_a_plan_may_be_a_file(real: Catalog, root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text((root / "loadgen/plans/smoke.toml").read_text().replace("trials = 3", "trials = 1"))
+    assert real.plan("smoke").trials == 3
+    assert (real.plan(str(file)).name, real.plan(str(file)).trials) == ("own", 1)
+    with pytest.raises(UsageError, match=r"none\.toml: cannot be read: No such file"):
+        real.plan(str(tmp_path / "none.toml"))
+    with pytest.raises(UsageError, match="Did you mean 'smoke'"):
+        real.plan("smok")
+
+
+# ---- formulas, CPU sets, env files ----
+
+
+@pytest.mark.parametrize(
+    ("formula", "cpus", "value"),
+    [("10", 4, 10), ("cpus", 4, 4), ("2*cpus", 4, 8), ("2*cpus+1", 4, 9), ("12*cpus+34", 3, 70), ("0", 4, 0)],
+)
+def test_formulas(made: Path, formula: str, cpus: int, value: int) -> None:
+    assert evaluate(formula, cpus) == value
+    (made / "one/bench.toml").write_text(BENCH + f'[defaults]\nWORKERS = "{formula}"')
+    assert Catalog(made).implementations["one"].defaults == {"WORKERS": formula}
+
+
+@pytest.mark.parametrize(
+    "formula", ["cpus*2", "2cpus", "-1", "cpus+1", "2*cpus-1", "2*cpu", "1.5*cpus", "", "10 "]
+)
+def test_other_formulas_are_refused(made: Path, formula: str) -> None:
+    assert refused(made, BENCH + f'[defaults]\nWORKERS = "{formula}"').startswith("defaults -> WORKERS: ")
+
+
+@pytest.mark.parametrize(
+    ("cpuset", "count"), [("", None), ("0", 1), ("7", 1), ("0-3", 4), ("0,2-3", 3), ("6-7,1,3", 4)]
+)
+def test_cpus_of_a_set(cpuset: str, count: int | None) -> None:
+    assert cpus_in(cpuset) == count
+
+
+def test_an_env_file(tmp_path: Path) -> None:
+    file = tmp_path / "own.env"
+    file.write_text("# What it is.\n# More.\n\nA=1\nB_C=x=y\nD=\n")
+    found = read_env_file(file)
+    assert (found.name, found.summary, found.variables) == (
+        "own",
+        "What it is.",
+        {"A": "1", "B_C": "x=y", "D": ""},
+    )
+
+
+@pytest.mark.parametrize("line", ["A", "=1", "a b=1", "export A=1", "a=1"])
+def test_an_env_file_with_a_wrong_line(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "own.env"
+    file.write_text(f"# ok\nA=1\n{line}\n")
+    with pytest.raises(UsageError, match=r"own\.env: line 3: expected NAME=VALUE"):
+        read_env_file(file)

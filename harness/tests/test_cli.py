@@ -1,0 +1,253 @@
+"""tandem.cli: help, exit codes and machine-readable output. No engine is needed, and none would be found."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import typer.main
+from harness_samples import good_run
+
+from tandem import checks, cli
+from tandem.catalog import Catalog
+
+NO_ENGINE = "unix:///nonexistent/docker.sock"
+COMMANDS = sorted(typer.main.get_command(cli.app).commands)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Said:
+    status: int
+    out: str
+    err: str
+
+
+Tandem = Callable[..., Said]
+
+
+@pytest.fixture
+def tandem(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Iterator[Tandem]:
+    """Runs the command line in this process; a process of its own takes seconds to import SciPy."""
+    monkeypatch.setattr(cli, "RESULTS", tmp_path / "results")
+    monkeypatch.setenv("DOCKER_HOST", NO_ENGINE)
+    monkeypatch.delenv("TANDEM_CLIENT_PID", raising=False)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def run(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["tandem", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Said(ended.value.code, said.out, said.err)
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def subprocess_tandem(*arguments: str) -> Said:
+    done = subprocess.run(
+        [sys.executable, "-m", "tandem", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "DOCKER_HOST": NO_ENGINE, "PYTHONPATH": str(Path(cli.__file__).parents[1])},
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+# ---- as a program ----
+
+
+def test_the_program_lists_as_json(root: Path) -> None:
+    said = subprocess_tandem("list", "--json")
+    assert (said.status, said.err) == (0, "")
+    assert json.loads(said.out)["implementations"].keys() == Catalog(root).implementations.keys()
+
+
+def test_the_program_ends_with_2_and_the_nearest_name() -> None:
+    said = subprocess_tandem("bench", "rust-asink")
+    assert (said.status, said.out) == (2, "")
+    assert "tandem: there is no implementation 'rust-asink'. Did you mean 'rust-async'?" in said.err
+    assert "Traceback" not in said.err
+
+
+# ---- help ----
+
+
+def test_without_a_command_it_says_what_there_is(tandem: Tandem) -> None:
+    said = tandem()
+    for command in COMMANDS:
+        assert f" {command} " in said.out + said.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does(tandem: Tandem, command: str) -> None:
+    said = tandem(command, "--help")
+    assert said.status == 0
+    lines = [line.strip() for line in said.out.splitlines() if line.strip()]
+    assert lines[0].startswith(f"Usage: tandem {command}")
+    assert len(lines[1].split()) >= 3
+    assert lines[1][0].isupper()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_and_argument_says_what_it_is(command: str) -> None:
+    [parameters] = [typer.main.get_command(cli.app).commands[command].params]  # type: ignore[attr-defined]
+    for parameter in parameters:
+        assert getattr(parameter, "help", None), f"{command} {parameter.name} has no help"
+
+
+def recipes(root: Path) -> dict[str, Any]:
+    dump = ["just", "--justfile", str(root / "justfile"), "--dump", "--dump-format", "json"]
+    found: dict[str, Any] = json.loads(
+        subprocess.run(dump, capture_output=True, text=True, check=True).stdout
+    )
+    return found["recipes"]  # type: ignore[no-any-return]
+
+
+def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> None:
+    found = recipes(root)
+    assert set(COMMANDS) <= found.keys()
+    assert {name for name, recipe in found.items() if not recipe["doc"]} == set()
+    for command in COMMANDS:
+        assert found[command]["body"] == [[f'harness/run {command} "$@"']]
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["bench", "rust-asink"], "no implementation 'rust-asink'. Did you mean 'rust-async'?"),
+        (
+            ["bench", "rust-async", "pyton-sync"],
+            "no implementation 'pyton-sync'. Did you mean 'python-sync'?",
+        ),
+        (["bench", "rust-async", "--plan", "smok"], "no plan 'smok'. Did you mean 'smoke'?"),
+        (["bench", "rust-async", "--plan", "/none.toml"], "/none.toml: cannot be read"),
+        (["bench", "rust-async", "--scenario", "recipez"], "no scenario 'recipez'. Did you mean 'recipe'?"),
+        (["bench", "rust-async", "--topology", "ful"], "no topology 'ful'. Did you mean 'full'?"),
+        (
+            ["bench", "rust-async", "--placement", "two-core"],
+            "no placement 'two-core'. Did you mean 'two-cores'?",
+        ),
+        (["bench", "rust-async", "--knob", "WORKERS"], "--knob takes NAME=VALUE, not 'WORKERS'"),
+        (["bench", "rust-async", "--sed", "3"], "No such option: --sed"),
+        (["bench", "rust-async", "--seed", "three"], "Invalid value for '--seed'"),
+        (["bench"], "Missing argument"),
+        (["verify", "rust-asink"], "Did you mean 'rust-async'?"),
+        (["verify"], "Missing argument"),
+        (["up", "rust-asink"], "Did you mean 'rust-async'?"),
+        (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),
+        (["benhc"], "No such command 'benhc'"),
+        (["list", "--jsn"], "No such option: --jsn"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_clear_message(
+    tandem: Tandem, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    said = tandem(*arguments)
+    assert said.status == 2
+    assert told in " ".join(said.err.split())
+    assert said.out == ""
+    assert not (tmp_path / "results").exists(), "nothing may be left behind by a typing error"
+
+
+def test_a_placement_that_does_not_fit_the_host(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    said = tandem("bench", "rust-async", "--placement", "eight-cores")
+    assert said.status == 2
+    assert "needs 8 CPUs and this host has 2" in said.err
+
+
+def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/bench.toml").write_text('title = "T"\nlanguage = "l"\nmodel = "threads"\nstack = []\n')
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    said = tandem("list")
+    assert said.status == 2
+    assert "mine/bench.toml: model: Input should be 'sync' or 'async'" in " ".join(said.err.split())
+
+
+def test_an_interrupt_ends_with_130_and_says_how_to_go_on(
+    tandem: Tandem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checks, "quick", interrupted)
+    said = tandem("check")
+    assert said.status == 130
+    assert "--resume" in said.err
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_status_of_the_tests_is_the_programs(
+    tandem: Tandem, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(checks, "quick", lambda _: status)
+    assert tandem("check").status == status
+
+
+# ---- machine-readable output ----
+
+
+def test_the_list_names_every_kind(tandem: Tandem) -> None:
+    found = json.loads(tandem("list", "--json").out)
+    assert found.keys() == {"implementations", "scenarios", "plans", "topologies", "placements"}
+    for entries in found.values():
+        assert entries
+        assert all(what for what in entries.values())
+    assert "contract/broken" not in found["implementations"]
+
+
+def test_the_list_for_people_names_the_same(tandem: Tandem) -> None:
+    text = tandem("list").out
+    for entries in json.loads(tandem("list", "--json").out).values():
+        for name in entries:
+            assert name in text
+
+
+def test_the_schema_is_a_json_schema_of_the_record(tandem: Tandem) -> None:
+    schema = json.loads(tandem("schema").out)
+    jsonschema_rs.meta.validate(schema)
+    promised = [
+        "implementation",
+        "scenario",
+        "topology",
+        "plan",
+        "verdict",
+        "bottleneck",
+        "warnings",
+        "trials",
+        "summary",
+    ]
+    assert set(promised) <= set(schema["required"])
+    summary, times = schema["$defs"]["Summary"]["properties"], schema["$defs"]["ResponseTime"]["properties"]
+    assert {
+        "goodput_rps",
+        "response_time_ms",
+        "app_cpu_us_per_request",
+        "app_memory_peak_bytes",
+    } <= summary.keys()
+    assert {"p50", "p90", "p99"} <= times.keys()
+    assert set(schema["$defs"]["Verdict"]["enum"]) == {"ok", "invalid", "void", "failed"}
+
+    record = good_run().model_dump(mode="json")
+    valid = jsonschema_rs.validator_for(schema)
+    assert valid.is_valid(record)
+    assert not valid.is_valid({**record, "verdict": "fine"})
+    assert not valid.is_valid({**record, "surprise": 1})
+    assert not valid.is_valid({name: value for name, value in record.items() if name != "summary"})

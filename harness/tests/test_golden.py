@@ -1,0 +1,56 @@
+"""tandem.golden: what a right answer is."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tandem.golden import Golden, read_golden
+
+BODIES = {1: b'{"id":1,"title":"Soup"}', 2: b'{"id":2,"title":"Bread"}'}
+GOLDEN = Golden({i: (len(body), hashlib.sha256(body).hexdigest()) for i, body in BODIES.items()})
+
+
+@pytest.mark.parametrize("body", BODIES.values())
+def test_the_golden_body_has_no_difference(body: bytes) -> None:
+    assert GOLDEN.difference(body) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"id":1,"title":"Soap"}', "the body of recipe 1 (23 bytes) is not the golden one (23 bytes)"),
+        (b'{"id": 1,"title":"Soup"}', "the body of recipe 1 (24 bytes) is not the golden one (23 bytes)"),
+        (b'{"id":2,"title":"Soup"}', "the body of recipe 2 (23 bytes) is not the golden one (24 bytes)"),
+        (b'{"id":1,"title":"Soup"}\n', "the body of recipe 1 (24 bytes) is not the golden one (23 bytes)"),
+        (b'{"id":3,"title":"Soup"}', "recipe 3 does not exist"),
+        (b'{"id":"1","title":"Soup"}', "recipe '1' does not exist"),
+        (b'{"id":null}', "recipe None does not exist"),
+        (b'{"title":"Soup"}', "not a recipe: "),
+        (b"[1]", "not a recipe: "),
+        (b"7", "not a recipe: "),
+        (b"<html>", "not a recipe: b'<html>'"),
+        (b'{"id":1', "not a recipe: "),
+        (b"\xff\xfe\x00", "not a recipe: "),
+        (b"", "not a recipe: b''"),
+    ],
+)
+def test_anything_else_is_told(body: bytes, told: str) -> None:
+    difference = GOLDEN.difference(body)
+    assert difference is not None
+    assert difference.startswith(told)
+
+
+def test_the_lengths_of_right_answers() -> None:
+    assert GOLDEN.lengths() == {23, 24}
+    assert GOLDEN.lengths([2]) == {24}
+
+
+def test_the_contracts_golden_bodies(root: Path) -> None:
+    golden = read_golden(root / "contract/golden/recipes.tsv")
+    assert len(golden.bodies) >= 50
+    files = list((root / "contract/golden").glob("recipe-*.json"))
+    assert files
+    for file in files:
+        assert golden.difference(file.read_bytes()) is None
+        assert golden.difference(file.read_bytes() + b" ") is not None

@@ -1,0 +1,248 @@
+"""tandem.judge: every gate, each reached by changing one thing of a good window."""
+
+from typing import Any, Literal
+
+import pytest
+from harness_samples import (
+    EXPECTED,
+    PROBES,
+    REQUESTS,
+    STATEMENTS,
+    finding,
+    good_window,
+    quiet_roles,
+    role,
+)
+
+from tandem.judge import Expectation, gates, verdict
+from tandem.record import Host, Proxy, Statement, Times, Verdict, Window
+
+Load = Literal["closed", "open"]
+ANSWERED = REQUESTS + PROBES
+
+
+def found(window: Window, expected: Expectation = EXPECTED) -> list[tuple[str, str]]:
+    return [(finding.code, finding.severity) for finding in gates(window, expected)]
+
+
+def statements(**calls: int) -> dict[str, Statement]:
+    counted = {**dict.fromkeys(STATEMENTS, ANSWERED), **calls}
+    return {name: Statement(calls=n, rows=n) for name, n in counted.items()}
+
+
+def proxy(**changes: Any) -> Proxy:
+    window = good_window()
+    assert window.proxy is not None
+    return window.proxy.model_copy(update=changes)
+
+
+def host(**changes: float | None) -> Host:
+    return good_window().host.model_copy(update=changes)
+
+
+def lateness(p99: float | None, worst: float) -> Times:
+    return Times(samples=REQUESTS, mean=0.5, p50=0.5, p90=0.9, p99=p99, max=worst)
+
+
+# ---- gates ----
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_a_good_window_passes_every_gate(load: Load) -> None:
+    window = good_window(load)
+    assert gates(window, EXPECTED) == []
+    assert verdict(gates(window, EXPECTED)) is Verdict.OK
+
+
+WORK = [
+    ({"failed": {"status 500": 300}, "good": REQUESTS - 300}, "wrong-answers"),
+    ({"failed": {"error: deadline": 300}}, "wrong-answers"),
+    ({"probe_failures": ["/api/v1/recipes: the body is not the golden one"]}, "wrong-body"),
+    ({"requests": 0, "good": 0, "statements": {}, "proxy": None}, "no-answers"),
+    ({"statements": statements(steps=0)}, "sql-mismatch"),
+    ({"statements": {name: Statement(calls=ANSWERED, rows=1) for name in STATEMENTS[1:]}}, "sql-mismatch"),
+    ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
+    ({"statements": statements(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
+    ({"statements": statements(other=ANSWERED)}, "sql-extra"),
+    ({"statements": statements(other=round(0.01 * ANSWERED))}, "sql-extra"),
+    ({"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
+    ({"proxy": proxy(responses_2xx=round(0.99 * ANSWERED))}, "proxy-mismatch"),
+    ({"proxy": proxy(responses_2xx=round(1.01 * ANSWERED))}, "proxy-mismatch"),
+]
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+@pytest.mark.parametrize(("changes", "code"), WORK)
+def test_work_that_was_not_done_makes_a_window_invalid(
+    load: Load, changes: dict[str, Any], code: str
+) -> None:
+    told = found(good_window(load, **changes))
+    assert (code, "invalid") in told
+    assert verdict(gates(good_window(load, **changes), EXPECTED)) is Verdict.INVALID
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        *((changes, code) for changes, code in WORK if code not in ("wrong-answers", "no-answers")),
+        ({"little": 0.96}, "littles-law"),
+        ({"little": 1.02}, "littles-law"),
+    ],
+)
+def test_one_fault_gives_one_finding(changes: dict[str, Any], code: str) -> None:
+    assert found(good_window(**changes)) == [(code, "invalid")]
+
+
+def test_errors_without_a_row_are_one_finding() -> None:
+    assert found(good_window(failed={"error: deadline": 300})) == [("wrong-answers", "invalid")]
+
+
+def test_no_answers_are_one_finding() -> None:
+    window = good_window(requests=0, good=0, statements={}, failed={"error: refused": 99})
+    assert found(window) == [("no-answers", "invalid")]
+
+
+def test_a_few_failures_are_a_warning() -> None:
+    assert found(good_window(failed={"error: deadline": 10})) == [("wrong-answers", "warning")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statements": statements(steps=ANSWERED + 40)},
+        {"statements": statements(steps=ANSWERED - 40)},
+        {"statements": statements(other=60)},
+        {"proxy": proxy(responses_2xx=ANSWERED + 40)},
+        {"proxy": None},
+        {"pooler": None},
+    ],
+)
+def test_half_a_per_cent_is_tolerated(changes: dict[str, Any]) -> None:
+    assert found(good_window(**changes)) == []
+
+
+def test_probes_that_got_no_answer_ran_no_statement() -> None:
+    refused = PROBES  # all of them
+    window = good_window(
+        failed={"probe not answered": refused},
+        statements={name: Statement(calls=REQUESTS, rows=1) for name in STATEMENTS},
+        proxy=proxy(responses_2xx=REQUESTS),
+    )
+    assert found(window) == [("wrong-answers", "warning")]
+
+
+def test_a_probe_that_differs_is_told_with_its_number() -> None:
+    [told] = gates(good_window(probe_failures=["/x: differs", "/y: differs"]), EXPECTED)
+    assert told.text.startswith(f"2 of {PROBES} probes")
+    assert "/x: differs" in told.text
+
+
+@pytest.mark.parametrize(("little", "ok"), [(0.97, True), (1.01, True), (0.969, False), (1.011, False)])
+def test_littles_law_has_its_limits(little: float, ok: bool) -> None:
+    assert (found(good_window(little=little)) == []) is ok
+
+
+@pytest.mark.parametrize(("little", "ok"), [(0.90, True), (0.899, False), (1.011, False)])
+def test_littles_law_is_wider_below_a_millisecond(little: float, ok: bool) -> None:
+    window = good_window(little=little, service_time_ms=Times(samples=REQUESTS, mean=0.9))
+    assert (found(window) == []) is ok
+
+
+def test_littles_law_is_not_asked_of_an_open_loop() -> None:
+    assert found(good_window("open", little=0.2)) == []
+
+
+@pytest.mark.parametrize(
+    ("p99", "worst", "told"),
+    [
+        (1.2, 99.0, []),
+        (1.2, 101.0, [("generator-stalled", "void")]),
+        (3.1, 99.0, [("generator-late", "warning")]),
+        (None, 101.0, [("generator-stalled", "void")]),
+        (None, 50.0, []),
+        (50.0, 101.0, [("generator-stalled", "void")]),
+    ],
+)
+def test_the_generators_lateness(p99: float | None, worst: float, told: list[tuple[str, str]]) -> None:
+    assert found(good_window("open", lateness_ms=lateness(p99, worst))) == told
+
+
+@pytest.mark.parametrize(("scheduled", "ok"), [(REQUESTS + 60, True), (REQUESTS + 61, False)])
+def test_an_open_loop_must_be_complete(scheduled: int, ok: bool) -> None:
+    told = found(good_window("open", scheduled=scheduled, unsent=scheduled - REQUESTS))
+    assert told == ([] if ok else [("incomplete", "invalid")])
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"steal_share": 0.019}, []),
+        ({"steal_share": 0.021}, [("steal", "warning")]),
+        ({"steal_share": 0.101}, [("steal", "void")]),
+        ({"foreign_cpu_share": 0.049}, []),
+        ({"foreign_cpu_share": 0.051}, [("foreign-cpu", "warning")]),
+        ({"foreign_cpu_share": 0.151}, [("foreign-cpu", "void")]),
+        ({"harness_cpu_cores": 0.049}, []),
+        ({"harness_cpu_cores": 0.051}, [("harness-cpu", "warning")]),
+        ({"harness_cpu_cores": None}, []),
+    ],
+)
+def test_the_host(changes: dict[str, float | None], told: list[tuple[str, str]]) -> None:
+    assert found(good_window(host=host(**changes))) == told
+
+
+def test_throttling_voids() -> None:
+    window = good_window(roles=quiet_roles(db=role(0.5, "2", throttled_s=0.01)))
+    assert found(window) == [("throttled", "void")]
+    assert "db" in gates(window, EXPECTED)[0].text
+
+
+STARVED: list[tuple[Load, dict[str, Any], str]] = [
+    ("closed", {"requests": 0, "good": 0}, "no-answers"),
+    ("closed", {"failed": {"error: deadline": 300}}, "wrong-answers"),
+    ("closed", {"little": 0.5}, "littles-law"),
+    ("open", {"scheduled": 2 * REQUESTS}, "incomplete"),
+    ("closed", {"statements": statements(steps=0)}, "sql-mismatch"),
+    ("closed", {"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
+]
+
+
+@pytest.mark.parametrize(("load", "changes", "code"), STARVED)
+def test_what_starvation_can_cause_is_void_on_a_disturbed_host(
+    load: Load, changes: dict[str, Any], code: str
+) -> None:
+    window = good_window(load, host=host(steal_share=0.2), **changes)
+    assert found(window) == [(code, "void"), ("steal", "void")]
+    assert verdict(gates(window, EXPECTED)) is Verdict.VOID
+
+
+@pytest.mark.parametrize(("load", "changes", "code"), STARVED)
+def test_a_warning_about_the_host_excuses_nothing(load: Load, changes: dict[str, Any], code: str) -> None:
+    window = good_window(load, host=host(steal_share=0.05), **changes)
+    assert found(window) == [(code, "invalid"), ("steal", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"probe_failures": ["/: differs"]}, "wrong-body"),
+        ({"statements": statements(other=ANSWERED)}, "sql-extra"),
+    ],
+)
+def test_starvation_excuses_no_wrong_work(changes: dict[str, Any], code: str) -> None:
+    window = good_window(host=host(steal_share=0.2), **changes)
+    assert found(window) == [(code, "invalid"), ("steal", "void")]
+    assert verdict(gates(window, EXPECTED)) is Verdict.INVALID
+
+
+@pytest.mark.parametrize(
+    ("severities", "told"),
+    [
+        ([], Verdict.OK),
+        (["warning"], Verdict.OK),
+        (["warning", "void"], Verdict.VOID),
+        (["void", "invalid", "warning"], Verdict.INVALID),
+    ],
+)
+def test_the_gravest_finding_decides(severities: list[Any], told: Verdict) -> None:
+    assert verdict([finding(severity) for severity in severities]) is told

@@ -1,0 +1,125 @@
+"""tandem.judge.bottleneck: every tag is reached by a construction of its own."""
+
+from typing import Any, Literal
+
+import pytest
+from harness_samples import good_window, quiet_roles, role
+
+from tandem import judge
+from tandem.judge import bottleneck
+from tandem.record import Host, Pooler, Role
+
+Load = Literal["closed", "open"]
+
+
+def host(**changes: float | None) -> Host:
+    return good_window().host.model_copy(update=changes)
+
+
+def pooler(**changes: Any) -> Pooler:
+    window = good_window()
+    assert window.pooler is not None
+    return window.pooler.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "tag"),
+    [
+        ("loadgen", 0.70, "generator"),
+        ("proxy", 0.80, "proxy"),
+        ("pgbouncer", 0.80, "pooler"),
+        ("db", 0.80, "database"),
+        ("app", 0.80, "app-cpu"),
+    ],
+)
+@pytest.mark.parametrize("available", [1, 2])
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_a_role_above_its_share(name: str, limit: float, tag: str, available: int, load: Load) -> None:
+    cpuset = "8" if available == 1 else "8-9"
+
+    def told(share: float) -> str:
+        return bottleneck(
+            good_window(load, roles=quiet_roles(**{name: role(share * available, cpuset, available)})), 50
+        )[0]
+
+    assert told(limit + 0.02) == tag
+    assert told(limit - 0.02) == ("latency-bound" if load == "closed" else "offered-load")
+
+
+def test_the_first_in_the_order_of_the_path_wins() -> None:
+    roles = {name: role(0.99, str(i)) for i, name in enumerate(quiet_roles())}
+    order = []
+    while roles:
+        tag, _ = bottleneck(good_window(roles=roles), 50)
+        order.append(tag)
+        roles.pop({tag: name for name, (tag, _) in judge._LIMITS.items()}[tag])
+        if set(roles) == {"app"}:
+            break
+    assert order == ["generator", "proxy", "pooler", "database"]
+    assert bottleneck(good_window(roles=roles), 50)[0] == "app-cpu"
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [("loadgen", "generator"), ("proxy", "proxy"), ("pgbouncer", "pooler"), ("db", "database")],
+)
+def test_an_exhausted_shared_set_is_named_after_its_largest_user(name: str, tag: str) -> None:
+    """Two cores: the application alone on core 1, everything else on core 0, none of them above its own limit."""
+    shared: dict[str, Role] = {n: role(0.2, "0") for n in ("loadgen", "proxy", "pgbouncer", "db")}
+    roles = {**shared, name: role(0.36, "0"), "app": role(0.6, "1", busiest_thread_cores=0.6)}
+    told, evidence = bottleneck(good_window(roles=roles), 50)
+    assert told == tag
+    assert "CPU set 0 96% busy" in evidence
+    assert f"{name} is the largest user of the exhausted CPU set 0" in evidence
+
+
+def test_a_shared_set_with_room_limits_nothing() -> None:
+    roles = {n: role(0.2, "0") for n in ("loadgen", "proxy", "pgbouncer", "db")}
+    told, _ = bottleneck(good_window(roles={**roles, "app": role(0.6, "1", busiest_thread_cores=0.6)}), 50)
+    assert told == "latency-bound"
+
+
+@pytest.mark.parametrize("load", ["closed", "open"])
+def test_one_thread_at_a_full_core(load: Load) -> None:
+    def told(thread: float | None) -> str:
+        app = role(1.0, "4-5", 2, busiest_thread_cores=thread)
+        return bottleneck(good_window(load, roles=quiet_roles(app=app)), 50)[0]
+
+    assert told(0.95) == "app-thread"
+    assert told(0.85) == told(None) == ("latency-bound" if load == "closed" else "offered-load")
+
+
+def test_waiting_in_the_pooler() -> None:
+    def told(wait_us: float | None) -> str:
+        return bottleneck(good_window(pooler=pooler(wait_us_per_query=wait_us)), 50)[0]
+
+    assert told(500.0) == "pool-wait"  # 3 statements x 0.5 ms of 5 ms
+    assert told(200.0) == told(None) == "latency-bound"
+
+
+def test_fewer_database_connections_than_clients() -> None:
+    assert bottleneck(good_window(), 49)[0] == "pool-wait"
+    assert bottleneck(good_window(), 50)[0] == "latency-bound"
+    assert bottleneck(good_window(), None)[0] == "latency-bound"
+
+
+def test_a_busy_cpu_is_named_before_a_full_pool() -> None:
+    roles = quiet_roles(app=role(0.95, "4", busiest_thread_cores=0.95))
+    assert bottleneck(good_window(roles=roles), 20)[0] == "app-cpu"
+
+
+@pytest.mark.parametrize("changes", [{"foreign_cpu_share": 0.06}, {"steal_share": 0.03}])
+def test_nothing_is_claimed_when_others_took_the_cpu(changes: dict[str, float]) -> None:
+    assert bottleneck(good_window(host=host(**changes)), 50)[0] == "unknown"
+    roles = quiet_roles(app=role(0.95, "4"))
+    assert bottleneck(good_window(host=host(**changes), roles=roles), 50)[0] == "app-cpu"
+
+
+def test_an_open_loop_below_saturation_is_limited_by_its_rate() -> None:
+    assert bottleneck(good_window("open"), 20)[0] == "offered-load"
+
+
+def test_the_evidence_names_every_role_the_busiest_first() -> None:
+    _, evidence = bottleneck(good_window(roles=quiet_roles(db=role(0.75, "2"))), 50)
+    assert evidence[0] == "db 0.75 of 1 cores (75%)"
+    assert {line.split()[0] for line in evidence[:5]} == {"app", "proxy", "pgbouncer", "db", "loadgen"}

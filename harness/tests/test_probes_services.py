@@ -1,0 +1,163 @@
+"""tandem.probes: HAProxy, PgBouncer and PostgreSQL, from captures of real ones."""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tandem.probes.haproxy import ProxyCounters, parse_csv
+from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
+from tandem.probes.postgres import name_statements, normalise, read_queries
+from tandem.record import Statement
+
+
+@pytest.fixture
+def statistics(fixtures: Path) -> str:
+    return (fixtures / "haproxy.csv").read_text()
+
+
+def test_a_real_page_of_haproxy(statistics: str) -> None:
+    """65 right answers and three errors went through; the statistics page's own requests are not among them."""
+    assert parse_csv(statistics) == ProxyCounters(
+        responses_2xx=65,
+        responses_other=3,
+        connection_errors=0,
+        response_errors=0,
+        queue_now=0,
+        in_flight_now=0,
+    )
+
+
+def test_each_counter_of_haproxy_has_its_column(statistics: str) -> None:
+    names, *lines = statistics.removeprefix("# ").splitlines()
+    columns = names.split(",")
+    values = next(line for line in lines if line.startswith("app,BACKEND,")).split(",")
+    wanted = (
+        "hrsp_2xx",
+        "hrsp_1xx",
+        "hrsp_3xx",
+        "hrsp_4xx",
+        "hrsp_5xx",
+        "hrsp_other",
+        "econ",
+        "eresp",
+        "qcur",
+        "scur",
+    )
+    for power, column in enumerate(wanted):
+        values[columns.index(column)] = str(10**power)
+    found = parse_csv(
+        "\n".join([f"# {names}", *(v for v in lines if not v.startswith("app,")), ",".join(values), ""])
+    )
+    assert found == ProxyCounters(
+        responses_2xx=1,
+        responses_other=111110,
+        connection_errors=10**6,
+        response_errors=10**7,
+        queue_now=10**8,
+        in_flight_now=10**9,
+    )
+
+
+def test_empty_columns_of_haproxy_are_nothing(statistics: str) -> None:
+    names, *_ = statistics.splitlines()
+    empty = "app,BACKEND" + "," * (names.count(",") - 1)
+    assert parse_csv(f"{names}\n{empty}\n") == ProxyCounters(0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("text", ["", "<html>503</html>"])
+def test_haproxy_without_the_backend(statistics: str, text: str) -> None:
+    with pytest.raises(KeyError):
+        parse_csv(text or statistics.replace("app,BACKEND,", "shop,BACKEND,"))
+
+
+# ---- PgBouncer ----
+
+CONSOLE: dict[str, list[dict[str, Any]]] = {
+    "SHOW STATS": [
+        {"database": "pgbouncer", "total_query_count": 23, "total_wait_time": 0},
+        {"database": "tandem", "total_query_count": 96228, "total_wait_time": 25265699},
+    ],
+    "SHOW POOLS": [
+        {"database": "pgbouncer", "user": "pgbouncer", "cl_waiting": 7, "sv_active": 7},
+        {"database": "tandem", "user": "app", "cl_waiting": 3, "sv_active": 20},
+        {"database": "tandem", "user": "other", "cl_waiting": 1, "sv_active": 2},
+    ],
+    "SHOW VERSION": [{"version": "PgBouncer 1.24.1"}],
+}
+"""The columns that are used, of a real console."""
+
+
+class Console:
+    def __init__(self) -> None:
+        self.said: list[dict[str, Any]] = []
+        self.closed = False
+
+    def execute(self, command: bytes) -> "Console":
+        self.said = CONSOLE[command.decode()]
+        return self
+
+    def fetchall(self) -> list[dict[str, Any]]:
+        return self.said
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> Console:
+    made = Console()
+    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: made)
+    return made
+
+
+def test_the_counters_of_pgbouncer(console: Console) -> None:
+    pooler = PgBouncer("address", "password")
+    assert pooler.read() == PoolerCounters(
+        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22
+    )
+    assert pooler.version() == "PgBouncer 1.24.1"
+    pooler.close()
+    assert console.closed
+
+
+def test_a_pgbouncer_that_nobody_used_yet(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CONSOLE, "SHOW STATS", CONSOLE["SHOW STATS"][:1])
+    monkeypatch.setitem(CONSOLE, "SHOW POOLS", CONSOLE["SHOW POOLS"][:1])
+    assert PgBouncer("address", "password").read() == PoolerCounters(0, 0, 0, 0)
+
+
+# ---- statements ----
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select a\n  from b\n where c = $1;\n",
+        "SELECT a FROM b WHERE c = $1",
+        "  select a from\tb where c = $1 ; ",
+    ],
+)
+def test_one_spelling_for_one_statement(sql: str) -> None:
+    assert normalise(sql) == "select a from b where c = $1"
+
+
+def test_different_statements_stay_different() -> None:
+    assert normalise("select a from b where c = $1") != normalise("select a from b where c = $2")
+
+
+def test_calls_are_summed_by_the_contracts_names() -> None:
+    queries = {"select 1": "one", "select 2": "two"}
+    rows = [("SELECT 1;", 10, 10), ("select  1", 5, 4), ("select 3", 7, 0), ("begin", 1, 0)]
+    assert name_statements(rows, queries) == {
+        "one": Statement(calls=15, rows=14),
+        "other": Statement(calls=8, rows=0),
+    }
+
+
+def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:
+    folder = root / "contract/sql/queries"
+    queries = read_queries(folder)
+    assert sorted(queries.values()) == sorted(file.stem for file in folder.glob("*.sql"))
+    assert {"session", "recipe_random", "recipe_by_id"} <= set(queries.values())

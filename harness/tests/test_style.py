@@ -1,0 +1,248 @@
+"""The house style: linters, types, sizes. Every check is also shown something bad, which it must find."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
+TOOLS = Path(sys.executable).parent
+GIT = ["git", "-c", "safe.directory=*"]
+SOURCE_LINES, DOCKERFILE_LINES = 300, 40
+SOURCES = {
+    ".py",
+    ".rs",
+    ".sql",
+    ".sh",
+    ".js",
+    ".ts",
+    ".cpp",
+    ".hpp",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".cfg",
+    ".ini",
+    ".env",
+}
+NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
+SCRIPTS = {"bootstrap", "harness/run", "compose/db/start", "compose/db/reset", "compose/pgbouncer/start"}
+"""What has to be among the scripts that are found by looking."""
+
+
+def files(root: Path) -> list[Path]:
+    """Everything in the repository but what is built, fetched or measured."""
+    out = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in NOT_OURS)
+        out += [Path(folder, name) for name in sorted(names)]
+    return out
+
+
+def scripts(root: Path) -> list[Path]:
+    """Files with the first line of a shell script."""
+    found = []
+    for file in files(root):
+        if file.suffix == "" and file.is_file() and not file.is_symlink():
+            with file.open("rb") as stream:
+                first = stream.readline(80)
+            if first.startswith(b"#!") and first.rstrip().endswith(b"sh"):
+                found.append(file)
+    return found
+
+
+def too_long(root: Path) -> list[str]:
+    """Sources and Dockerfiles over their budget, each with its length."""
+    out = []
+    for file in files(root):
+        source = file.suffix in SOURCES and "lock" not in file.name
+        limit = DOCKERFILE_LINES if file.name == "Dockerfile" else SOURCE_LINES if source else None
+        if limit is not None:
+            lines = len(file.read_text().splitlines())
+            if lines > limit:
+                out.append(f"{file.relative_to(root)}: {lines} lines, at the most {limit}")
+    return out
+
+
+def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
+    """Whether a command ended well, and what it said."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def python_folders() -> list[str]:
+    """The harness, the contract, and every implementation in Python."""
+    own = [file.parent.name for file in ROOT.glob("*/pyproject.toml")]
+    return sorted({"harness", "contract", *own})
+
+
+# ---- Python ----
+
+
+@pytest.mark.parametrize("folder", python_folders())
+def test_ruff_finds_nothing(folder: str) -> None:
+    ok, said = run(TOOLS / "ruff", "check", "--no-cache", "--quiet", ROOT / folder)
+    assert ok, said
+
+
+@pytest.mark.parametrize("folder", python_folders())
+def test_ruff_would_format_nothing(folder: str) -> None:
+    ok, said = run(TOOLS / "ruff", "format", "--no-cache", "--quiet", "--check", "--diff", ROOT / folder)
+    assert ok, said
+
+
+def test_mypy_finds_nothing() -> None:
+    ok, said = run(TOOLS / "mypy", "--strict", "tandem", "tests", folder=ROOT / "harness")
+    assert ok, said
+
+
+def test_the_python_checks_can_fail(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("import os\ndef f( x ):\n  return x\n")
+    config = ROOT / "harness/pyproject.toml"
+    for command in (["check"], ["format", "--check"]):
+        ok, said = run(TOOLS / "ruff", *command, "--no-cache", "--config", config, file)
+        assert not ok
+        assert "bad.py" in said
+    ok, said = run(TOOLS / "mypy", "--strict", "--cache-dir", os.devnull, file)
+    assert not ok
+    assert "Function is missing a type annotation" in said
+
+
+# ---- shell, just, Compose ----
+
+
+@pytest.mark.parametrize("script", scripts(ROOT), ids=lambda file: str(file.relative_to(ROOT)))
+def test_shellcheck_finds_nothing(script: Path) -> None:
+    ok, said = run(TOOLS / "shellcheck", script)
+    assert ok, said
+
+
+def test_the_scripts_are_found() -> None:
+    assert {str(file.relative_to(ROOT)) for file in scripts(ROOT)} >= SCRIPTS
+
+
+def test_shellcheck_can_fail(tmp_path: Path) -> None:
+    file = tmp_path / "bad"
+    file.write_text("#!/bin/sh\nrm -rf $1/*\n")
+    assert scripts(tmp_path) == [file]
+    ok, said = run(TOOLS / "shellcheck", file)
+    assert not ok
+    assert "SC2086" in said
+
+
+def test_just_would_format_nothing() -> None:
+    ok, said = run("just", "--fmt", "--check", "--unstable")
+    assert ok, said
+
+
+def test_the_check_of_the_justfile_can_fail(tmp_path: Path) -> None:
+    (tmp_path / "justfile").write_text("a:\n  echo  a\nb   :\n")
+    ok, said = run("just", "--fmt", "--check", "--unstable", folder=tmp_path)
+    assert not ok
+    assert "differs" in said
+
+
+@pytest.mark.parametrize("topology", sorted(file.stem for file in ROOT.glob("compose/topologies/*.env")))
+@pytest.mark.parametrize("placement", ["two-cores", "shared"])
+def test_compose_understands_the_stack(topology: str, placement: str) -> None:
+    given = [f"compose/topologies/{topology}.env", f"compose/placements/{placement}.env"]
+    flags = [flag for file in given for flag in ("--env-file", file)]
+    ok, said = run("docker", "compose", *flags, "--profile", "load", "config", "--quiet")
+    assert ok, said
+
+
+def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text("services: {app: {image: x, cpuste: '1'}}\n")
+    ok, said = run("docker", "compose", "config", "--quiet", folder=tmp_path)
+    assert not ok
+    assert "cpuste" in said
+
+
+# ---- size ----
+
+
+def test_every_file_keeps_to_its_size() -> None:
+    assert too_long(ROOT) == []
+
+
+def test_the_check_of_sizes_can_fail(tmp_path: Path) -> None:
+    for name, lines in {
+        "long.py": 301,
+        "fits.py": 300,
+        "Dockerfile": 41,
+        "uv.lock": 999,
+        "target/long.rs": 999,
+        "deep/Dockerfile": 40,
+        "deep/long.rs": 301,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x\n" * lines)
+    assert too_long(tmp_path) == [
+        "Dockerfile: 41 lines, at the most 40",
+        "long.py: 301 lines, at the most 300",
+        "deep/long.rs: 301 lines, at the most 300",
+    ]
+
+
+def test_the_check_of_sizes_sees_the_sources() -> None:
+    seen = {file.relative_to(ROOT).parts[0] for file in files(ROOT) if file.suffix in SOURCES}
+    assert {"harness", "contract", "compose", "loadgen", "rust-async", "python-async", "python-sync"} <= seen
+
+
+# ---- repository ----
+
+
+def tracked_but_ignored(root: Path) -> list[str]:
+    ok, said = run(*GIT, "ls-files", "--cached", "--ignored", "--exclude-standard", folder=root)
+    assert ok, said
+    return said.split()
+
+
+def test_nothing_ignored_is_tracked() -> None:
+    if not run(*GIT, "rev-parse", "--git-dir")[0]:
+        pytest.skip("not a clone: there is no history to look at")
+    assert tracked_but_ignored(ROOT) == []
+
+
+def test_the_check_of_tracked_files_can_fail(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("*.sqlite\n")
+    (tmp_path / "rows.sqlite").touch()
+    for command in (["init", "--quiet"], ["add", "--force", "."]):
+        ok, said = run(*GIT, *command, folder=tmp_path)
+        assert ok, said
+    assert tracked_but_ignored(tmp_path) == ["rows.sqlite"]
+
+
+@pytest.mark.parametrize("dockerfile", sorted(ROOT.glob("*/Dockerfile")), ids=lambda file: file.parent.name)
+def test_every_image_has_an_ignore_file_and_the_common_base(dockerfile: Path) -> None:
+    """The context is the whole repository; without an ignore file all of it is sent to the engine."""
+    assert dockerfile.with_name("Dockerfile.dockerignore").read_text().startswith("*\n")
+    stages: set[str] = set()
+    for line in dockerfile.read_text().splitlines():
+        words = line.split()
+        if words[:1] == ["FROM"]:
+            assert words[1] in stages | {"debian:trixie-slim"}
+            stages.update(words[3:4])
+
+
+@pytest.mark.parametrize("bench", sorted(ROOT.glob("*/bench.toml")), ids=lambda file: file.parent.name)
+def test_every_implementation_has_the_same_shape(bench: Path) -> None:
+    for name in ("README.md", "Dockerfile", "Dockerfile.dockerignore", "src"):
+        assert (bench.parent / name).exists(), name
+    headings = [
+        line[3:] for line in (bench.parent / "README.md").read_text().splitlines() if line.startswith("## ")
+    ]
+    assert headings[:5] == [
+        "Stack",
+        "Concurrency model",
+        "Settings that matter",
+        "Request path",
+        "Known limits",
+    ]
+    roles = {file.stem for file in (bench.parent / "src").rglob("*.*")}
+    assert {"main", "config", "server", "routes", "handlers", "repository", "models", "errors"} <= roles
+    assert tomllib.loads(bench.read_text())["language"]
