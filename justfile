@@ -1,6 +1,6 @@
 # Every command a person types. Each has `--help`; the work is done by the harness in its container.
 
-set positional-arguments
+set positional-arguments := true
 
 # List the commands
 @default:
@@ -10,6 +10,11 @@ set positional-arguments
 [group('measure')]
 @bench *arguments:
     harness/run bench "$@"
+
+# Print the table of a campaign again: just report results/reference
+[group('measure')]
+@report *arguments:
+    harness/run report "$@"
 
 # Run the contract's black-box tests: just verify rust-async, just verify all
 [group('measure')]

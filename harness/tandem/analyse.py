@@ -96,14 +96,17 @@ def run_bottleneck(trials: list[Trial]) -> tuple[str | None, list[str]]:
     return tag, next(window.evidence for window in windows if window.bottleneck == tag)
 
 
-def run_warnings(trials: list[Trial], summary: Summary) -> list[Warning]:
-    """One warning per code with the first text, and what the figures themselves call for."""
+def run_warnings(trials: list[Trial], summary: Summary, verdict: Verdict) -> list[Warning]:
+    """One warning per code with the first text, and what the figures themselves call for.
+
+    What is among the reasons of a run that is not ok is not told again.
+    """
     warnings: dict[str, Warning] = {}
     counts: Counter[str] = Counter()
     for trial in trials:
         for finding in _findings(trial):
-            if finding.severity != "warning":
-                continue  # told among the reasons
+            if finding.severity != "warning" and verdict is not Verdict.OK:
+                continue
             counts[finding.code] += 1
             warnings.setdefault(
                 finding.code, Warning(code=finding.code, text=f"trial {trial.index}: {finding.text}")
@@ -112,7 +115,7 @@ def run_warnings(trials: list[Trial], summary: Summary) -> list[Warning]:
         if counts[code] > 1:
             warning.text += f" (and {counts[code] - 1} more like it)"
     missing = [name for name in ("p50", "p90", "p99") if getattr(summary.response_time_ms, name) is None]
-    if missing and summary.trials_ok:
+    if missing and summary.response_time_samples:
         text = f"{', '.join(missing)}: not published, {summary.response_time_samples} samples are too few (p99 needs 10,000)"
         warnings["few-samples"] = Warning(code="few-samples", text=text)
     return list(warnings.values())

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
-import psycopg
-
 from tandem import analyse
-from tandem.catalog import Catalog, EnvFile, Implementation, Plan, cpus_in
+from tandem.catalog import Catalog, Implementation, Plan
 from tandem.errors import TandemError, UsageError
 from tandem.generator import read_report
 from tandem.golden import read_golden
-from tandem.lab import ADMIN_PASSWORD, BenchLab, Cell
+from tandem.lab import BenchLab, Cell
 from tandem.live import View
 from tandem.measure import Conditions, responses
-from tandem.probes.pgbouncer import PgBouncer
+from tandem.placement import EnvFile, cpus_in
 from tandem.probes.postgres import read_queries
 from tandem.provenance import environment
+from tandem.readiness import await_services
 from tandem.record import Environment, Run, Trial, Verdict
 from tandem.rows import Floats, read_rows
 from tandem.schedule import schedule
@@ -29,7 +27,7 @@ from tandem.store import Request, Store
 from tandem.visit import Visit
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
-START_S = 60
+"""The services that stay up for the whole campaign."""
 
 
 @dataclass
@@ -62,7 +60,7 @@ class Bench:
         """
         implementations = [self._catalog.implementation(name) for name in request.implementations]
         plan = self._catalog.plan(request.plan)
-        self._check(request)
+        self._check(request, implementations)
         self._refuse_or_clean_up()
         if resume:
             store = Store.resume(self._results, request)
@@ -88,7 +86,7 @@ class Bench:
 
     # ---- before ----
 
-    def _check(self, request: Request) -> None:
+    def _check(self, request: Request, implementations: list[Implementation]) -> None:
         catalog = self._catalog
         catalog.pick("scenario", request.scenario, catalog.scenarios)
         catalog.pick("topology", request.topology, catalog.topologies)
@@ -99,6 +97,11 @@ class Bench:
             raise UsageError(
                 f"the placement {request.placement} needs {highest + 1} CPUs and this host has {have}"
             )
+        for implementation in implementations:
+            if request.scenario in implementation.unsupported.scenarios:
+                reason = implementation.unsupported.scenarios[request.scenario]
+                raise UsageError(f"{implementation.name} does not support {request.scenario}: {reason}")
+            catalog.effective_knobs(implementation, have, request.knobs)
 
     def _refuse_or_clean_up(self) -> None:
         others = other_campaigns()
@@ -114,9 +117,6 @@ class Bench:
         request = store.campaign.request
         catalog = self._catalog
         scenario = catalog.scenarios[request.scenario]
-        if scenario.name in implementation.unsupported.scenarios:
-            reason = implementation.unsupported.scenarios[scenario.name]
-            raise UsageError(f"{implementation.name} does not support {scenario.name}: {reason}")
         topology: EnvFile = catalog.topologies[request.topology]
         placement = catalog.placements[request.placement].variables
         app_cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
@@ -165,20 +165,7 @@ class Bench:
         began = time.monotonic()
         self._view.phase("start the stack", None)
         stack.start(SHARED)
-        addresses = {service: stack.service(service).address for service in SHARED}
-        deadline = time.monotonic() + START_S
-        waiting = {"db": _ask_db, "pgbouncer": _ask_pgbouncer, "proxy": _ask_proxy}
-        while waiting:
-            for service, ask in list(waiting.items()):
-                with suppress(psycopg.Error, httpx.HTTPError):
-                    ask(addresses[service])
-                    del waiting[service]
-            if waiting and time.monotonic() > deadline:
-                logs = "\n".join(f"end of the log of {name}:\n{stack.log(name)}" for name in waiting)
-                raise TandemError(f"not healthy after {START_S} s: {', '.join(waiting)}\n{logs}")
-            for service in waiting:
-                stack.service(service)  # raises, with the log, if it has died
-            time.sleep(0.1)
+        await_services(stack)
         self._view.note(f"stack: ready in {time.monotonic() - began:.1f} s")
 
     def _describe(self, prepared: Prepared) -> None:
@@ -206,7 +193,14 @@ class Bench:
         done = store.trials(prepared.name)
         if any(trial.index == index for trial in done):
             return
-        rate = next((int(t.open.offered_rps) for t in done if t.open and t.open.offered_rps), None)
+        rate = next(
+            (
+                int(t.open.offered_rps)
+                for t in done
+                if t.verdict is Verdict.OK and t.open and t.open.offered_rps
+            ),
+            None,
+        )
         again = f", once more for trial {retry_of}" if retry_of else ""
         self._view.trial(f"{prepared.name}: trial {index} of {plan.trials}{again}")
         folder = store.fresh_trial_folder(prepared.name, index)
@@ -243,7 +237,7 @@ class Bench:
             reasons=reasons,
             bottleneck=bottleneck,
             bottleneck_evidence=evidence,
-            warnings=analyse.run_warnings(trials, summary),
+            warnings=analyse.run_warnings(trials, summary, verdict),
             summary=summary,
             trials=trials,
             environment=prepared.environment,
@@ -279,17 +273,3 @@ def _told(trial: Trial) -> str:
 
 def _highest(cpuset: str) -> int:
     return max((int(part) for span in cpuset.split(",") for part in span.split("-") if part), default=-1)
-
-
-def _ask_db(address: str) -> None:
-    psycopg.connect(
-        f"host={address} dbname=tandem user=postgres password={ADMIN_PASSWORD} connect_timeout=2"
-    ).close()
-
-
-def _ask_pgbouncer(address: str) -> None:
-    PgBouncer(address, ADMIN_PASSWORD).close()
-
-
-def _ask_proxy(address: str) -> None:
-    httpx.get(f"http://{address}:8404/healthz", timeout=2).raise_for_status()

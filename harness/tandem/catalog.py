@@ -1,6 +1,5 @@
 """Reads what can be run (implementations, scenarios, plans, topologies, placements) into types."""
 
-import re
 import tomllib
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
+from tandem.placement import EnvFile, evaluate, read_env_file
 
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$")]
 
@@ -87,18 +87,23 @@ class Knob(Entry):
     default: str
     meaning: str
     values: list[str] | None = None
+    minimum: int | None = None
+    """Given for a whole number; none below it."""
+
+    def refuse(self, value: str) -> str | None:
+        """What a value has to be, if it is not that."""
+        if self.values and value not in self.values:
+            return f"one of {', '.join(self.values)}"
+        if self.minimum is not None and not (
+            value.isascii() and value.isdigit() and int(value) >= self.minimum
+        ):
+            return f"a whole number from {self.minimum}"
+        return None
 
 
-class EnvFile(Entry):
-    """A topology or a placement: variables for compose/stack.yaml."""
-
-    summary: str
-    variables: dict[str, str]
-
-
-def _explain(error: ValidationError, file: Path) -> UsageError:
+def _explain(error: ValidationError, file: Path, *within: str) -> UsageError:
     first = error.errors()[0]
-    where = " -> ".join(str(part) for part in first["loc"]) or "(top level)"
+    where = " -> ".join(str(part) for part in (*within, *first["loc"])) or "(top level)"
     return UsageError(f"{file}: {where}: {first['msg']}")
 
 
@@ -107,52 +112,20 @@ def _read_toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text())
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: not UTF-8: {error}") from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
 
 
 def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
     data = _read_toml(file)
+    if "name" in data:
+        raise UsageError(f"{file}: name: is the folder's or the file's own and cannot be given")
     try:
         return model.model_validate({"name": name, **data})
     except ValidationError as error:
         raise _explain(error, file) from None
-
-
-def read_env_file(file: Path) -> EnvFile:
-    """Reads NAME=VALUE lines; the first comment is the summary."""
-    variables: dict[str, str] = {}
-    summary = ""
-    for number, line in enumerate(file.read_text().splitlines(), start=1):
-        if line.startswith("#"):
-            summary = summary or line.lstrip("# ")
-        elif line.strip():
-            match = re.fullmatch(r"([A-Z_]+)=(.*)", line.strip())
-            if not match:
-                raise UsageError(f"{file}: line {number}: expected NAME=VALUE")
-            variables[match[1]] = match[2]
-    return EnvFile(name=file.stem, summary=summary, variables=variables)
-
-
-def cpus_in(cpuset: str) -> int | None:
-    """How many CPUs a set such as "0,2-3" names; None for the empty set, which means all."""
-    if not cpuset:
-        return None
-    count = 0
-    for span in cpuset.split(","):
-        low, _, high = span.partition("-")
-        count += int(high or low) - int(low) + 1
-    return count
-
-
-def evaluate(formula: str, cpus: int) -> int:
-    """The value of a formula of bench.toml (`N`, `cpus`, `N*cpus`, `N*cpus+M`) on so many CPUs."""
-    if formula.isdigit():
-        return int(formula)
-    if formula == "cpus":
-        return cpus
-    factor, _, rest = formula.partition("*cpus")
-    return int(factor) * cpus + int(rest.lstrip("+") or 0)
 
 
 class Catalog:
@@ -187,19 +160,32 @@ class Catalog:
     @cached_property
     def knobs(self) -> dict[str, Knob]:
         file = self.root / "contract/knobs.toml"
-        try:
-            return {name: Knob(name=name, **table) for name, table in _read_toml(file).items()}
-        except ValidationError as error:
-            raise _explain(error, file) from None
+        knobs: dict[str, Knob] = {}
+        for name, table in _read_toml(file).items():
+            if isinstance(table, dict) and "name" in table:
+                raise UsageError(f"{file}: {name} -> name: is the table's own and cannot be given")
+            try:
+                knobs[name] = Knob.model_validate(
+                    {**table, "name": name} if isinstance(table, dict) else table
+                )
+            except ValidationError as error:
+                raise _explain(error, file, name) from None
+        return knobs
 
     def implementation(self, name: str) -> Implementation:
         """The implementation of that name. A hidden one (a test's) is found by its path. Raises UsageError."""
-        if name in self.implementations:
-            return self.implementations[name]
         file = self.root / name / "bench.toml"
-        if "/" in name and file.is_file():
-            return _load(Implementation, file, name)
-        raise unknown("implementation", name, self.implementations)
+        if name in self.implementations:
+            found = self.implementations[name]
+        elif "/" in name and file.is_file():
+            found = _load(Implementation, file, name)
+        else:
+            raise unknown("implementation", name, self.implementations)
+        for table, names in (("defaults", found.defaults), ("unsupported -> knobs", found.unsupported.knobs)):
+            for knob in names:
+                if knob not in self.knobs:
+                    raise UsageError(f"{file}: {table} -> {knob}: {unknown('knob', knob, self.knobs)}")
+        return found
 
     def plan(self, name: str) -> Plan:
         """The plan of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
@@ -207,7 +193,7 @@ class Catalog:
             return _load(Plan, Path(name), Path(name).stem)
         return self.pick("plan", name, self.plans)
 
-    def pick[T: Entry](self, kind: str, name: str, entries: dict[str, T]) -> T:
+    def pick[T](self, kind: str, name: str, entries: dict[str, T]) -> T:
         """The entry of that name, or a UsageError that offers the nearest."""
         if name not in entries:
             raise unknown(kind, name, entries)
@@ -243,7 +229,7 @@ class Catalog:
                 raise UsageError(
                     f"{implementation.name} cannot vary {name}: {implementation.unsupported.knobs[name]}."
                 )
-            if knob.values and value not in knob.values:
-                raise UsageError(f"{name} must be one of {', '.join(knob.values)}, not '{value}'.")
+            if wanted := knob.refuse(value):
+                raise UsageError(f"{name} must be {wanted}, not '{value}'.")
             settings[name] = value
         return settings

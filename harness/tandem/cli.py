@@ -22,9 +22,9 @@ from tandem.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.live import Lines, make_view
 from tandem.record import Run, Verdict
-from tandem.report import report
+from tandem.report import markdown, report
 from tandem.stack import SERVED, USER_PROJECT, Stack
-from tandem.store import Request
+from tandem.store import Request, read_runs
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 INTERRUPTED = 130
@@ -54,7 +54,9 @@ Topology = Annotated[
 @app.command()
 def bench(
     implementations: Implementations,
-    plan: Annotated[str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")] = "quick",
+    plan: Annotated[
+        str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")
+    ] = "quick",
     scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
     topology: Topology = "full",
     placement: Annotated[
@@ -125,6 +127,19 @@ def verify(implementations: Annotated[list[str], typer.Argument(help="Implementa
     for name in names:
         catalog.implementation(name)
     raise typer.Exit(checks.contract(ROOT, names))
+
+
+@app.command(name="report")
+def report_(
+    campaign: Annotated[Path, typer.Argument(help="A campaign's folder, such as results/reference.")],
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
+) -> None:
+    """Print the table of a campaign from its records."""
+    runs = read_runs(campaign)
+    if as_markdown:
+        print(markdown(runs))
+    else:
+        out.print(report(runs))
 
 
 @app.command(name="list")

@@ -51,7 +51,7 @@ def arguments(load: Load, name: str) -> list[str]:
 class Report(BaseModel):
     """What of oha's JSON is used: a cross-check and the errors, which have no rows."""
 
-    statusCodeDistribution: dict[str, int] = {}
+    statusCodeDistribution: dict[str, int]
     errorDistribution: dict[str, int] = {}
 
     @property

@@ -24,7 +24,7 @@ class Golden:
             recipe = json.loads(body)["id"]
         except (ValueError, KeyError, TypeError):
             return f"not a recipe: {body[:60]!r}"
-        if recipe not in self.bodies:
+        if not isinstance(recipe, int) or recipe not in self.bodies:
             return f"recipe {recipe!r} does not exist"
         length, digest = self.bodies[recipe]
         if len(body) != length or hashlib.sha256(body).hexdigest() != digest:

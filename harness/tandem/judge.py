@@ -41,11 +41,14 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
     found = []
     if window.requests == 0:
-        return [_finding("no-answers", "invalid", "not one request was answered")]
+        why = "".join(f"; {number} x {reason}" for reason, number in sorted(window.failed.items()))
+        return [_finding("no-answers", "invalid", f"not one request was answered{why}")]
+    if window.probes == 0:
+        found.append(_finding("not-probed", "invalid", "not one whole body was compared during the window"))
     bad = sum(window.failed.values())
     if bad:
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
-        share = bad / (window.requests + bad)
+        share = bad / (window.good + bad)
         severity = "invalid" if share > 1 - COMPLETE_LEAST else "warning"
         found.append(_finding("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
     if window.probe_failures:
@@ -127,7 +130,15 @@ def _host(window: Window) -> list[Finding]:
     return found
 
 
-_STARVED = {"no-answers", "wrong-answers", "littles-law", "incomplete", "sql-mismatch", "proxy-mismatch"}
+_STARVED = {
+    "no-answers",
+    "not-probed",
+    "wrong-answers",
+    "littles-law",
+    "incomplete",
+    "sql-mismatch",
+    "proxy-mismatch",
+}
 """What lack of CPU can cause by itself. A wrong body or a foreign statement it cannot."""
 
 
@@ -179,8 +190,7 @@ def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[st
     ]
     sets: dict[str, list[str]] = {}
     for name, role in roles.items():
-        if role.cpuset:
-            sets.setdefault(role.cpuset, []).append(name)
+        sets.setdefault(role.cpuset or "all", []).append(name)
     busy_sets = {cpuset: sum(_share(roles[name]) for name in names) for cpuset, names in sets.items()}
     evidence += [
         f"CPU set {cpuset} {busy:.0%} busy"

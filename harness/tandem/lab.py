@@ -12,10 +12,11 @@ import httpx
 import psycopg
 
 from tandem import generator, judge
-from tandem.catalog import Implementation, Plan, Scenario, cpus_in
+from tandem.catalog import Implementation, Plan, Scenario
 from tandem.errors import TandemError
 from tandem.golden import Golden
 from tandem.measure import Conditions, Measured, window
+from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.host import TICKS_PER_S, read_cpu
@@ -136,7 +137,7 @@ class BenchLab:
                 series = sampler.stop()
             threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
             statements = self._postgres.statements()
-        except (OSError, httpx.HTTPError, psycopg.Error) as error:
+        except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             raise TandemError(f"the {load} window broke: {error}\n{self._app_log()}") from None
         finally:
             if proxy:

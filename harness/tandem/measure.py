@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tandem import rows as rows_
-from tandem.catalog import cpus_in
 from tandem.generator import Report
+from tandem.placement import cpus_in
 from tandem.probes.cgroup import Usage
 from tandem.record import Host, Pooler, Proxy, Role, Statement, Verdict, Window
 from tandem.rows import Floats, Rows

@@ -100,6 +100,38 @@ def settings(runs: list[Run]) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
+def markdown(runs: list[Run]) -> str:
+    """The table of a campaign for a page, with where and when it was made."""
+    first = runs[0]
+    host = first.environment.host
+    lines = [
+        "| implementation | verdict | goodput, 1/s | p50 / p90 / p99, ms | at, 1/s | app CPU, µs/request | app memory, MiB | limited by |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for run in runs:
+        s, times = run.summary, run.summary.response_time_ms
+        memory = None if s.app_memory_peak_bytes is None else s.app_memory_peak_bytes / 2**20
+        cells = [
+            run.implementation,
+            run.verdict,
+            with_interval(s.goodput_rps, s.goodput_rps_interval),
+            " / ".join(number(value, 1) for value in (times.p50, times.p90, times.p99)),
+            number(s.offered_rps),
+            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
+            number(memory, 0),
+            BOTTLENECKS.get(run.bottleneck or "", run.bottleneck or "–"),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    memory_gib = int(host["memory_bytes"] or 0) / 2**30
+    lines += [
+        "",
+        f"{first.started_at:%Y-%m-%d}, {host['cpus']} × {host['cpu_model']}, {memory_gib:.0f} GiB, Linux {host['kernel']};"
+        f" scenario {first.scenario}, topology {first.topology}, placement {first.placement}, plan {first.plan},"
+        f" {first.summary.trials_ok} fresh starts each, seed {first.seed}.",
+    ]
+    return "\n".join(lines)
+
+
 def report(runs: list[Run]) -> RenderableType:
     """All that a campaign says at its end."""
     note = Text(

@@ -42,7 +42,7 @@ def read_rows(file: Path) -> Rows:
     if not file.is_file():
         raise TandemError(f"{file}: the load generator left no rows")
     try:
-        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+        with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True) as database:
             found = database.execute(
                 "select start, start_latency_correction, end, status, len_bytes from oha"
             ).fetchall()

@@ -128,7 +128,10 @@ class Prober:
 
     def _run(self) -> None:
         while not self._ended.wait(INTERVAL_S):
-            wrong = self._ask()
+            try:
+                wrong = self._ask()
+            except Exception as error:  # a thread that died would look like one that found nothing
+                wrong = Wrong(f"the probe itself failed: {error!r}", body=True)
             self.asked += 1
             if wrong is not None:
                 self.wrong.append(wrong)

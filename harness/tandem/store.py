@@ -5,7 +5,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from tandem.errors import TandemError, UsageError
 from tandem.record import SCHEMA_VERSION, Part, Run, Trial
@@ -54,6 +54,24 @@ def _write(file: Path, model: BaseModel) -> None:
     write_atomically(file, model.model_dump_json(indent=1) + "\n")
 
 
+def _read_trial(file: Path) -> Trial:
+    try:
+        return Trial.model_validate_json(file.read_text())
+    except (ValueError, OSError) as error:
+        raise TandemError(f"{file} cannot be read: {error}. Move it away to make that trial anew.") from None
+
+
+def read_runs(folder: Path) -> list[Run]:
+    """The records of a campaign's folder, by implementation. Raises TandemError if there are none."""
+    try:
+        runs = [Run.model_validate_json(file.read_text()) for file in sorted(folder.glob("*/run.json"))]
+    except (ValueError, OSError) as error:
+        raise TandemError(f"{folder}: a record cannot be read: {error}") from None
+    if not runs:
+        raise TandemError(f"{folder} holds no finished run (no */run.json)")
+    return sorted(runs, key=lambda run: run.implementation)
+
+
 class Store:
     """The folder of one campaign."""
 
@@ -66,7 +84,9 @@ class Store:
         """A new campaign. Raises TandemError if there is too little space or the folder cannot be made."""
         now = datetime.now(UTC)
         what = "+".join(name.replace("/", "-") for name in request.implementations)
-        campaign = Campaign(id=f"{now:%Y%m%dT%H%M%SZ}-{what}-{Path(request.plan).stem}", request=request, started_at=now)
+        campaign = Campaign(
+            id=f"{now:%Y%m%dT%H%M%SZ}-{what}-{Path(request.plan).stem}", request=request, started_at=now
+        )
         store = cls(results, campaign)
         try:
             store.folder.mkdir(parents=True)
@@ -87,7 +107,7 @@ class Store:
         for file in sorted(results.glob("*/campaign.json"), reverse=True):
             try:
                 campaign = Campaign.model_validate_json(file.read_text())
-            except (ValidationError, OSError):
+            except (ValueError, OSError):
                 continue
             same = campaign.request.model_copy(update={"seed": request.seed}) == request
             if same and not campaign.finished:
@@ -122,9 +142,7 @@ class Store:
     def trials(self, run: str) -> list[Trial]:
         """The finished trials of a run, in order."""
         files = self.run_folder(run).glob("trial-*/trial.json")
-        return sorted(
-            (Trial.model_validate_json(file.read_text()) for file in files), key=lambda trial: trial.index
-        )
+        return sorted(map(_read_trial, files), key=lambda trial: trial.index)
 
     def save_run(self, run: Run) -> Path:
         file = self.run_folder(run.run) / "run.json"

@@ -64,15 +64,24 @@ class Visit:
             index=index, retry_of=retry_of, started_at=datetime.now(UTC), verdict=Verdict.FAILED, findings=[]
         )
         began = self._clock()
-        try:
+
+        def attempt(work: Callable[[], None]) -> bool:
             try:
-                self._measure(trial, rate_rps)
+                work()
+            except TandemError as error:
+                trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+                return False
+            return True
+
+        outcomes: list[bool] = []
+        try:
+            outcomes.append(attempt(lambda: self._measure(trial, rate_rps)))
+        finally:
+            try:
+                outcomes.append(attempt(lambda: self._timed("collect", None, self._lab.collect)))
             finally:
-                self._timed("collect", None, self._lab.collect)
-                trial.findings += self._timed("stop", None, self._lab.stop)
-        except TandemError as error:
-            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
-        else:
+                outcomes.append(attempt(lambda: self._stop(trial)))
+        if all(outcomes):
             windows = [window for window in (trial.closed, trial.open) if window]
             trial.verdict = verdict([*trial.findings, *(f for window in windows for f in window.findings)])
         trial.phases = self._phases
@@ -101,6 +110,9 @@ class Visit:
             return
         trial.open = self._timed("open", plan.open_s, lambda: self._lab.measure("open", plan.open_s, rate))
         self._timed("drain", None, self._lab.drain)
+
+    def _stop(self, trial: Trial) -> None:
+        trial.findings += self._timed("stop", None, self._lab.stop)
 
     def _warm_up(self) -> tuple[float, int]:
         """Loads until both the time and the number of requests are reached, or the cap is."""

@@ -197,23 +197,44 @@ def warned(index: int) -> Trial:
 
 def test_one_warning_per_code() -> None:
     trials = [good_trial(1), warned(2), warned(3), warned(4)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]))
+    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
     assert (warning.code, warning.text) == ("steal", "trial 2: steal 2 (and 2 more like it)")
 
 
 def test_a_single_warning_is_not_said_to_have_others_like_it() -> None:
     trials = [warned(2)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]))
+    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
     assert warning.text == "trial 2: steal 2"
 
 
 def test_a_quiet_run_has_no_warnings() -> None:
     trials = [good_trial(1)]
-    assert run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)])) == []
+    assert run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK) == []
 
 
 def test_percentiles_that_are_left_out_are_told() -> None:
     trials = [good_trial(1)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(2000, 0.01)]))
+    [warning] = run_warnings(trials, summarise(trials, [np.full(2000, 0.01)]), OK)
     assert warning.code == "few-samples"
     assert warning.text.startswith("p99: not published, 2000 samples")
+
+
+def test_a_void_trial_of_an_ok_run_is_told() -> None:
+    """It was retried and the run is ok, but the reader has to know that it was made."""
+    void = good_trial(2, verdict=Verdict.VOID, findings=[finding("void", "steal", "steal 12 %")])
+    trials = [good_trial(1), void, good_trial(3, retry_of=2)]
+    assert run_verdict(trials, 2) == (OK, [])
+    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
+    assert (warning.code, warning.text) == ("steal", "trial 2: steal 12 %")
+
+
+@pytest.mark.parametrize("bad", [VOID, INVALID, FAILED])
+def test_what_is_a_reason_already_is_not_a_warning_too(bad: Trial) -> None:
+    trials = [warned(1), bad]
+    [warning] = run_warnings(trials, nothing(trials), bad.verdict)
+    assert (warning.code, warning.text) == ("steal", "trial 1: steal 1")
+
+
+def test_a_run_without_figures_lacks_no_samples() -> None:
+    trials = [good_trial(1), good_trial(2, verdict=Verdict.INVALID)]
+    assert run_warnings(trials, nothing(trials), Verdict.INVALID) == []

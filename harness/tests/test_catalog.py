@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog, cpus_in, evaluate, read_env_file
+from tandem.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.placement import cpus_in, evaluate, read_env_file
 
 BENCH = """
 title = "T"
@@ -137,6 +138,7 @@ def test_a_good_bench_toml(made: Path) -> None:
             "unsupported -> knobs -> THREADS: Input should be a valid string",
         ),
         (BENCH + '[unsupported]\nknob = "x"', "unsupported -> knob: Extra inputs are not permitted"),
+        ('name = "two"\n' + BENCH, "name: is the folder's or the file's own"),
         ("", "title: Field required"),
     ],
 )
@@ -151,6 +153,12 @@ def test_what_is_no_toml(made: Path, text: str) -> None:
 
 def test_a_syntax_error_is_told_with_its_line(made: Path) -> None:
     assert "(at line 2, " in refused(made, "title = 'a'\nmodel = \nstack = []")
+
+
+def test_a_file_that_is_not_utf_8(made: Path) -> None:
+    (made / "one/bench.toml").write_bytes(BENCH.replace('"T"', '"T\xe9"').encode("latin-1"))
+    with pytest.raises(UsageError, match=r"one/bench\.toml: not UTF-8: "):
+        _ = Catalog(made).implementations
 
 
 def test_a_file_that_cannot_be_read(made: Path) -> None:

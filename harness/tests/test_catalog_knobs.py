@@ -45,8 +45,43 @@ def test_knobs_that_cannot_be(real: Catalog, chosen: dict[str, str], told: str) 
     assert told in str(refusal.value)
 
 
-def test_a_malformed_knobs_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", ["abc", "", "-1", "0", "1.5", " 2", "²"])
+@pytest.mark.parametrize("name", ["WORKERS", "THREADS", "DB_POOL_MAX"])
+def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be a whole number from 1, not '{value}'"):
+        real.effective_knobs(implementation(), 2, {name: value})
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ('[defaults]\nWORKRES = "cpus"', "defaults -> WORKRES: there is no knob 'WORKRES'. Did you mean"),
+        ('[unsupported.knobs]\nTHREAD = "none"', "unsupported -> knobs -> THREAD: there is no knob 'THREAD'"),
+    ],
+)
+def test_an_implementation_that_names_an_unknown_knob(
+    root: Path, tmp_path: Path, table: str, told: str
+) -> None:
+    for folder in ("contract", "one"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "contract/knobs.toml").write_text((root / "contract/knobs.toml").read_text())
+    bench = 'title = "T"\nlanguage = "l"\nmodel = "async"\nstack = ["a"]\n'
+    (tmp_path / "one/bench.toml").write_text(bench + table)
+    with pytest.raises(UsageError) as refusal:
+        Catalog(tmp_path).implementation("one")
+    assert f"one/bench.toml: {told}" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[WORKERS]\nmeaning = "no default"', "WORKERS -> default: Field required"),
+        ("WORKERS = 3", "WORKERS: Input should be "),
+        ('[WORKERS]\nname = "x"\ndefault = "1"\nmeaning = ""', "WORKERS -> name: is the table's own"),
+    ],
+)
+def test_a_malformed_knobs_file(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "contract").mkdir()
-    (tmp_path / "contract/knobs.toml").write_text('[WORKERS]\nmeaning = "no default"\n')
-    with pytest.raises(UsageError, match=r"knobs\.toml: .*default: Field required"):
+    (tmp_path / "contract/knobs.toml").write_text(text)
+    with pytest.raises(UsageError, match=rf"knobs\.toml: {told}"):
         _ = Catalog(tmp_path).knobs

@@ -41,7 +41,7 @@ def run(*command: str, timeout_s: float = 300, **variables: str) -> subprocess.C
 
 
 def bench(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return run("python3", "-m", "tandem", "bench", *arguments, **variables)
+    return run("python3", "-m", "tandem", "bench", *arguments, timeout_s=300, **variables)
 
 
 def containers(*filters: str) -> list[str]:
@@ -78,7 +78,9 @@ def test_a_campaign_ends_with_a_record(results: Path) -> None:
     trial = record["trials"][0]
     closed, opened = trial["closed"], trial["open"]
     assert closed["goodput_rps"] > 0
-    assert closed["statements"]["reactions"]["calls"] == pytest.approx(closed["good"] + closed["probes"], rel=0.005)
+    assert closed["statements"]["reactions"]["calls"] == pytest.approx(
+        closed["good"] + closed["probes"], rel=0.005
+    )
     assert closed["proxy"]["responses_2xx"] == pytest.approx(closed["good"] + closed["probes"], rel=0.005)
     assert closed["app_cpu_us_per_request"] > 0
     assert closed["app_memory_peak_bytes"] > 2**20
@@ -117,7 +119,9 @@ def test_a_liar_is_invalid(fault: str, code: str, results: Path) -> None:
 
 
 def test_the_same_backend_without_a_fault_is_no_liar(results: Path) -> None:
-    done = bench("contract/broken", "--plan", str(PLANS / "one-trial.toml"), "--json", TANDEM_RESULTS=str(results))
+    done = bench(
+        "contract/broken", "--plan", str(PLANS / "one-trial.toml"), "--json", TANDEM_RESULTS=str(results)
+    )
     record = json.loads(done.stdout)
     assert record["verdict"] in ("ok", "void"), record["reasons"]
     assert not findings(record) & set(LIARS.values())
@@ -157,7 +161,12 @@ def test_interrupted_killed_and_resumed() -> None:
     what was finished is kept."""
     plan = str(PLANS / "two-trials.toml")
     command = [*BENCH, "rust-async", "--plan", plan, "--seed", "7"]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     before = _campaigns()
     try:
         first: subprocess.Popen[str] = subprocess.Popen(command, **quiet)  # type: ignore[call-overload]
@@ -170,7 +179,7 @@ def test_interrupted_killed_and_resumed() -> None:
         assert not bench_containers()
 
         second: subprocess.Popen[str] = subprocess.Popen([*command, "--resume"], **quiet)  # type: ignore[call-overload]
-        _wait_for("rust-async.recipes.full/trial-2/warm-up.*", campaign)
+        _wait_for("rust-async.recipes.full/trial-2/closed.json", campaign)
         [harness] = containers("label=dev.tandem.command=bench")
         run("docker", "kill", harness)
         second.communicate(timeout=60)
@@ -192,7 +201,9 @@ def test_interrupted_killed_and_resumed() -> None:
 def test_a_client_killed_without_warning_leaves_nothing() -> None:
     plan = str(PLANS / "two-trials.toml")
     before = _campaigns()
-    client = subprocess.Popen([*BENCH, "rust-async", "--plan", plan], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    client = subprocess.Popen(
+        [*BENCH, "rust-async", "--plan", plan], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         _wait_for_campaign(before, "*/trial-1")
         other = run(*BENCH, "rust-async", "--plan", plan)

@@ -82,6 +82,7 @@ def test_a_real_summary_of_a_dead_server(fixtures: Path) -> None:
     [
         "",
         "{",
+        "{}",
         "[]",
         "oha: error",
         '{"statusCodeDistribution": {"200": "many"}}',

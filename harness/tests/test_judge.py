@@ -44,6 +44,13 @@ def lateness(p99: float | None, worst: float) -> Times:
     return Times(samples=REQUESTS, mean=0.5, p50=0.5, p90=0.9, p99=p99, max=worst)
 
 
+UNPROBED = {
+    "probes": 0,
+    "statements": statements(**dict.fromkeys(STATEMENTS, REQUESTS)),
+    "proxy": proxy(responses_2xx=REQUESTS),
+}
+"""Everything right, but nobody looked at a whole body."""
+
 # ---- gates ----
 
 
@@ -59,6 +66,7 @@ WORK = [
     ({"failed": {"error: deadline": 300}}, "wrong-answers"),
     ({"probe_failures": ["/api/v1/recipes: the body is not the golden one"]}, "wrong-body"),
     ({"requests": 0, "good": 0, "statements": {}, "proxy": None}, "no-answers"),
+    (UNPROBED, "not-probed"),
     ({"statements": statements(steps=0)}, "sql-mismatch"),
     ({"statements": {name: Statement(calls=ANSWERED, rows=1) for name in STATEMENTS[1:]}}, "sql-mismatch"),
     ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
@@ -98,8 +106,18 @@ def test_errors_without_a_row_are_one_finding() -> None:
 
 
 def test_no_answers_are_one_finding() -> None:
-    window = good_window(requests=0, good=0, statements={}, failed={"error: refused": 99})
+    window = good_window(requests=0, good=0, statements={}, probes=0, failed={"error: refused": 99})
     assert found(window) == [("no-answers", "invalid")]
+    assert "99 x error: refused" in gates(window, EXPECTED)[0].text
+
+
+@pytest.mark.parametrize(
+    ("good", "failed", "share"), [(0, REQUESTS, "100.00%"), (9000, 3000, "25.00%"), (REQUESTS, 12, "0.10%")]
+)
+def test_the_share_of_failures_is_of_all_requests(good: int, failed: int, share: str) -> None:
+    window = good_window(good=good, failed={"status 503": failed})
+    [told] = [f for f in gates(window, EXPECTED) if f.code == "wrong-answers"]
+    assert told.text == f"{share} of the requests failed: {failed} x status 503"
 
 
 def test_a_few_failures_are_a_warning() -> None:
@@ -199,6 +217,7 @@ def test_throttling_voids() -> None:
 
 STARVED: list[tuple[Load, dict[str, Any], str]] = [
     ("closed", {"requests": 0, "good": 0}, "no-answers"),
+    ("closed", UNPROBED, "not-probed"),
     ("closed", {"failed": {"error: deadline": 300}}, "wrong-answers"),
     ("closed", {"little": 0.5}, "littles-law"),
     ("open", {"scheduled": 2 * REQUESTS}, "incomplete"),

@@ -73,6 +73,14 @@ def test_an_exhausted_shared_set_is_named_after_its_largest_user(name: str, tag:
     assert f"{name} is the largest user of the exhausted CPU set 0" in evidence
 
 
+def test_all_cpus_are_a_shared_set_too() -> None:
+    """The placement `shared`: no role has CPUs of its own, and five times 0.4 of 2 cores is all there is."""
+    roles = {name: role(0.4, "", 2) for name in quiet_roles()}
+    told, evidence = bottleneck(good_window(roles={**roles, "db": role(0.5, "", 2)}), 50)
+    assert told == "database"
+    assert "CPU set all 105% busy" in evidence
+
+
 def test_a_shared_set_with_room_limits_nothing() -> None:
     roles = {n: role(0.2, "0") for n in ("loadgen", "proxy", "pgbouncer", "db")}
     told, _ = bottleneck(good_window(roles={**roles, "app": role(0.6, "1", busiest_thread_cores=0.6)}), 50)

@@ -76,6 +76,14 @@ def test_a_file_without_a_request_has_no_rows(fixtures: Path, tmp_path: Path) ->
     assert len(read_rows(file)) == 0
 
 
+@pytest.mark.parametrize("name", ["a%41b", "a#b", "a?b", "a b"])
+def test_signs_in_the_path_mean_nothing(fixtures: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name / "open.db"
+    file.parent.mkdir()
+    file.write_bytes((fixtures / "oha-open.db").read_bytes())
+    assert len(read_rows(file)) == 200
+
+
 def test_rows_come_in_the_order_of_the_pace(fixtures: Path, tmp_path: Path) -> None:
     """oha writes a row when the answer is there, so a slow first request is the last row."""
     file = tmp_path / "shuffled.db"

@@ -154,11 +154,11 @@ def test_a_finished_campaign_is_not_resumed(new: Store, tmp_path: Path) -> None:
         Store.resume(tmp_path, REQUEST)
 
 
-@pytest.mark.parametrize("text", ["", "{", "{}", "[]", '{"id": "x"}'])
-def test_a_corrupt_campaign_is_passed_over(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", [b"", b"{", b"{}", b"[]", b'{"id": "x"}', b"\xff\xfe\x00"])
+def test_a_corrupt_campaign_is_passed_over(tmp_path: Path, text: bytes) -> None:
     make(tmp_path, "20261101T000000Z-good")
     make(tmp_path, "20261102T000000Z-bad")
-    (tmp_path / "20261102T000000Z-bad/campaign.json").write_text(text)
+    (tmp_path / "20261102T000000Z-bad/campaign.json").write_bytes(text)
     (tmp_path / "20261103T000000Z-empty").mkdir()
     assert Store.resume(tmp_path, REQUEST).campaign.id == "20261101T000000Z-good"
 
@@ -186,6 +186,15 @@ def test_finished_trials_come_in_order(new: Store) -> None:
     assert [trial.index for trial in new.trials(RUN)] == [1, 2, 10]
     assert new.trials(RUN)[0] == good_trial(1)
     assert new.trials("none") == []
+
+
+@pytest.mark.parametrize("text", [b"", b'{"index": 1}', b"\xff\xfe\x00"])
+def test_a_trial_of_another_version_is_told_with_its_file(new: Store, text: bytes) -> None:
+    file = new.fresh_trial_folder(RUN, 1) / "trial.json"
+    file.write_bytes(text)
+    with pytest.raises(TandemError, match="cannot be read: ") as told:
+        new.trials(RUN)
+    assert str(told.value).startswith(str(file))
 
 
 def test_a_run_is_read_back_as_it_was(new: Store) -> None:

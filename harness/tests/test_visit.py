@@ -144,6 +144,24 @@ def test_a_stop_that_fails_makes_the_trial_fail() -> None:
     assert trial.findings[-1].text == "stop went wrong"
 
 
+def test_a_collect_that_fails_does_not_keep_the_container() -> None:
+    lab = FakeLab()
+    lab.failures["collect"] = TandemError("no log")
+    trial = lab.visit()
+    assert lab.calls == PHASES
+    assert (trial.verdict, [f.text for f in trial.findings]) == (Verdict.FAILED, ["no log"])
+
+
+@pytest.mark.parametrize("phase", PHASES[:7])
+def test_the_cause_is_told_before_its_consequences(phase: str) -> None:
+    lab = FakeLab()
+    for failing, text in ((phase, "the cause"), ("collect", "no log"), ("stop", "the consequence")):
+        lab.failures[failing] = TandemError(text)
+    trial = lab.visit()
+    assert [f.text for f in trial.findings] == ["the cause", "no log", "the consequence"]
+    assert trial.verdict is Verdict.FAILED
+
+
 @pytest.mark.parametrize("phase", PHASES[:7])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_anything_else_goes_upwards_after_the_container_is_gone(
