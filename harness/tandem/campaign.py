@@ -22,12 +22,14 @@ from tandem.readiness import await_services
 from tandem.record import Environment, Run, Trial, Verdict
 from tandem.rows import Floats, read_rows
 from tandem.schedule import schedule
-from tandem.stack import BENCH_PROJECT, Stack, other_campaigns, remove_leftovers
+from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side, other_campaigns, remove_leftovers
 from tandem.store import Request, Store
 from tandem.visit import Visit
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up for the whole campaign."""
+TOLD_FROM_S = 5.0
+"""Builds that come from the cache are not worth a line."""
 
 
 @dataclass
@@ -151,15 +153,18 @@ class Bench:
 
     def _build(self, runs: list[Prepared]) -> None:
         began = time.monotonic()
-        spent: dict[str, float] = {}
+        jobs = {service: (runs[0].stack, service) for service in SHARED}
+        jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
         self._view.phase("build", None)
-        runs[0].stack.build([*SHARED, "app"], lambda service, seconds: spent.update({service: seconds}))
-        for prepared in runs[1:]:
-            prepared.stack.build(["app"], lambda service, s, name=prepared.name: spent.update({name: s}))  # type: ignore[misc]
-        each = ", ".join(
-            f"{service} {seconds:.0f} s" for service, seconds in sorted(spent.items(), key=lambda x: -x[1])
+        self._view.note(
+            f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)"
         )
-        self._view.note(f"images: {time.monotonic() - began:.0f} s ({each}, side by side)")
+        build_side_by_side(jobs, self._built)
+        self._view.note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
+
+    def _built(self, name: str, seconds: float) -> None:
+        if seconds >= TOLD_FROM_S:
+            self._view.note(f"  {name}: {seconds:.0f} s")
 
     def _start(self, stack: Stack) -> None:
         began = time.monotonic()

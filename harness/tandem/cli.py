@@ -23,7 +23,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.live import Lines, make_view
 from tandem.record import Run, Verdict
 from tandem.report import markdown, report
-from tandem.stack import SERVED, USER_PROJECT, Stack
+from tandem.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
 from tandem.store import Request, read_runs
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
@@ -200,7 +200,10 @@ def up(
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     stack = _user_stack(implementation, topology)
-    stack.build([*SERVED], lambda service, seconds: err.print(f"image of {service}: {seconds:.0f} s"))
+    err.print("building what is new (the first time this takes minutes) ...")
+    build_side_by_side(
+        {service: (stack, service) for service in SERVED}, lambda name, s: err.print(f"  {name}: {s:.0f} s")
+    )
     stack.up()
     port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
     out.print(

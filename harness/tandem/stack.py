@@ -58,26 +58,13 @@ class Stack:
             compose_profiles=["load"],
         )
 
-    def build(self, services: list[str], done: Callable[[str, float], None]) -> None:
-        """Builds images side by side; calls done(service, seconds) after each.
-
-        Raises TandemError that names the first image that does not build, with the end of its output.
-        """
-
-        def one(service: str) -> float:
-            began = time.monotonic()
+    def build(self, service: str) -> None:
+        """Builds one image. Raises TandemError with the end of the output."""
+        try:
             self.docker.compose.build([service], quiet=True)
-            return time.monotonic() - began
-
-        with ThreadPoolExecutor(len(services)) as pool:
-            jobs = {pool.submit(one, service): service for service in services}
-            for job in as_completed(jobs):
-                try:
-                    done(jobs[job], job.result())
-                except DockerException as error:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    what = f"{jobs[job]} ({self.variables['IMPL']})" if jobs[job] == "app" else jobs[job]
-                    raise TandemError(f"the image of {what} does not build:\n{_said(error)}") from None
+        except DockerException as error:
+            what = f"{service} ({self.variables['IMPL']})" if service == "app" else service
+            raise TandemError(f"the image of {what} does not build:\n{_said(error)}") from None
 
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
@@ -179,6 +166,27 @@ class Stack:
     def down(self) -> None:
         """Removes the project's containers, network and volumes, found by Compose's own project label."""
         self.docker.compose.down(remove_orphans=True, volumes=True, timeout=10, quiet=True)
+
+
+def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]) -> None:
+    """Builds images at the same time; calls done(name, seconds) after each.
+
+    jobs: name for people -> (stack, service). Raises the TandemError of the first that does not build.
+    """
+
+    def one(stack: Stack, service: str) -> float:
+        began = time.monotonic()
+        stack.build(service)
+        return time.monotonic() - began
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        running = {pool.submit(one, stack, service): name for name, (stack, service) in jobs.items()}
+        try:
+            for job in as_completed(running):
+                done(running[job], job.result())
+        except TandemError:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def other_campaigns() -> list[str]:
