@@ -1,0 +1,28 @@
+"""Every implementation's own tests and linters: the stage `test` of its Dockerfile builds."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.docker
+
+ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
+NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
+
+
+def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
+    command = ["docker", "buildx", "build", "--progress", "plain", "--target", target]
+    command += ["--file", f"{folder}/Dockerfile", "."]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_implementations_own_tests_pass(name: str) -> None:
+    done = build(name, "test")
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def test_a_stage_that_fails_is_noticed() -> None:
+    assert build("harness/tests/unbuildable", "").returncode != 0
