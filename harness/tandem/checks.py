@@ -2,9 +2,13 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from tandem.catalog import Catalog
+from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 TESTS = ("harness/tests", "contract/tests")
 CONTRACT = ("test_contract.py", "test_contract_files.py")
@@ -40,8 +44,25 @@ def _pytest(root: Path, arguments: list[str]) -> int:
     return int(status)
 
 
+def build_images(root: Path) -> None:
+    """Builds every image that the tests use, so that no test's time limit has to allow for it."""
+
+    def stack(implementation: str) -> Stack:
+        env_file = root / "results" / f".test-{implementation.replace('/', '-')}.env"
+        return Stack(root, BENCH_PROJECT, {"IMPL": implementation}, env_file)
+
+    began = time.monotonic()
+    names = [*Catalog(root).implementations, "contract/broken"]
+    jobs = {service: (stack(names[0]), service) for service in ("db", "pgbouncer", "proxy", "loadgen")}
+    jobs |= {name: (stack(name), "app") for name in names}
+    print(f"images: building what is new of {', '.join(jobs)}", flush=True)
+    build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
+    print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
+
+
 def everything(root: Path) -> int:
     """All tests. Returns the exit status."""
+    build_images(root)
     return _pytest(root, [str(root / folder) for folder in TESTS])
 
 

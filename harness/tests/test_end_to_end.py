@@ -28,7 +28,7 @@ LIARS = {
 """Fault of contract/broken -> what the run itself must notice."""
 
 
-def run(*command: str, timeout_s: float = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*command: str, timeout_s: float = 600, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         capture_output=True,
@@ -41,7 +41,7 @@ def run(*command: str, timeout_s: float = 300, **variables: str) -> subprocess.C
 
 
 def bench(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return run("python3", "-m", "tandem", "bench", *arguments, timeout_s=300, **variables)
+    return run("python3", "-m", "tandem", "bench", *arguments, timeout_s=600, **variables)
 
 
 def containers(*filters: str) -> list[str]:
