@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 import typer._click as click
+from python_on_whales import DockerException
 from rich.console import Console
 from rich.table import Table
 
@@ -277,7 +278,7 @@ def main() -> None:
     except click.ClickException as error:  # an unknown option, a missing argument: with the nearest name
         error.show()
         sys.exit(2)
-    except (OSError, subprocess.SubprocessError) as error:
+    except (OSError, subprocess.SubprocessError, DockerException) as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
     if status == INTERRUPTED:  # Typer turns Ctrl-C into this status

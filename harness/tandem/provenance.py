@@ -1,6 +1,7 @@
 """What has to be known to make a run again: sources, images, versions, host."""
 
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 from tandem.generator import check_version
@@ -19,7 +20,7 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up, the application need not."""
-    changes = _git(root, "status", "--porcelain", "--untracked-files=no")
+    changes = _git(root, "status", "--porcelain")
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=_git(root, "rev-parse", "HEAD"),
@@ -32,7 +33,7 @@ def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[st
             "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
-            "psrecord": "1.4",
+            "psrecord": version("psrecord"),
         },
         knobs=knobs,
         variables=stack.variables,

@@ -25,4 +25,6 @@ def test_the_implementations_own_tests_pass(name: str) -> None:
 
 
 def test_a_stage_that_fails_is_noticed() -> None:
-    assert build("harness/tests/unbuildable", "").returncode != 0
+    done = build("harness/tests/unbuildable", "test")
+    assert done.returncode != 0
+    assert "this line explains the failure" in done.stderr
