@@ -45,3 +45,32 @@ select
     ), ',') || ']}' as body
 from core_recipe as r
 order by r.id;
+
+select
+    u.id,
+    '{"user_id":' || u.id || ',"recipes":[' || array_to_string(array(
+        select '{"id":' || r.id || ',"name":' || pg_temp.j(r.name) || ',"modified":' || pg_temp.t(r.modified) || '}'
+        from core_recipe as r where r.content_type_id = 1 and r.object_id = u.id and r.deleted_at is null
+        order by r.modified desc, r.id desc limit 5
+    ), ',')
+    || '],"teams":[' || array_to_string(array(
+        select '{"id":' || t.id || ',"name":' || pg_temp.j(t.name) || ',"members":'
+            || (select count(*) from core_membership as m where m.team_id = t.id and m.is_active) || '}'
+        from core_team as t where t.id in (select m.team_id from core_membership as m where m.user_id = u.id and m.is_active)
+        order by t.id
+    ), ',')
+    || '],"notes":[' || array_to_string(array(
+        select '{"id":' || n.id || ',"recipe_id":' || n.recipe_id || ',"text":' || pg_temp.j(n.text) || ',"created":' || pg_temp.t(n.created) || '}'
+        from core_note as n
+        where n.deleted_at is null and n.recipe_id in (select r.id from core_recipe as r where r.content_type_id = 1 and r.object_id = u.id and r.deleted_at is null)
+        order by n.created desc, n.id desc limit 5
+    ), ',')
+    || '],"events":[' || array_to_string(array(
+        select '{"id":' || v.id || ',"recipe_id":' || v.recipe_id || ',"action":' || pg_temp.j(v.action) || ',"created":' || pg_temp.t(v.created) || '}'
+        from timeline_event as v
+        where v.deleted_at is null and v.recipe_id in (select r.id from core_recipe as r where r.content_type_id = 1 and r.object_id = u.id and r.deleted_at is null)
+        order by v.created desc, v.id desc limit 5
+    ), ',') || ']}' as body
+from core_myuser as u
+where u.id <= 40
+order by u.id;

@@ -121,6 +121,7 @@ select
     case when k = 6 then timestamptz '2024-01-01 00:00:00Z' end
 from generate_series(1, :blocks * 50) as r, generate_series(1, 6) as k
 where k = 6 or k <= 2 + pick('events ' || r, 3);
+select setval(pg_get_serial_sequence('timeline_event', 'id'), :blocks * 50 * 6 + 1);
 
 drop function moment, words, pick;
 vacuum (analyze, freeze);
