@@ -1,5 +1,6 @@
 """One stack for the whole run; each implementation in turn is its application."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +50,8 @@ def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
-    """The database and PgBouncer, seeded and healthy."""
-    with Stack() as stack:
+    """The database and PgBouncer, seeded and healthy. TANDEM_VERIFY_PROJECT lets several runs be side by side."""
+    with Stack(os.environ.get("TANDEM_VERIFY_PROJECT") or "tandem-verify") as stack:
         yield stack
 
 
