@@ -16,6 +16,16 @@ set positional-arguments := true
 @report *arguments:
     harness/run report "$@"
 
+# Measure what the parts around an application could do, and how near each one comes
+[group('measure')]
+@ceiling *arguments:
+    harness/run ceiling "$@"
+
+# Say which implementation serves which scenario, tried on running containers
+[group('measure')]
+@matrix *arguments:
+    harness/run matrix "$@"
+
 # Run the contract's black-box tests: just verify rust-async, just verify all
 [group('measure')]
 @verify *arguments:

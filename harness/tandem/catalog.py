@@ -9,15 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
 from tandem.placement import EnvFile, evaluate, read_env_file
+from tandem.scenario import Entry, Scenario
 
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$")]
-
-
-class Entry(BaseModel):
-    """A thing that a file describes; `name` is the folder's or file's own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
-    name: str
 
 
 class Unsupported(BaseModel):
@@ -26,6 +20,8 @@ class Unsupported(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     knobs: dict[str, str] = {}
     scenarios: dict[str, str] = {}
+    checks: dict[str, str] = {}
+    """The contract's checks that it cannot pass."""
 
 
 class Implementation(Entry):
@@ -35,34 +31,9 @@ class Implementation(Entry):
     language: str
     model: Literal["sync", "async"]
     stack: list[str]
-    defaults: dict[str, CpuFormula] = {}
+    defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     unsupported: Unsupported = Unsupported()
     hidden: bool = False
-
-
-class Scenario(Entry):
-    """What the client asks for (loadgen/scenarios/*.toml)."""
-
-    stresses: str
-    path: str
-    """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""
-    ids: list[str] = []
-    """Ranges such as "1-24", both ends included."""
-    session_user: int | None = None
-    connections: Annotated[int, Field(ge=1)]
-    statements: list[str]
-    """The contract's queries that one request runs, once each, by file name."""
-    answer: Literal["recipe"]
-    """Which golden bodies an answer must be one of."""
-
-    @cached_property
-    def expanded_ids(self) -> list[int]:
-        """All ids of the ranges, ascending as written."""
-        out: list[int] = []
-        for span in self.ids:
-            low, _, high = span.partition("-")
-            out.extend(range(int(low), int(high or low) + 1))
-        return out
 
 
 class Plan(Entry):

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. No work is done here."""
+"""The command line: parses, calls, prints. No work is done here. This file has the commands that measure."""
 
 import json
 import os
@@ -14,42 +14,21 @@ from typing import Annotated
 import typer
 import typer._click as click
 from python_on_whales import DockerException
-from rich.console import Console
 from rich.table import Table
 
-from tandem import checks, doctor
+from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
-from tandem.errors import TandemError, UsageError
+from tandem.ceiling_session import Session, supporting
+from tandem.errors import TandemError
 from tandem.live import Lines, make_view
-from tandem.record import Run, Verdict
+from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.record import Verdict
 from tandem.report import markdown, report
-from tandem.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
 from tandem.store import Request, read_runs
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 INTERRUPTED = 130
-RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
-
-app = typer.Typer(
-    help="Measures synchronous and asynchronous web backends that do the same work.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-out = Console(width=None if sys.stdout.isatty() else 140)
-err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
-
-Implementations = Annotated[
-    list[str], typer.Argument(help="Folders with a bench.toml; `tandem list` names them.")
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")
-]
-Topology = Annotated[
-    str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
-]
 
 
 @app.command()
@@ -59,7 +38,10 @@ def bench(
         str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")
     ] = "quick",
     scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
-    topology: Topology = "full",
+    topology: Annotated[
+        str | None,
+        typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
+    ] = None,
     placement: Annotated[
         str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
     ] = None,
@@ -76,14 +58,15 @@ def bench(
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
     catalog = Catalog(ROOT)
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
     request = Request(
         implementations=list(dict.fromkeys(implementations)),
         scenario=scenario,
-        topology=topology,
+        topology=topology or asked.topology or DEFAULT_TOPOLOGY,
         placement=placement or catalog.default_placement(os.cpu_count() or 1).name,
         plan=plan,
         seed=secrets.randbelow(2**31) if seed is None else seed,
-        knobs=_knobs(knob or []),
+        knobs=parse_knobs(knob),
     )
     chosen = catalog.plan(plan)
     for name in implementations:
@@ -110,24 +93,56 @@ def bench(
         raise typer.Exit(1)
 
 
-def _knobs(pairs: list[str]) -> dict[str, str]:
-    knobs = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"--knob takes NAME=VALUE, not '{pair}'")
-        knobs[name] = value
-    return knobs
-
-
-@app.command()
-def verify(implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")]) -> None:
-    """Run the contract's black-box tests against implementations."""
+@app.command(name="ceiling")
+def ceiling_(
+    implementations: Annotated[
+        list[str] | None, typer.Argument(help="Some only; default: all that support the scenario.")
+    ] = None,
+    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
+    plan: Annotated[
+        str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
+    ] = "ceiling",
+    placement: Annotated[
+        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Fixes the order; default: a new one, recorded.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""
     catalog = Catalog(ROOT)
-    names = list(catalog.implementations) if implementations == ["all"] else implementations
-    for name in names:
-        catalog.implementation(name)
-    raise typer.Exit(checks.contract(ROOT, names))
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    placement = placement or catalog.default_placement(os.cpu_count() or 1).name
+    under = Conditions(catalog, DEFAULT_TOPOLOGY, placement, catalog.plan(plan), {})
+    view = Lines(err) if as_json else make_view(err)
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    try:
+        found = Session(under, asked, RESULTS, view, seed).run(supporting(under, asked, implementations))
+    finally:
+        view.close()
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(ceiling.report(found))
+
+
+@app.command(name="matrix")
+def matrix_(
+    implementations: Annotated[
+        list[str] | None, typer.Argument(help="Some only; default: every implementation.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which implementation serves which scenario: every cell tried on a running container."""
+    catalog = Catalog(ROOT)
+    names = implementations or list(catalog.implementations)
+    placement = catalog.default_placement(os.cpu_count() or 1).name
+    squares = matrix.find_out(catalog, RESULTS, names, placement, err.print)
+    if as_json:
+        print(json.dumps([vars(square) for square in squares], indent=1))
+    else:
+        out.print(matrix.table(squares), *matrix.reasons(squares), sep="\n")
+    if any(square.outcome not in matrix.GOOD for square in squares):
+        raise typer.Exit(1)
 
 
 @app.command(name="report")
@@ -185,69 +200,6 @@ def doctor_(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _user_stack(implementation: str, topology: str) -> Stack:
-    catalog = Catalog(ROOT)
-    catalog.implementation(implementation)
-    variables = dict(catalog.pick("topology", topology, catalog.topologies).variables)
-    variables["IMPL"] = implementation
-    variables.update({name: os.environ[name] for name in ("HTTP_PORT", "STATS_PORT") if name in os.environ})
-    return Stack(ROOT, USER_PROJECT, variables, RESULTS / ".up.env")
-
-
-@app.command()
-def up(
-    implementation: Annotated[str, typer.Argument(help="Which implementation to serve.")] = "rust-async",
-    topology: Topology = "full",
-) -> None:
-    """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
-    stack = _user_stack(implementation, topology)
-    err.print("building what is new (the first time this takes minutes) ...")
-    build_side_by_side(
-        {service: (stack, service) for service in SERVED}, lambda name, s: err.print(f"  {name}: {s:.0f} s")
-    )
-    stack.up()
-    port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
-    out.print(
-        f"{implementation} answers at http://127.0.0.1:{port}/api/v1/recipes, HAProxy at http://127.0.0.1:{stats}/"
-    )
-
-
-@app.command()
-def down() -> None:
-    """Remove what `up` started."""
-    _user_stack("rust-async", "full").down()
-
-
-@app.command()
-def logs(service: Annotated[str, typer.Argument(help="app, proxy, pgbouncer or db.")] = "app") -> None:
-    """Print the log of a service that `up` started."""
-    print(_user_stack("rust-async", "full").log(service, lines=1000))
-
-
-@app.command()
-def test() -> None:
-    """Run all that CI runs."""
-    raise typer.Exit(checks.everything(ROOT))
-
-
-@app.command()
-def check() -> None:
-    """Run the part of the tests that takes under two minutes: no containers are started."""
-    raise typer.Exit(checks.quick(ROOT))
-
-
-@app.command()
-def fmt() -> None:
-    """Format all sources."""
-    checks.format_sources(ROOT)
-
-
-@app.command()
-def schema() -> None:
-    """Print the JSON Schema of run.json."""
-    print(json.dumps(Run.model_json_schema(), indent=1))
-
-
 def _end_with_client() -> None:
     """Ends this process as Ctrl-C would once the command that started the container is gone."""
     client = Path("/proc") / os.environ.get("TANDEM_CLIENT_PID", "none")
@@ -263,6 +215,10 @@ def _end_with_client() -> None:
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+COMMANDS = (cli_serve, cli_develop)
+"""Imported for the commands that they add."""
 
 
 def main() -> None:

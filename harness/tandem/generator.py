@@ -28,6 +28,9 @@ class Load:
     """None: closed loop, every connection sends again as soon as it is answered."""
     urls: list[str] | None = None
     """The generator draws one for each request; None: always `url`."""
+    method: str = "GET"
+    body_file: str | None = None
+    """In the generator's container."""
 
 
 def arguments(load: Load, name: str) -> list[str]:
@@ -41,6 +44,10 @@ def arguments(load: Load, name: str) -> list[str]:
     out += ["--output-format", "json", "-o", f"{FOLDER}/{name}.json", "--db-url", f"{FOLDER}/{name}.sqlite"]
     if load.rate_rps is not None:
         out += ["-q", str(load.rate_rps), "--latency-correction"]
+    if load.method != "GET":
+        out += ["-m", load.method]
+    if load.body_file is not None:
+        out += ["-D", load.body_file]
     for key, value in load.headers.items():
         out += ["-H", f"{key}: {value}"]
     if load.urls is not None:

@@ -5,10 +5,11 @@ The thresholds are those of a laptop or a shared runner; docs/methodology.md say
 
 from dataclasses import dataclass
 
-from tandem.record import Finding, Role, Verdict, Window
+from tandem.record import Finding, Role, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.005
 """HAProxy, the database and the generator must agree on the number of requests to this share."""
+SLACK = 20
 STEAL_WARN, STEAL_VOID = 0.02, 0.10
 FOREIGN_WARN, FOREIGN_VOID = 0.05, 0.15
 HARNESS_CORES_WARN = 0.05
@@ -31,6 +32,9 @@ class Expectation:
 
     statements: list[str]
     proxied: bool
+    resets: bool = False
+    """DB_RESET=1: the driver's own reset statements are asked for."""
+    idle_connections: int = 0
 
 
 def _finding(code: str, severity: str, text: str) -> Finding:
@@ -55,21 +59,41 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
         found.append(_finding("wrong-body", "invalid", text))
     answered = window.good + window.probes - window.failed.get("probe not answered", 0)
-    for name in expected.statements:
-        calls = window.statements[name].calls if name in window.statements else 0
-        if abs(calls - answered) > WORK_TOLERANCE * answered + 1:
-            text = f"the database ran '{name}' {calls} times for {answered} right answers: {calls / max(answered, 1):.3f} per request, not 1"
-            found.append(_finding("sql-mismatch", "invalid", text))
-    other = window.statements["other"].calls if "other" in window.statements else 0
-    if other > WORK_TOLERANCE * answered + 20:
-        text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
-        found.append(_finding("sql-extra", "invalid", text))
+    found += statements(window.statements, expected, answered)
+    if window.stored_rows is not None and window.stored_rows < answered:
+        text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"
+        found.append(_finding("not-stored", "invalid", text))
+    if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
+        text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
+        found.append(_finding("idle-lost", "invalid", text))
     if (
         window.proxy is not None
         and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1
     ):
         text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
         found.append(_finding("proxy-mismatch", "invalid", text))
+    return found
+
+
+def statements(
+    counted: dict[str, Statement], expected: Expectation, answered: int, slack: int = SLACK
+) -> list[Finding]:
+    """Was each statement of the scenario run once per right answer, and nothing else?
+
+    slack: so many statements that the contract does not name are forgiven, besides WORK_TOLERANCE: a
+    connection that is opened in the window has some.
+    """
+    found = []
+    for name in expected.statements:
+        calls = counted[name].calls if name in counted else 0
+        if abs(calls - answered) > WORK_TOLERANCE * answered + 1:
+            text = f"the database ran '{name}' {calls} times for {answered} right answers: {calls / max(answered, 1):.3f} per request, not 1"
+            found.append(_finding("sql-mismatch", "invalid", text))
+    known = {*expected.statements, *(["reset"] if expected.resets else [])}
+    other = sum(statement.calls for name, statement in counted.items() if name not in known)
+    if other > WORK_TOLERANCE * answered + slack:
+        text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
+        found.append(_finding("sql-extra", "invalid", text))
     return found
 
 
@@ -175,12 +199,16 @@ def _share(role: Role) -> float:
     return role.cpu_cores / role.cores_available
 
 
-def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[str]]:
+def bottleneck(
+    window: Window, db_pool_usable: int | None, handler_threads: int | None = None
+) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
     The first that matches: a role above its share of its own CPU set, in the order generator, proxy, pooler,
     database, application; a set that is exhausted by several roles together, named after its largest user;
-    one thread of the application at a full core; waiting for a database connection; else `latency-bound`.
+    one thread of the application at a full core; waiting for a database connection; waiting for a handler
+    thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
+    of the whole application; None where handlers do not occupy one.
     An open loop below saturation is limited by nothing: its rate was given.
     """
     roles = window.roles
@@ -221,18 +249,21 @@ def bottleneck(window: Window, db_pool_usable: int | None) -> tuple[str, list[st
     waiting = _pool_wait(window, db_pool_usable)
     if waiting:
         return "pool-wait", [*evidence, waiting]
+    if handler_threads is not None and handler_threads < window.connections:
+        shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
+        return "thread-pool", [*evidence, shared]
     return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
 
 
 def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:
     """Why requests wait for a database connection, if they do."""
     pooler, mean_ms = window.pooler, window.service_time_ms.mean
-    if pooler is None or not mean_ms:
+    if db_pool_usable is None or pooler is None or not mean_ms:
         return None
     if pooler.wait_us_per_query is not None and window.requests:
         waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
         if waited_ms > POOL_WAIT_SHARE * mean_ms:
             return f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms for a server connection in PgBouncer"
-    if db_pool_usable is not None and db_pool_usable < window.connections:
+    if db_pool_usable < window.connections:
         return f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
     return None

@@ -1,6 +1,5 @@
 """The real laboratory: what a visit needs, done with containers, the generator and the probes."""
 
-import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -12,9 +11,10 @@ import httpx
 import psycopg
 
 from tandem import generator, judge
-from tandem.catalog import Implementation, Plan, Scenario
+from tandem.cell import Cell
+from tandem.client import BODY_FILE, Client
 from tandem.errors import TandemError
-from tandem.golden import Golden
+from tandem.idle import IdleConnections
 from tandem.measure import Conditions, Measured, window
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
@@ -25,32 +25,16 @@ from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
 from tandem.record import Finding, Window
 from tandem.rows import read_rows
-from tandem.sampler import Prober, Sample, Sampler, Wrong
+from tandem.sampler import Prober, Sample, Sampler
 from tandem.stack import Service, Stack
 
 ADMIN_PASSWORD = "tandem"
 READY_S = 60
-VERIFY_RANDOM = 10
+VERIFIED = 10
+"""So many answers are looked at before the load."""
 GRACE_S = 12
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
-OPEN_CONNECTIONS_FACTOR = 4
-"""An open loop has this many times the connections, so that waiting answers do not hold sends back."""
-
-
-@dataclass
-class Cell:
-    """What a visit is about."""
-
-    implementation: Implementation
-    scenario: Scenario
-    plan: Plan
-    workers: int
-    db_pool_usable: int | None
-    load_address: str
-    proxied: bool
-    golden: Golden
-    queries: dict[str, str]
 
 
 @dataclass
@@ -68,7 +52,8 @@ class BenchLab:
     offered: Callable[[float | None], None]
     _app: Service | None = None
     _services: dict[str, Service] = field(default_factory=dict)
-    _client: httpx.Client | None = None
+    _client: Client | None = None
+    _idle: IdleConnections | None = None
     _postgres: Postgres | None = None
     _psrecord: Psrecord | None = None
 
@@ -84,25 +69,37 @@ class BenchLab:
         self._app = self.stack.service("app")
         self._await(f"http://{self._app.address}:8080/healthz")
         self._services = {role: self.stack.service(role) for role in ROLES}
-        front = self._services["proxy" if self.cell.proxied else "app"].address
-        self._await(f"http://{front}:8080/healthz")
-        headers = {} if self.cell.scenario.session_user is None else {"Cookie": self._cookie()}
-        self._client = httpx.Client(
-            base_url=f"http://{front}:8080", headers=headers, timeout=generator.TIMEOUT_S
-        )
+        self.ask_for(self.cell, self.cell.load_address)
+        self._await(f"http://{self._reach(self.cell.load_address)}/healthz")
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
 
+    def ask_for(self, cell: Cell, load_address: str) -> None:
+        """Makes `cell` what is asked from now on, at service:port."""
+        self.cell = cell
+        if self._client is not None:
+            self._client.close()
+        self._client = Client(cell.scenario, cell.answers, self._reach(load_address))
+
+    def bare_status(self) -> int:
+        """What one request of the scenario is answered with, right or wrong."""
+        assert self._client is not None
+        return self._client.status()
+
     def verify(self) -> list[Finding]:
-        ids = self.cell.scenario.expanded_ids
-        paths = [self._path(i) for i in ids[:: max(1, len(ids) // VERIFY_RANDOM)]] or [
-            self._path()
-        ] * VERIFY_RANDOM
-        wrong = [answer for answer in map(self._ask, paths) if answer is not None]
-        if not wrong:
-            return []
-        text = f"{len(wrong)} of {len(paths)} answers before the load were not right: {wrong[0].text}"
-        return [Finding(code="wrong-body", severity="invalid", text=text)]
+        """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
+        assert self._client is not None
+        assert self._postgres is not None
+        self._client.prepare()
+        self._hold_idle()
+        self._postgres.reset_statements()
+        wrong = [answer for answer in (self._client.ask() for _ in range(VERIFIED)) if answer is not None]
+        if wrong:
+            text = f"{len(wrong)} of {VERIFIED} answers before the load were not right: {wrong[0].text}"
+            return [Finding(code="wrong-body", severity="invalid", text=text)]
+        return judge.statements(
+            self._postgres.statements(), self.cell.expected, VERIFIED, slack=VERIFIED // 2
+        )
 
     def warm_up(self, duration_s: int) -> int:
         self._run("warm-up", self._load(duration_s, None))
@@ -121,10 +118,11 @@ class BenchLab:
         proxy = HAProxy(self._services["proxy"].address) if self.cell.proxied else None
         pooler = PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None
         sampler = Sampler(groups, proxy, pooler, self.seen)
-        numbers = iter(range(10**9))
-        ids = self.cell.scenario.expanded_ids
-        prober = Prober(lambda: self._ask(self._path(ids[next(numbers) % len(ids)] if ids else None)))
+        assert self._client is not None
+        prober = Prober(self._client.ask)
+        stored_in = self.cell.scenario.answer.created
         try:
+            before = self._postgres.count(stored_in) if stored_in else 0
             self._postgres.reset_statements()
             sampler.start()
             threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
@@ -137,6 +135,7 @@ class BenchLab:
                 series = sampler.stop()
             threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
             statements = self._postgres.statements()
+            stored = self._postgres.count(stored_in) - before if stored_in else None
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             raise TandemError(f"the {load} window broke: {error}\n{self._app_log()}") from None
         finally:
@@ -156,6 +155,8 @@ class BenchLab:
             probes=prober.asked,
             probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
             probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
+            stored_rows=stored,
+            idle_connections=self._idle.established() if self._idle else None,
         )
         conditions = Conditions(
             load=load,
@@ -164,15 +165,17 @@ class BenchLab:
             rate_rps=rate_rps,
             trim_start_s=self.cell.plan.trim_start_s,
             trim_end_s=self.cell.plan.trim_end_s,
-            lengths=self.cell.golden.lengths(ids or None),
+            lengths=self.cell.answers.lengths(),
+            status=self.cell.scenario.status,
             cpusets={role: service.cpuset for role, service in self._services.items()},
             host_cpus=os.cpu_count() or 1,
         )
         result = window(measured, conditions)
-        expected = judge.Expectation(self.cell.scenario.statements, self.cell.proxied)
-        result.findings = judge.gates(result, expected)
+        result.findings = judge.gates(result, self.cell.expected)
         result.verdict = judge.verdict(result.findings)
-        result.bottleneck, result.evidence = judge.bottleneck(result, self.cell.db_pool_usable)
+        result.bottleneck, result.evidence = judge.bottleneck(
+            result, self.cell.db_pool_usable, self.cell.handler_threads
+        )
         return result
 
     def drain(self) -> None:
@@ -180,6 +183,7 @@ class BenchLab:
         self._settle()
 
     def collect(self) -> None:
+        self.release_idle()
         if self._client is not None:
             self._client.close()
         if self._postgres is not None:
@@ -202,29 +206,25 @@ class BenchLab:
     def _pooled(self) -> bool:
         return self.stack.variables["DATABASE_ADDRESS"].startswith("pgbouncer")
 
-    def _cookie(self) -> str:
-        key = hashlib.md5(
-            f"session {self.cell.scenario.session_user}".encode(), usedforsecurity=False
-        ).hexdigest()
-        return f"sessionid={key}"
-
-    def _path(self, recipe: int | None = None) -> str:
-        return self.cell.scenario.path.replace("{id}", str(recipe))
+    def _reach(self, address: str) -> str:
+        """service:port as the harness, which is outside the stack's network, can reach it."""
+        service, _, port = address.partition(":")
+        return f"{self._services[service].address}:{port}"
 
     def _app_log(self) -> str:
         return f"end of the application's log:\n{self.stack.log('app')}"
 
-    def _ask(self, path: str) -> Wrong | None:
-        """Sends one request; returns what is wrong with the answer, or None."""
-        assert self._client is not None
-        try:
-            answer = self._client.get(path)
-        except httpx.HTTPError as error:
-            return Wrong(f"{path}: {error!r}", body=False)
-        if answer.status_code != 200:
-            return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
-        different = self.cell.golden.difference(answer.content)
-        return Wrong(f"{path}: {different}", body=True) if different else None
+    def _hold_idle(self) -> None:
+        wanted = self.cell.scenario.idle_connections
+        if wanted and self._idle is None:
+            loadgen, (host, _, _) = self._services["loadgen"], self.cell.load_address.partition(":")
+            self._idle = IdleConnections(loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
+
+    def release_idle(self) -> None:
+        """Closes the silent connections, if the scenario has any."""
+        if self._idle is not None:
+            self._idle.release()
+            self._idle = None
 
     def _await(self, url: str) -> None:
         deadline = time.monotonic() + READY_S
@@ -242,21 +242,16 @@ class BenchLab:
         raise TandemError(f"not ready after {READY_S} s: {url}: {last}\n{self._app_log()}")
 
     def _load(self, duration_s: int, rate_rps: int | None) -> generator.Load:
-        scenario = self.cell.scenario
-        base = f"http://{self.cell.load_address}"
-        cpus = cpus_in(self._services["loadgen"].cpuset) or 1
-        return generator.Load(
-            url=base + self._path(),
-            duration_s=duration_s,
-            connections=scenario.connections * (OPEN_CONNECTIONS_FACTOR if rate_rps else 1),
-            threads=cpus,
-            headers={} if scenario.session_user is None else {"Cookie": self._cookie()},
-            rate_rps=rate_rps,
-            urls=[base + self._path(i) for i in scenario.expanded_ids] or None,
-        )
+        assert self._client is not None
+        threads = cpus_in(self._services["loadgen"].cpuset) or 1
+        return self._client.load(self.cell.load_address, threads, duration_s, rate_rps)
 
     def _run(self, name: str, load: generator.Load) -> float:
         """Runs a load to its end and brings its files home; returns when it began (time.time())."""
+        if load.body_file is not None:
+            assert self.cell.scenario.body is not None
+            (self.folder / "body").write_bytes(self.cell.scenario.body.bytes())
+            self.stack.copy_in("loadgen", self.folder / "body", BODY_FILE)
         if load.urls is not None:
             urls = self.folder / f"{name}.urls"
             urls.write_text("\n".join(load.urls) + "\n")

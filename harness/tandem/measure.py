@@ -15,7 +15,6 @@ from tandem.record import Host, Pooler, Proxy, Role, Statement, Verdict, Window
 from tandem.rows import Floats, Rows
 from tandem.sampler import Sample, Series
 
-STATUS = 200
 HARNESS = "harness"
 
 
@@ -36,6 +35,10 @@ class Measured:
     """Probes that got no proper answer."""
     probe_failures: list[str]
     """Probes that got a body that is not golden."""
+    stored_rows: int | None = None
+    """By how much the table grew that every answer has to add a row to."""
+    idle_connections: int | None = None
+    """Silent connections that were open from the beginning to the end."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,12 @@ class Conditions:
     trim_start_s: float
     trim_end_s: float
     lengths: set[int]
+    """What a right body can have, in bytes."""
     cpusets: dict[str, str]
     """Role -> CPU set, "" for all."""
     host_cpus: int = 0
+    status: int = 200
+    """Of a right answer."""
 
 
 def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
@@ -59,7 +65,7 @@ def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
     assert asked.rate_rps is not None
     load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
     inside = _inside(load.intended_s, asked)
-    return load.response_s[inside & rows_.right_answers(rows, STATUS, asked.lengths)]
+    return load.response_s[inside & rows_.right_answers(rows, asked.status, asked.lengths)]
 
 
 def _inside(intended_s: Floats, asked: Conditions) -> NDArray[np.bool_]:
@@ -71,10 +77,10 @@ def window(measured: Measured, asked: Conditions) -> Window:
     rows, series = measured.rows, measured.series
     trims = (asked.duration_s, asked.trim_start_s, asked.trim_end_s)
     measured_s = asked.duration_s - asked.trim_start_s - asked.trim_end_s
-    good = rows_.right_answers(rows, STATUS, asked.lengths)
+    good = rows_.right_answers(rows, asked.status, asked.lengths)
     steady = rows_.steady(rows, *trims)
     low, high = measured.began_s + asked.trim_start_s, measured.began_s + asked.duration_s - asked.trim_end_s
-    failed = rows_.failures(rows, STATUS, asked.lengths)
+    failed = rows_.failures(rows, asked.status, asked.lengths)
     errors = sum(measured.report.errorDistribution.values())
     for reason, number in measured.report.errorDistribution.items():
         failed[f"error: {reason}"] = number
@@ -119,6 +125,8 @@ def window(measured: Measured, asked: Conditions) -> Window:
         host=_host(series, low, high),
         probes=measured.probes,
         probe_failures=measured.probe_failures,
+        stored_rows=measured.stored_rows,
+        idle_connections=measured.idle_connections,
         bottleneck="unknown",
         evidence=[],
         findings=[],

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
+from tandem.ranges import expand
 
 
 class EnvFile(BaseModel):
@@ -34,13 +35,7 @@ def read_env_file(file: Path) -> EnvFile:
 
 def cpus_in(cpuset: str) -> int | None:
     """How many CPUs a set such as "0,2-3" names; None for the empty set, which means all."""
-    if not cpuset:
-        return None
-    count = 0
-    for span in cpuset.split(","):
-        low, _, high = span.partition("-")
-        count += int(high or low) - int(low) + 1
-    return count
+    return len(expand(cpuset)) or None
 
 
 def evaluate(formula: str, cpus: int) -> int:

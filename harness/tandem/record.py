@@ -143,6 +143,10 @@ class Window(Part):
     probes: int
     """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
     probe_failures: list[str]
+    stored_rows: int | None = None
+    """Where every right answer has to store a row: how many rows there are more than before."""
+    idle_connections: int | None = None
+    """Where silent connections are part of the scenario: how many stayed open."""
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

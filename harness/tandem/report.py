@@ -16,6 +16,7 @@ BOTTLENECKS = {
     "app-cpu": "the application's CPU",
     "app-thread": "one thread of the application",
     "pool-wait": "waiting for a database connection",
+    "thread-pool": "waiting for a handler thread",
     "latency-bound": "waiting for answers; nothing was exhausted",
     "offered-load": "the offered rate",
     "unknown": "unknown",

@@ -15,6 +15,8 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
+MEASURING = ("bench", "matrix", "ceiling")
+"""The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
@@ -191,11 +193,13 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, 
 
 def other_campaigns() -> list[str]:
     """Names of running harness containers, other than this one, that measure."""
-    found = DockerClient().container.list(
-        filters=[("label", HARNESS_LABEL), ("label", f"{LABEL}.command=bench")]
-    )
+    found = DockerClient().container.list(filters=[("label", HARNESS_LABEL)])
     own = Path("/proc/self/cgroup").read_text()
-    return [container.name for container in found if container.id not in own]
+    return [
+        container.name
+        for container in found
+        if container.id not in own and (container.config.labels or {}).get(f"{LABEL}.command") in MEASURING
+    ]
 
 
 def remove_leftovers(root: Path, env_file: Path) -> bool:

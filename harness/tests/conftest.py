@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tandem.catalog import Catalog
+
 # The helpers are modules beside this file (harness_*.py); this works under every import mode.
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -14,6 +16,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 def root() -> Path:
     """The repository."""
     return Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
+
+
+@pytest.fixture(scope="session")
+def real(root: Path) -> Catalog:
+    """What the repository itself has."""
+    return Catalog(root)
 
 
 @pytest.fixture(scope="session")

@@ -130,6 +130,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "host": Host(steal_share=0.001, foreign_cpu_share=0.01, softirq_share=0.03, harness_cpu_cores=0.02),
         "probes": PROBES,
         "probe_failures": [],
+        "stored_rows": None,
+        "idle_connections": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

@@ -7,6 +7,7 @@ import pytest
 from tandem.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.placement import cpus_in, evaluate, read_env_file
+from tandem.probes.postgres import CONTROL
 
 BENCH = """
 title = "T"
@@ -14,11 +15,6 @@ language = "l"
 model = "async"
 stack = ["a"]
 """
-
-
-@pytest.fixture(scope="module")
-def real(root: Path) -> Catalog:
-    return Catalog(root)
 
 
 @pytest.fixture
@@ -43,7 +39,10 @@ def refused(root: Path, text: str) -> str:
 
 def test_the_repository_has_what_the_documents_promise(real: Catalog) -> None:
     assert {"rust-async", "python-async", "python-sync"} <= real.implementations.keys()
-    assert {"recipes", "recipe"} <= real.scenarios.keys()
+    assert real.scenarios.keys() == {
+        *("index", "idle", "users", "work", "work-large"),
+        *("recipes", "recipe", "note-write", "fan-out"),
+    }
     assert {"smoke", "quick"} <= real.plans.keys()
     assert real.topologies.keys() == {"direct", "pooled", "proxied", "full"}
     assert {"two-cores", "four-cores", "eight-cores", "shared"} <= real.placements.keys()
@@ -60,7 +59,8 @@ def test_the_repository_has_what_the_documents_promise(real: Catalog) -> None:
 def test_a_scenario_names_queries_that_exist(real: Catalog, root: Path) -> None:
     queries = {file.stem for file in (root / "contract/sql/queries").glob("*.sql")}
     for scenario in real.scenarios.values():
-        assert set(scenario.statements) <= queries
+        assert set(scenario.statements) <= queries | CONTROL.keys()
+        assert scenario.topology in {None, *real.topologies}
         assert ("{id}" in scenario.path) == bool(scenario.ids)
 
 

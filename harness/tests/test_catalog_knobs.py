@@ -8,11 +8,6 @@ from tandem.catalog import Catalog, Implementation, Unsupported
 from tandem.errors import UsageError
 
 
-@pytest.fixture(scope="module")
-def real(root: Path) -> Catalog:
-    return Catalog(root)
-
-
 def implementation(**changes: object) -> Implementation:
     fields = {"name": "x", "title": "X", "language": "l", "model": "sync", "stack": [], **changes}
     return Implementation.model_validate(fields)

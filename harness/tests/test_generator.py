@@ -1,5 +1,6 @@
 """tandem.generator: oha's command line, version and summary."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,12 @@ def test_an_open_loop_is_corrected_for_latency() -> None:
     """-q without --latency-correction suffers coordinated omission; the latter without -q is ignored."""
     pace = ["-q", "500", "--latency-correction"]
     assert arguments(load(500), "w") == [*WINDOW, *FILES, *pace, *HEADERS, "http://proxy:8080/api/v1/recipes"]
+
+
+def test_a_body_comes_from_a_file() -> None:
+    posted = replace(load(), method="POST", body_file="/tmp/body")
+    body = ["-m", "POST", "-D", "/tmp/body"]
+    assert arguments(posted, "w") == [*WINDOW, *FILES, *body, *HEADERS, "http://proxy:8080/api/v1/recipes"]
 
 
 def test_many_urls_come_from_a_file() -> None:

@@ -71,6 +71,9 @@ WORK = [
     ({"statements": {name: Statement(calls=ANSWERED, rows=1) for name in STATEMENTS[1:]}}, "sql-mismatch"),
     ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
     ({"statements": statements(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
+    ({"stored_rows": ANSWERED - 1}, "not-stored"),
+    ({"statements": statements(reset=ANSWERED)}, "sql-extra"),
+    ({"statements": statements(begin=ANSWERED)}, "sql-extra"),
     ({"statements": statements(other=ANSWERED)}, "sql-extra"),
     ({"statements": statements(other=round(0.01 * ANSWERED))}, "sql-extra"),
     ({"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
@@ -265,3 +268,23 @@ def test_starvation_excuses_no_wrong_work(changes: dict[str, Any], code: str) ->
 )
 def test_the_gravest_finding_decides(severities: list[Any], told: Verdict) -> None:
     assert verdict([finding(severity) for severity in severities]) is told
+
+
+# ---- what only some scenarios have ----
+
+
+def test_every_acknowledged_row_is_stored() -> None:
+    assert found(good_window(stored_rows=ANSWERED)) == []
+    assert found(good_window(stored_rows=ANSWERED + 3)) == []  # written, but the answer came too late
+
+
+def test_silent_connections_have_to_stay_open() -> None:
+    expected = Expectation(statements=STATEMENTS, proxied=True, idle_connections=2000)
+    assert found(good_window(idle_connections=2000), expected) == []
+    assert found(good_window(idle_connections=2050), expected) == []
+    assert found(good_window(idle_connections=1999), expected) == [("idle-lost", "invalid")]
+
+
+def test_a_reset_that_was_asked_for_is_no_extra_statement() -> None:
+    expected = Expectation(statements=STATEMENTS, proxied=True, resets=True)
+    assert found(good_window(statements=statements(reset=ANSWERED)), expected) == []

@@ -131,3 +131,13 @@ def test_the_evidence_names_every_role_the_busiest_first() -> None:
     _, evidence = bottleneck(good_window(roles=quiet_roles(db=role(0.75, "2"))), 50)
     assert evidence[0] == "db 0.75 of 1 cores (75%)"
     assert {line.split()[0] for line in evidence[:5]} == {"app", "proxy", "pgbouncer", "db", "loadgen"}
+
+
+def test_a_scenario_without_statements_waits_for_no_pool() -> None:
+    assert bottleneck(good_window(), None)[0] == "latency-bound"
+
+
+def test_waiting_for_a_handler_thread() -> None:
+    assert bottleneck(good_window(), None, 49)[0] == "thread-pool"
+    assert bottleneck(good_window(), None, 50)[0] == "latency-bound"
+    assert bottleneck(good_window(), 20, 49)[0] == "pool-wait"

@@ -149,11 +149,31 @@ def test_different_statements_stay_different() -> None:
 
 def test_calls_are_summed_by_the_contracts_names() -> None:
     queries = {"select 1": "one", "select 2": "two"}
-    rows = [("SELECT 1;", 10, 10), ("select  1", 5, 4), ("select 3", 7, 0), ("begin", 1, 0)]
+    rows = [("SELECT 1;", 10, 10), ("select  1", 5, 4), ("select 3", 7, 0), ("vacuum", 1, 0)]
     assert name_statements(rows, queries) == {
         "one": Statement(calls=15, rows=14),
         "other": Statement(calls=8, rows=0),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("BEGIN", "begin"),
+        ("begin read write", "begin"),
+        ("START TRANSACTION ISOLATION LEVEL READ COMMITTED;", "begin"),
+        ("beginning", "other"),
+        ("COMMIT", "commit"),
+        ("END;", "commit"),
+        ("ROLLBACK", "rollback"),
+        ("DISCARD ALL", "reset"),
+        ("SELECT pg_advisory_unlock_all()", "reset"),
+        ("RESET ALL", "reset"),
+        ("select 1", "other"),
+    ],
+)
+def test_what_drivers_write_in_their_own_ways_has_a_name(text: str, name: str) -> None:
+    assert name_statements([(text, 3, 0)], {}) == {name: Statement(calls=3, rows=0)}
 
 
 def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:

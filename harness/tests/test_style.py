@@ -58,7 +58,8 @@ def too_long(root: Path) -> list[str]:
     """Sources and Dockerfiles over their budget, each with its length."""
     out = []
     for file in files(root):
-        source = file.suffix in SOURCES and "lock" not in file.name
+        # An OpenAPI document is one file by its nature; tools follow references between files badly.
+        source = file.suffix in SOURCES and "lock" not in file.name and file.name != "openapi.yaml"
         limit = DOCKERFILE_LINES if file.name == "Dockerfile" else SOURCE_LINES if source else None
         if limit is not None:
             lines = len(file.read_text().splitlines())

@@ -4,10 +4,20 @@ import re
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from tandem.record import Statement
 
 OTHER = "other"
+CONTROL = {
+    "begin": re.compile(r"begin\b|start transaction\b"),
+    "commit": re.compile(r"commit\b|end\b"),
+    "rollback": re.compile(r"rollback\b|abort\b"),
+    "reset": re.compile(
+        r"discard\b|reset\b|close all\b|unlisten\b|deallocate\b|select pg_advisory_unlock_all\b"
+    ),
+}
+"""Statements that drivers write in ways of their own, by how they begin."""
 
 
 def normalise(sql: str) -> str:
@@ -21,13 +31,18 @@ def read_queries(folder: Path) -> dict[str, str]:
 
 
 def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -> dict[str, Statement]:
-    """Sums (text, calls, rows) up by the contract's names; what it does not know goes to `other`."""
+    """Sums (text, calls, rows) up by the contract's names and those of CONTROL; the rest goes to `other`."""
     out: dict[str, Statement] = {}
     for text, calls, returned in rows:
-        name = queries.get(normalise(text), OTHER)
+        name = _name(normalise(text), queries)
         before = out.get(name, Statement(calls=0, rows=0))
         out[name] = Statement(calls=before.calls + calls, rows=before.rows + returned)
     return out
+
+
+def _name(text: str, queries: dict[str, str]) -> str:
+    controls = (name for name, pattern in CONTROL.items() if pattern.match(text))
+    return queries.get(text) or next(controls, OTHER)
 
 
 class Postgres:
@@ -63,3 +78,10 @@ class Postgres:
             " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
         )
         return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
+
+    def count(self, table: str) -> int:
+        """Rows of a table of the contract."""
+        query = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
+        row = self._connected().execute(query).fetchone()
+        assert row is not None
+        return int(row[0])

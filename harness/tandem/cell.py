@@ -1,0 +1,34 @@
+"""What one visit is about. Pure."""
+
+from dataclasses import dataclass
+
+from tandem.catalog import Implementation, Plan
+from tandem.golden import Answers
+from tandem.judge import Expectation
+from tandem.scenario import Scenario
+
+
+@dataclass
+class Cell:
+    """What a visit is about."""
+
+    implementation: Implementation
+    scenario: Scenario
+    plan: Plan
+    workers: int
+    db_pool_usable: int | None
+    load_address: str
+    proxied: bool
+    answers: Answers
+    queries: dict[str, str]
+    handler_threads: int | None = None
+    """Sync models: how many requests can be handled at once."""
+    resets: bool = False
+
+    @property
+    def expected(self) -> Expectation:
+        """What the contract says about one request."""
+        scenario = self.scenario
+        return Expectation(
+            scenario.statements, self.proxied, self.resets, idle_connections=scenario.idle_connections
+        )

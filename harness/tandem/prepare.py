@@ -1,0 +1,142 @@
+"""What every measuring command does first: one at a time on this host, images built, the stack up."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tandem.catalog import Catalog, Implementation, Plan
+from tandem.cell import Cell
+from tandem.errors import TandemError, UsageError
+from tandem.golden import read_answers
+from tandem.placement import cpus_in
+from tandem.probes.postgres import read_queries
+from tandem.ranges import expand
+from tandem.readiness import await_services
+from tandem.record import Environment
+from tandem.scenario import Scenario
+from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side, other_campaigns, remove_leftovers
+
+SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
+"""The services that stay up from the first visit to the last."""
+DEFAULT_TOPOLOGY = "full"
+TOLD_FROM_S = 5.0
+"""Builds that come from the cache are not worth a line."""
+
+Note = Callable[[str], None]
+
+
+@dataclass
+class Prepared:
+    """An implementation under a scenario, ready for its visits."""
+
+    name: str
+    cell: Cell
+    stack: Stack
+    knobs: dict[str, str]
+    environment: Environment | None = None
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under what everything of one command runs."""
+
+    catalog: Catalog
+    topology: str
+    placement: str
+    plan: Plan
+    knobs: dict[str, str]
+
+    def check(self, scenario: str, implementations: list[Implementation]) -> None:
+        """Raises UsageError for names that do not exist or do not fit together, or this host."""
+        self.catalog.pick("scenario", scenario, self.catalog.scenarios)
+        self.catalog.pick("topology", self.topology, self.catalog.topologies)
+        placement = self.catalog.pick("placement", self.placement, self.catalog.placements)
+        have = os.cpu_count() or 1
+        highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
+        if highest >= have:
+            raise UsageError(
+                f"the placement {self.placement} needs {highest + 1} CPUs and this host has {have}"
+            )
+        for implementation in implementations:
+            if scenario in implementation.unsupported.scenarios:
+                reason = implementation.unsupported.scenarios[scenario]
+                raise UsageError(f"{implementation.name} does not support {scenario}: {reason}")
+            self.catalog.effective_knobs(implementation, have, self.knobs)
+
+    def prepare(self, implementation: Implementation, scenario: Scenario, folder: Path) -> Prepared:
+        """The cell and its stack. folder: where `compose.env` goes."""
+        catalog = self.catalog
+        topology = catalog.topologies[self.topology].variables
+        placement = catalog.placements[self.placement].variables
+        app_cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
+        knobs = catalog.effective_knobs(implementation, app_cpus, self.knobs)
+        variables = {
+            **topology,
+            **placement,
+            **knobs,
+            "IMPL": implementation.name,
+            "FAULT": os.environ.get("FAULT", ""),
+            "HTTP_PORT": "0",  # any free port: nothing here goes through it
+            "STATS_PORT": "0",
+            "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
+        }
+        stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env")
+        return Prepared(folder.name, self.cell(implementation, scenario, knobs), stack, knobs)
+
+    def cell(self, implementation: Implementation, scenario: Scenario, knobs: dict[str, str]) -> Cell:
+        """What a visit is about. knobs: the effective ones."""
+        root = self.catalog.root
+        load_address = self.catalog.topologies[self.topology].variables["LOAD_ADDRESS"]
+        workers = int(knobs.get("WORKERS") or 1)
+        threads = int(knobs["THREADS"]) if implementation.model == "sync" and knobs.get("THREADS") else None
+        pool = int(knobs["DB_POOL_MAX"])
+        return Cell(
+            implementation=implementation,
+            scenario=scenario,
+            plan=self.plan,
+            workers=workers,
+            handler_threads=None if threads is None else workers * threads,
+            db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
+            resets=knobs.get("DB_RESET") == "1",
+            load_address=load_address,
+            proxied=load_address.startswith("proxy"),
+            answers=read_answers(scenario, root / "contract"),
+            queries=read_queries(root / "contract/sql/queries"),
+        )
+
+
+def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
+    """Raises TandemError while something else measures; removes what a killed command left behind."""
+    others = other_campaigns()
+    if others:
+        raise TandemError(
+            f"another campaign is measuring (container {others[0]}): two at once would measure each other."
+            f" Wait for it, or end it with: docker stop {others[0]}"
+        )
+    if remove_leftovers(root, results / ".leftovers.env"):
+        note("removed the containers of a campaign that was killed")
+
+
+def build(runs: list[Prepared], note: Note) -> None:
+    """Builds the shared images and those of the runs, side by side."""
+    began = time.monotonic()
+    jobs = {service: (runs[0].stack, service) for service in SHARED}
+    jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
+    note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
+
+    def built(name: str, seconds: float) -> None:
+        if seconds >= TOLD_FROM_S:
+            note(f"  {name}: {seconds:.0f} s")
+
+    build_side_by_side(jobs, built)
+    note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
+
+
+def start(stack: Stack, note: Note) -> None:
+    """Starts the shared services and waits until each answers."""
+    began = time.monotonic()
+    stack.start(SHARED)
+    await_services(stack)
+    note(f"stack: ready in {time.monotonic() - began:.1f} s")

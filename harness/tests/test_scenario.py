@@ -1,0 +1,115 @@
+"""tandem.scenario and tandem.golden: requests and right answers of every kind."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tandem.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.golden import Created, Exact, read_answers
+from tandem.ranges import expand
+from tandem.scenario import Answer, Body, Scenario
+
+
+def scenario(**changes: Any) -> Scenario:
+    given = {
+        "name": "x",
+        "stresses": "x",
+        "path": "/",
+        "connections": 1,
+        "statements": [],
+        "answer": {"text": "a"},
+    }
+    return Scenario.model_validate({**given, **changes})
+
+
+def test_the_large_body_is_the_one_of_the_origin_documents(real: Catalog) -> None:
+    body = real.scenarios["work-large"].body
+    assert body is not None
+    numbers = json.loads(body.bytes())
+    assert (len(body.bytes()), len(numbers), sum(numbers)) == (515_176, 145_120, 1_523_760)
+    assert real.scenarios["work-large"].answer.text == "Sum: 1523760"
+
+
+def test_the_small_body(real: Catalog) -> None:
+    body = real.scenarios["work"].body
+    assert body is not None
+    assert json.loads(body.bytes()) == list(range(1, 21))
+
+
+def test_a_text_travels_as_it_stands() -> None:
+    assert Body(text="crème").bytes() == "crème".encode()
+
+
+@pytest.mark.parametrize("given", [{}, {"text": "a", "integers_to": 3}])
+def test_a_body_is_one_thing(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="either"):
+        Body.model_validate(given)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"text": "a", "file": "b"}, {"golden": "recipes", "created": "core_note"}]
+)
+def test_an_answer_is_one_thing(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="exactly one"):
+        Answer.model_validate(given)
+
+
+def test_an_exact_answer() -> None:
+    answers = Exact(b"Sum: 210")
+    assert answers.lengths() == {8}
+    assert answers.difference(b"Sum: 210") is None
+    assert answers.difference(b"Sum: 211") == "b'Sum: 211' is not b'Sum: 210'"
+
+
+@pytest.mark.parametrize("body", [b'{"id":1}', b'{"id":2147483647}'])
+def test_a_created_row_has_an_id(body: bytes) -> None:
+    assert Created().difference(body) is None
+    assert len(body) in Created().lengths()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b'{"id":0}', b'{"id":"1"}', b'{"id": 1}', b'{"id":1}\n', b'{"id":-1}']
+)
+def test_anything_else_is_no_created_row(body: bytes) -> None:
+    assert Created().difference(body) is not None
+
+
+def test_every_scenario_of_the_repository_has_its_answers(real: Catalog, root: Path) -> None:
+    for one in real.scenarios.values():
+        answers = read_answers(one, root / "contract")
+        assert answers.lengths()
+        assert answers.difference(b"nonsense") is not None
+
+
+def test_only_the_asked_recipes_are_right(real: Catalog, root: Path) -> None:
+    body = (root / "contract/golden/recipe-51.json").read_bytes()
+    assert read_answers(real.scenarios["recipes"], root / "contract").difference(body) is None
+    assert (
+        read_answers(real.scenarios["recipe"], root / "contract").difference(body)
+        == "recipe 51 does not exist"
+    )
+
+
+def test_the_dashboard_of_the_sessions_user(real: Catalog, root: Path) -> None:
+    answers = read_answers(real.scenarios["fan-out"], root / "contract")
+    body = (root / "contract/golden/dashboard-1.json").read_bytes()
+    assert answers.difference(body) is None
+    assert answers.difference(body.replace(b'"user_id":1,', b'"user_id":2,')) == "dashboard 2 does not exist"
+
+
+def test_answers_that_cannot_be_read(root: Path) -> None:
+    with pytest.raises(UsageError, match="needs `session_user`"):
+        read_answers(scenario(answer={"golden": "dashboards"}), root / "contract")
+    with pytest.raises(UsageError, match=r"answer -> file: golden/none\.html: No such file"):
+        read_answers(scenario(answer={"file": "golden/none.html"}), root / "contract")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("", []), ("7", [7]), ("0,2-3", [0, 2, 3]), ("1-3,9", [1, 2, 3, 9])]
+)
+def test_ranges(text: str, numbers: list[int]) -> None:
+    assert expand(text) == numbers
