@@ -3,13 +3,47 @@
 import statistics
 
 import pytest
+import yaml
 
-from contract_checks import golden, golden_files, openapi
+from contract_checks import catalog, golden, golden_files, openapi, paths
+from contract_checks.needs import name_of
+from contract_checks.registry import CHECKS
 from contract_checks.stack import Stack
+
+SCENARIOS = {scenario for path in paths.PATHS for scenario in path.scenarios}
 
 
 def test_openapi_document_is_valid() -> None:
     openapi.load("http://127.0.0.1", examples=1)
+
+
+def test_every_scenario_has_its_operations() -> None:
+    document = yaml.safe_load(openapi.DOCUMENT.read_text())
+    operations = [
+        part for path in document["paths"].values() for part in path.values() if isinstance(part, dict)
+    ]
+    tags = {tag for operation in operations for tag in operation.get("tags", ())}
+    # The operations of these are those of index and work.
+    assert tags | {"idle", "work-large"} == SCENARIOS
+
+
+def test_checks_have_names_of_their_own() -> None:
+    assert len(set(map(name_of, CHECKS))) == len(CHECKS)
+
+
+@pytest.mark.parametrize("name", [*catalog.names(), "contract/broken"])
+def test_what_is_declared_exists(name: str) -> None:
+    """A misspelled name under [unsupported] would excuse nothing, or be believed to."""
+    implementation = catalog.load(name)
+    assert implementation.knobs.keys() <= catalog.knobs().keys()
+    assert implementation.scenarios.keys() <= SCENARIOS
+    assert implementation.checks.keys() <= set(map(name_of, CHECKS))
+    reasons = [
+        *implementation.knobs.values(),
+        *implementation.scenarios.values(),
+        *implementation.checks.values(),
+    ]
+    assert all(reason.strip() for reason in reasons)
 
 
 def test_median_body_is_as_published() -> None:

@@ -35,6 +35,8 @@ def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: st
         ("PORT", "0"),
         ("WORKERS", "many"),
         ("WORKERS", "0"),
+        ("THREADS", "1.5"),
+        ("OFFLOAD", "parse"),
         ("DB_POOL_MAX", "-1"),
         ("DB_PREPARE", "yes"),
         ("LOG_LEVEL", "loud"),

@@ -6,18 +6,23 @@ from typing import Any
 
 import asyncpg
 import pytest
-from rows import ROWS
+from rows import DASHBOARD_ROWS, ROWS
 
 from recipes.config import QUERIES
 from recipes.database import Connection, guarded
 from recipes.errors import DatabaseUnavailable, NotFound, Unauthorized
-from recipes.models import Recipe
+from recipes.models import Dashboard, Recipe
 from recipes.repository import Repository, read_queries
 
 pytestmark = pytest.mark.anyio
 
 NAME_OF = {text: name for name, text in read_queries(QUERIES).items()}
 PARTS = ["ingredients", "steps", "sections", "notes", "reactions", "timeline_events"]
+TABLES: dict[str, Any] = {
+    **ROWS,
+    **{f"dashboard_{name}": rows for name, rows in DASHBOARD_ROWS.items()},
+    "event_insert": [],
+}
 
 
 class Row(tuple[Any, ...]):
@@ -30,12 +35,14 @@ class Row(tuple[Any, ...]):
 class FakeConnection:
     def __init__(self, session: int | None = 1, recipe: tuple[Any, ...] | None = ROWS["recipe"]) -> None:
         self.session, self.recipe = session, recipe
+        self.note: int | None = 9
         self.statements: list[tuple[str, Any]] = []
         self.terminated = False
 
     async def fetchval(self, query: str, *arguments: Any) -> int | None:
-        self.statements.append((NAME_OF[query], arguments))
-        return self.session
+        name = NAME_OF[query]
+        self.statements.append((name, arguments))
+        return self.session if name == "session" else self.note
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
         self.statements.append((NAME_OF[query], arguments))
@@ -43,7 +50,17 @@ class FakeConnection:
 
     async def fetch(self, query: str, *arguments: Any) -> Any:
         self.statements.append((NAME_OF[query], arguments))
-        return ROWS[NAME_OF[query]]
+        return TABLES[NAME_OF[query]]
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        self.statements.append(("BEGIN", ()))
+        try:
+            yield
+        except Exception:
+            self.statements.append(("ROLLBACK", ()))
+            raise
+        self.statements.append(("COMMIT", ()))
 
     def terminate(self) -> None:
         self.terminated = True
@@ -88,6 +105,46 @@ async def test_no_recipe_ends_after_two_statements() -> None:
     with pytest.raises(NotFound):
         await repository(connection).recipe_by_id("key", 7)
     assert len(connection.statements) == 2
+
+
+async def test_a_note_and_its_event_are_one_transaction() -> None:
+    connection = FakeConnection()
+    assert await repository(connection).write_note("key", 7, "text") == 9
+    assert connection.statements == [
+        ("session", ("key",)),
+        ("BEGIN", ()),
+        ("note_insert", (1, 7, "text")),
+        ("event_insert", (1, 7)),
+        ("COMMIT", ()),
+    ]
+
+
+async def test_a_note_on_no_recipe_is_rolled_back() -> None:
+    connection = FakeConnection()
+    connection.note = None
+    with pytest.raises(NotFound):
+        await repository(connection).write_note("key", 7, "text")
+    assert [name for name, _ in connection.statements] == ["session", "BEGIN", "note_insert", "ROLLBACK"]
+
+
+async def test_a_dashboard_is_five_statements() -> None:
+    connection = FakeConnection()
+    assert await repository(connection).dashboard("key") == Dashboard.from_rows(1, **DASHBOARD_ROWS)
+    assert connection.statements == [
+        ("session", ("key",)),
+        *((f"dashboard_{name}", (1,)) for name in ("recipes", "teams", "notes", "events")),
+    ]
+
+
+async def test_the_first_error_of_a_dashboard_is_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fetch(*_: Any) -> None:
+        raise ConnectionResetError
+
+    connection = FakeConnection()
+    monkeypatch.setattr(connection, "fetch", fetch)
+    with pytest.raises(DatabaseUnavailable) as raised:
+        await repository(connection).dashboard("key")
+    assert isinstance(raised.value.__cause__, ConnectionResetError)
 
 
 @pytest.mark.parametrize(

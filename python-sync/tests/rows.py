@@ -35,3 +35,17 @@ BODY = (
     '"reactions":[{"id":6,"emoji":"❤️","created_by_id":1,"created":"2024-01-01T12:30:00Z"}]},'
     '{"kind":"event","id":8,"action":"created","created_by_id":null,"created":"2024-01-01T08:00:00Z"}]}'
 ).encode()
+
+DASHBOARD_ROWS: dict[str, Any] = {
+    "recipes": [(7, "Crème", NOON)],
+    "teams": [(5, "½", 3)],
+    "notes": [(4, 7, "first", MORNING)],
+    "events": [(8, 7, "created", NOON)],
+}
+
+DASHBOARD_BODY = (
+    '{"user_id":1,"recipes":[{"id":7,"name":"Crème","modified":"2024-01-01T12:30:00Z"}],'
+    '"teams":[{"id":5,"name":"½","members":3}],'
+    '"notes":[{"id":4,"recipe_id":7,"text":"first","created":"2024-01-01T08:00:00Z"}],'
+    '"events":[{"id":8,"recipe_id":7,"action":"created","created":"2024-01-01T12:30:00Z"}]}'
+).encode()

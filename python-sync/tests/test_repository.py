@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from rows import ROWS
+from django.db import transaction
+from rows import DASHBOARD_ROWS, ROWS
 
 from recipes import repository
 from recipes.errors import NotFound, Unauthorized
-from recipes.models import Recipe
+from recipes.models import Dashboard, Recipe
 
 NAME_OF = {text: name for name, text in repository.queries.items()}
 PARTS = ["ingredients", "steps", "sections", "notes", "reactions", "timeline_events"]
@@ -18,7 +19,14 @@ PARTS = ["ingredients", "steps", "sections", "notes", "reactions", "timeline_eve
 class FakeCursor:
     def __init__(self) -> None:
         recipe = [ROWS["recipe"]]
-        self.tables: dict[str, Any] = {**ROWS, "session": [(1,)], "recipe_by_id": recipe, "recipe_random": recipe}
+        self.tables: dict[str, Any] = {
+            **ROWS,
+            **{f"dashboard_{name}": rows for name, rows in DASHBOARD_ROWS.items()},
+            "session": [(1,)],
+            "recipe_by_id": recipe,
+            "recipe_random": recipe,
+            "note_insert": [(9,)],
+        }
         self.statements: list[tuple[str, Any]] = []
 
     def execute(self, query: str, parameters: Any) -> None:
@@ -36,7 +44,18 @@ def cursor(monkeypatch: pytest.MonkeyPatch) -> FakeCursor:
     def open_cursor() -> Iterator[FakeCursor]:
         yield cursor
 
+    @contextmanager
+    def atomic() -> Iterator[None]:
+        cursor.statements.append(("BEGIN", None))
+        try:
+            yield
+        except Exception:
+            cursor.statements.append(("ROLLBACK", None))
+            raise
+        cursor.statements.append(("COMMIT", None))
+
     monkeypatch.setattr(repository, "open_cursor", open_cursor)
+    monkeypatch.setattr(transaction, "atomic", atomic)
     return cursor
 
 
@@ -66,6 +85,39 @@ def test_no_recipe_ends_after_two_statements(cursor: FakeCursor) -> None:
     with pytest.raises(NotFound):
         repository.recipe_by_id("key", 7)
     assert len(cursor.statements) == 2
+
+
+def test_a_note_and_its_event_are_one_transaction(cursor: FakeCursor) -> None:
+    assert repository.write_note("key", 7, "text") == 9
+    assert cursor.statements == [
+        ("session", {"p1": "key"}),
+        ("BEGIN", None),
+        ("note_insert", {"p1": 1, "p2": 7, "p3": "text"}),
+        ("event_insert", {"p1": 1, "p2": 7}),
+        ("COMMIT", None),
+    ]
+
+
+def test_a_note_on_no_recipe_is_rolled_back(cursor: FakeCursor) -> None:
+    cursor.tables["note_insert"] = []
+    with pytest.raises(NotFound):
+        repository.write_note("key", 7, "text")
+    assert [name for name, _ in cursor.statements] == ["session", "BEGIN", "note_insert", "ROLLBACK"]
+
+
+def test_without_a_session_nothing_begins(cursor: FakeCursor) -> None:
+    cursor.tables["session"] = []
+    with pytest.raises(Unauthorized):
+        repository.write_note("key", 7, "text")
+    assert len(cursor.statements) == 1
+
+
+def test_a_dashboard_is_five_statements(cursor: FakeCursor) -> None:
+    assert repository.dashboard("key") == Dashboard.from_rows(1, **DASHBOARD_ROWS)
+    assert [name for name, _ in cursor.statements] == [
+        "session",
+        *(f"dashboard_{name}" for name in ("recipes", "teams", "notes", "events")),
+    ]
 
 
 def test_placeholders() -> None:

@@ -11,9 +11,11 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
 use tokio_postgres::config::SslMode;
 use tracing::Level;
 
+use crate::work::Offload;
+
 const DATABASE_URL: &str = "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable";
 
-/// The recipes application on axum, tokio-postgres and bb8.
+/// The application on axum, tokio-postgres and bb8.
 #[derive(Debug, Parser)]
 pub(crate) struct Config {
     /// TCP port to listen on, on all interfaces
@@ -32,6 +34,10 @@ pub(crate) struct Config {
     #[arg(long, env, value_parser = workers)]
     pub(crate) workers: Option<usize>,
 
+    /// Threads at the most for the work that OFFLOAD moves
+    #[arg(long, env, default_value = "32", value_parser = threads)]
+    pub(crate) threads: usize,
+
     /// Database connections at the most
     #[arg(long, env, default_value = "20", value_parser = db_pool_max)]
     pub(crate) db_pool_max: u32,
@@ -47,6 +53,10 @@ pub(crate) struct Config {
     /// 1 sends DISCARD ALL each time a connection goes back to the pool
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) db_reset: bool,
+
+    /// CPU work that leaves the event loop: none, sum or parse+sum
+    #[arg(long, env, default_value = "none", value_parser = offload)]
+    pub(crate) offload: Offload,
 
     /// 1 writes one line per request to standard output
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
@@ -92,6 +102,10 @@ fn workers(text: &str) -> Result<usize, String> {
     number(text, 1..=1024)
 }
 
+fn threads(text: &str) -> Result<usize, String> {
+    number(text, 1..=1024)
+}
+
 fn db_pool_max(text: &str) -> Result<u32, String> {
     number(text, 1..=10_000)
 }
@@ -128,6 +142,15 @@ fn log_level(text: &str) -> Result<Level, &'static str> {
     }
 }
 
+fn offload(text: &str) -> Result<Offload, &'static str> {
+    match text {
+        "none" => Ok(Offload::None),
+        "sum" => Ok(Offload::Sum),
+        "parse+sum" => Ok(Offload::ParseAndSum),
+        _ => Err("none, sum or parse+sum"),
+    }
+}
+
 /// There is no TLS in this build: a URL that insists on it must not be answered with plain text.
 fn database_url(text: &str) -> Result<tokio_postgres::Config, &'static str> {
     match text.parse::<tokio_postgres::Config>() {
@@ -149,6 +172,8 @@ mod tests {
         for (argument, line) in [
             ("--port=0", "PORT must be a number from 1 to 65535"),
             ("--workers=many", "WORKERS must be a number from 1 to 1024"),
+            ("--threads=0", "THREADS must be a number from 1 to 1024"),
+            ("--offload=all", "OFFLOAD must be none, sum or parse+sum"),
             (
                 "--db-pool-max=-1",
                 "DB_POOL_MAX must be a number from 1 to 10000",

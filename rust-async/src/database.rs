@@ -1,5 +1,6 @@
 //! Connections: opened, prepared, handed out, reset and thrown away.
 
+use std::mem;
 use std::time::Duration;
 
 use bb8::{ErrorSink, ManageConnection, Pool, PooledConnection, RunError};
@@ -46,8 +47,9 @@ impl Database {
         }
     }
 
-    /// Dead connections go back, where they are thrown away, until there is a live one.
-    pub(crate) async fn acquire(&self) -> Result<Lease<'_>, Error> {
+    /// A live connection on which these statements are prepared. Dead ones go back, where they are
+    /// thrown away.
+    pub(crate) async fn acquire(&self, queries: &[Query]) -> Result<Lease<'_>, Error> {
         within(ACQUIRE_TIMEOUT, async {
             loop {
                 let mut connection = match self.pool.get().await {
@@ -59,6 +61,7 @@ impl Database {
                 };
                 if !connection.client.is_closed() {
                     connection.dirty = self.reset;
+                    connection.prepare(queries).await?;
                     return Ok(connection);
                 }
             }
@@ -69,11 +72,11 @@ impl Database {
     /// Resets the session if that is asked for. A connection that never gets here, because its
     /// request was cancelled, stays dirty, so that nobody else uses it.
     pub(crate) async fn release(&self, mut connection: Lease<'_>) {
-        if connection.dirty && !connection.failed {
-            match within(STATEMENT_TIMEOUT, connection.reset()).await {
-                Ok(()) => connection.dirty = false,
-                Err(error) => connection.fail(&error),
-            }
+        if connection.dirty
+            && !connection.failed
+            && let Err(error) = connection.reset().await
+        {
+            tracing::warn!("not reset: {}", error.chain());
         }
     }
 }
@@ -82,11 +85,19 @@ impl Database {
 pub(crate) struct Connection {
     // Dropped before the statements, which then have nobody left to send their `Close` to.
     client: Client,
-    statements: Option<Vec<Statement>>,
+    statements: Statements,
+    prepares: bool,
     driver: AbortHandle,
+    /// The session is still to be reset.
     dirty: bool,
+    /// In a transaction, or in the middle of preparing.
+    busy: bool,
     failed: bool,
 }
+
+/// By the number of their query.
+type Statements = [Option<Statement>; Query::ALL.len()];
+const NOTHING_PREPARED: Statements = [const { None }; Query::ALL.len()];
 
 impl Connection {
     /// One statement, one round trip.
@@ -98,18 +109,16 @@ impl Connection {
         let result = within(STATEMENT_TIMEOUT, async {
             match self.execute(query, parameters).await {
                 // The database was replaced, or its tables were: what was prepared is gone.
-                Err(error) if self.statements.is_some() && is_stale(&error) => {
-                    self.statements = Some(prepare(&self.client).await?);
+                Err(error) if self.prepares && is_stale(&error) => {
+                    self.statements = NOTHING_PREPARED;
+                    self.prepare(&[query]).await?;
                     Ok(self.execute(query, parameters).await?)
                 }
                 result => Ok(result?),
             }
         })
         .await;
-        if let Err(error @ Error::Unavailable(_)) = &result {
-            self.fail(error);
-        }
-        result
+        self.keep_unless_away(result)
     }
 
     async fn execute(
@@ -117,12 +126,8 @@ impl Connection {
         query: Query,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
-        match &self.statements {
-            Some(statements) => {
-                self.client
-                    .query(&statements[query as usize], parameters)
-                    .await
-            }
+        match &self.statements[query as usize] {
+            Some(statement) => self.client.query(statement, parameters).await,
             None => {
                 let types = query.parameter_types().iter().cloned();
                 let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
@@ -131,14 +136,66 @@ impl Connection {
         }
     }
 
-    /// DISCARD ALL takes the prepared statements with it, so they are prepared anew.
-    async fn reset(&mut self) -> Result<(), Error> {
-        let prepared = self.statements.take().is_some();
-        self.client.batch_execute("DISCARD ALL").await?;
-        if prepared {
-            self.statements = Some(prepare(&self.client).await?);
+    /// What is missing, in one round trip: the requests are sent before the first answer is read.
+    async fn prepare(&mut self, queries: &[Query]) -> Result<(), Error> {
+        let missing = queries
+            .iter()
+            .filter(|&&query| self.prepares && self.statements[query as usize].is_none());
+        let missing: Vec<_> = missing.copied().collect();
+        if missing.is_empty() {
+            return Ok(());
         }
+        let busy = mem::replace(&mut self.busy, true);
+        let statements = missing.iter().map(|query| {
+            self.client
+                .prepare_typed(query.sql(), query.parameter_types())
+        });
+        let statements = try_join_all(statements).await?;
+        for (query, statement) in missing.into_iter().zip(statements) {
+            self.statements[query as usize] = Some(statement);
+        }
+        self.busy = busy;
         Ok(())
+    }
+
+    /// Opens a transaction. Should its request be cancelled before `end`, nobody else gets the
+    /// connection.
+    pub(crate) async fn begin(&mut self) -> Result<(), Error> {
+        self.busy = true;
+        self.command("BEGIN").await
+    }
+
+    /// Commits if all went well, rolls back if not.
+    pub(crate) async fn end<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if !self.failed {
+            let command = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
+            self.command(command).await?;
+            self.busy = false;
+        }
+        result
+    }
+
+    /// DISCARD ALL takes the prepared statements with it.
+    async fn reset(&mut self) -> Result<(), Error> {
+        self.statements = NOTHING_PREPARED;
+        self.command("DISCARD ALL").await?;
+        self.dirty = false;
+        Ok(())
+    }
+
+    async fn command(&mut self, sql: &str) -> Result<(), Error> {
+        let result = within(STATEMENT_TIMEOUT, async {
+            Ok(self.client.batch_execute(sql).await?)
+        })
+        .await;
+        self.keep_unless_away(result)
+    }
+
+    fn keep_unless_away<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error @ Error::Unavailable(_)) = &result {
+            self.fail(error);
+        }
+        result
     }
 
     /// Closes the socket at once: the driver would first wait for answers that are outstanding.
@@ -147,13 +204,6 @@ impl Connection {
         self.failed = true;
         self.driver.abort();
     }
-}
-
-/// All statements in about one round trip: the requests are sent before the first answer is read.
-async fn prepare(client: &Client) -> Result<Vec<Statement>, tokio_postgres::Error> {
-    let statements =
-        Query::ALL.map(|query| client.prepare_typed(query.sql(), query.parameter_types()));
-    try_join_all(statements).await
 }
 
 /// "Prepared statement does not exist", "cached plan must not change result type".
@@ -198,15 +248,13 @@ impl ManageConnection for Manager {
                     tracing::debug!("connection lost: {error}");
                 }
             });
-            let statements = match self.prepare {
-                true => Some(prepare(&client).await?),
-                false => None,
-            };
             Ok(Connection {
                 client,
-                statements,
+                statements: NOTHING_PREPARED,
+                prepares: self.prepare,
                 driver: driver.abort_handle(),
                 dirty: false,
+                busy: false,
                 failed: false,
             })
         })
@@ -218,7 +266,11 @@ impl ManageConnection for Manager {
     }
 
     fn has_broken(&self, connection: &mut Connection) -> bool {
-        !self.persistent || connection.dirty || connection.failed || connection.client.is_closed()
+        !self.persistent
+            || connection.dirty
+            || connection.busy
+            || connection.failed
+            || connection.client.is_closed()
     }
 }
 

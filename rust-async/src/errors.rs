@@ -11,7 +11,7 @@ use serde_json::json;
 /// What is displayed is what the client is told; the cause goes to the log.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// 400: the id is not one.
+    /// 400: an id or a parameter that is none, or a body that is not JSON.
     #[error("bad request")]
     BadRequest,
 
@@ -19,21 +19,29 @@ pub(crate) enum Error {
     #[error("unauthorized")]
     Unauthorized,
 
-    /// 404: no such path, no such recipe, or none that this user may see.
+    /// 404: no such path, user or recipe, or none that this session may see.
     #[error("not found")]
     NotFound,
 
-    /// 405: the path exists, for other methods.
+    /// 405: the path exists, for these other methods.
     #[error("method not allowed")]
-    MethodNotAllowed,
+    MethodNotAllowed(&'static str),
+
+    /// 413: the body is longer than this server takes.
+    #[error("payload too large")]
+    TooLarge,
+
+    /// 422: the body is JSON, but not of the shape that is wanted.
+    #[error("unprocessable content")]
+    Unprocessable,
 
     /// 503: the database cannot be reached or did not answer in time.
     #[error("database unavailable")]
     Unavailable(#[source] BoxError),
 
-    /// 500: the database answered with what this program does not understand.
-    #[error("internal error")]
-    Internal(#[source] BoxError),
+    /// 503: the database answered with what this program does not understand.
+    #[error("database unavailable")]
+    Unexpected(#[source] BoxError),
 }
 
 impl Error {
@@ -65,7 +73,7 @@ impl From<tokio_postgres::Error> for Error {
         };
         match away {
             true => Self::Unavailable(error.into()),
-            false => Self::Internal(error.into()),
+            false => Self::Unexpected(error.into()),
         }
     }
 }
@@ -76,21 +84,22 @@ impl IntoResponse for Error {
             Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unavailable(_) => {
                 tracing::warn!("{}", self.chain());
                 StatusCode::SERVICE_UNAVAILABLE
             }
-            Self::Internal(_) => {
+            Self::Unexpected(_) => {
                 tracing::error!("{}", self.chain());
-                StatusCode::INTERNAL_SERVER_ERROR
+                StatusCode::SERVICE_UNAVAILABLE
             }
         };
         let mut response = (status, Json(json!({ "error": self.to_string() }))).into_response();
-        if let Self::MethodNotAllowed = self {
-            // Every path of this application has the same methods.
-            let allowed = HeaderValue::from_static("GET, HEAD");
-            response.headers_mut().insert(header::ALLOW, allowed);
+        if let Self::MethodNotAllowed(methods) = self {
+            let methods = HeaderValue::from_static(methods);
+            response.headers_mut().insert(header::ALLOW, methods);
         }
         response
     }

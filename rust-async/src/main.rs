@@ -1,20 +1,31 @@
-//! The recipes application, async. Configured by the environment alone (`--help` lists it).
+//! The application, async. Configured by the environment alone (`--help` lists it).
 //!
 //! - `GET /healthz`: alive; never touches the database
+//! - `GET /`: a fixed page
+//! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
+//! - `POST /work`: adds numbers, then waits
 //! - `GET /api/v1/recipes`: a random recipe that the session's user may see
 //! - `GET /api/v1/recipes/{id}`: that recipe
+//! - `POST /api/v1/recipes/{id}/notes`: a note on it
+//! - `GET /api/v1/dashboard`: what is new for the session's user
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod config;
 mod database;
 mod errors;
+mod extractors;
 mod handlers;
+mod json;
+mod lingering;
 mod models;
 mod queries;
 mod repository;
 mod routes;
+mod rows;
 mod server;
+mod users;
+mod work;
 
 use std::process::ExitCode;
 

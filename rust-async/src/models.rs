@@ -1,7 +1,9 @@
-//! The canonical recipe: fields in the order of the contract.
+//! The bodies of the API: answers with their fields in the order of the contract, and the one that clients send.
+
+use std::collections::HashMap;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Recipe {
@@ -96,6 +98,71 @@ pub(crate) struct Reaction {
     pub(crate) created: Time,
 }
 
+/// What is new on the user's own recipes, and the user's teams.
+#[derive(Debug, Serialize)]
+pub(crate) struct Dashboard {
+    pub(crate) user_id: i32,
+    pub(crate) recipes: Vec<RecipeSummary>,
+    pub(crate) teams: Vec<TeamSummary>,
+    pub(crate) notes: Vec<NoteSummary>,
+    pub(crate) events: Vec<EventSummary>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RecipeSummary {
+    pub(crate) id: i32,
+    pub(crate) name: String,
+    pub(crate) modified: Time,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TeamSummary {
+    pub(crate) id: i32,
+    pub(crate) name: String,
+    pub(crate) members: i32,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct NoteSummary {
+    pub(crate) id: i32,
+    pub(crate) recipe_id: i32,
+    pub(crate) text: String,
+    pub(crate) created: Time,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct EventSummary {
+    pub(crate) id: i32,
+    pub(crate) recipe_id: i32,
+    pub(crate) action: String,
+    pub(crate) created: Time,
+}
+
+/// The text of a note to be written: 1 to 10,000 characters, none of them U+0000, which PostgreSQL cannot store.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "HashMap<String, String>")]
+pub(crate) struct NewNote(pub(crate) String);
+
+/// By way of a map: a derived struct would also take the array `["text"]`.
+impl TryFrom<HashMap<String, String>> for NewNote {
+    type Error = &'static str;
+
+    fn try_from(mut body: HashMap<String, String>) -> Result<Self, Self::Error> {
+        match body.remove("text") {
+            Some(_) if !body.is_empty() => Err("there are other keys"),
+            Some(text) if text.contains('\0') => Err("text has U+0000"),
+            Some(text) if (1..=10_000).contains(&text.chars().count()) => Ok(Self(text)),
+            Some(_) => Err("text is empty or too long"),
+            None => Err("text is missing"),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct NoteCreated {
+    pub(crate) id: i32,
+}
+
 /// A moment, written in UTC to the whole second: `2024-06-01T12:00:00Z`.
 #[derive(Debug)]
 pub(crate) struct Time(pub(crate) Timestamp);
@@ -124,6 +191,28 @@ mod tests {
         ] {
             let time = Time(moment.parse().unwrap());
             assert_eq!(to_string(&time).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn a_note_is_an_object_with_a_text_of_1_to_10000_characters() {
+        let accepts = |body: &str| serde_json::from_str::<NewNote>(body).is_ok();
+        for text in ["a", "\\u0001", "\\ud83c\\udf72", &"汤".repeat(10_000)] {
+            assert!(accepts(&format!(r#"{{"text":"{text}"}}"#)), "{text}");
+        }
+        for body in [
+            r#"["a"]"#,
+            r#""a""#,
+            "{}",
+            r#"{"text":""}"#,
+            r#"{"text":null}"#,
+            r#"{"text":1}"#,
+            r#"{"text":"a","more":"b"}"#,
+            r#"{"text":"\u0000"}"#,
+            r#"{"text":"\ud800"}"#,
+            &format!(r#"{{"text":"{}"}}"#, "a".repeat(10_001)),
+        ] {
+            assert!(!accepts(body), "{body}");
         }
     }
 

@@ -13,6 +13,12 @@ pub(crate) enum Query {
     Notes,
     Reactions,
     TimelineEvents,
+    NoteInsert,
+    EventInsert,
+    DashboardRecipes,
+    DashboardTeams,
+    DashboardNotes,
+    DashboardEvents,
 }
 
 macro_rules! contract {
@@ -23,7 +29,7 @@ macro_rules! contract {
 
 impl Query {
     /// In the order of the variants.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Session,
         Self::RecipeRandom,
         Self::RecipeById,
@@ -33,6 +39,12 @@ impl Query {
         Self::Notes,
         Self::Reactions,
         Self::TimelineEvents,
+        Self::NoteInsert,
+        Self::EventInsert,
+        Self::DashboardRecipes,
+        Self::DashboardTeams,
+        Self::DashboardNotes,
+        Self::DashboardEvents,
     ];
 
     pub(crate) fn sql(self) -> &'static str {
@@ -46,6 +58,12 @@ impl Query {
             Self::Notes => contract!("notes"),
             Self::Reactions => contract!("reactions"),
             Self::TimelineEvents => contract!("timeline_events"),
+            Self::NoteInsert => contract!("note_insert"),
+            Self::EventInsert => contract!("event_insert"),
+            Self::DashboardRecipes => contract!("dashboard_recipes"),
+            Self::DashboardTeams => contract!("dashboard_teams"),
+            Self::DashboardNotes => contract!("dashboard_notes"),
+            Self::DashboardEvents => contract!("dashboard_events"),
         }
     }
 
@@ -53,7 +71,8 @@ impl Query {
     pub(crate) fn parameter_types(self) -> &'static [Type] {
         match self {
             Self::Session => const { &[Type::TEXT] },
-            Self::RecipeById => const { &[Type::INT4, Type::INT4] },
+            Self::RecipeById | Self::EventInsert => const { &[Type::INT4, Type::INT4] },
+            Self::NoteInsert => const { &[Type::INT4, Type::INT4, Type::TEXT] },
             _ => const { &[Type::INT4] },
         }
     }

@@ -1,18 +1,30 @@
-//! What a recipe is in the database: eight statements on one connection, one after the other.
-
-use std::collections::HashMap;
+//! The use cases of the database. Statements of one request are sent one after the other, save the
+//! reads of the dashboard.
 
 use tokio_postgres::Row;
 
 use crate::config::Config;
 use crate::database::{Connection, Database};
 use crate::errors::Error;
-use crate::models::{
-    IngredientEntry, Owner, OwnerKind, Person, Reaction, Recipe, Step, Time, TimelineEntry,
-};
+use crate::models::{Dashboard, Recipe, Time};
 use crate::queries::Query;
+use crate::rows::{self, RowResult};
 
-type RowResult<T> = Result<T, tokio_postgres::Error>;
+const PARTS: [Query; 6] = [
+    Query::Ingredients,
+    Query::Steps,
+    Query::Sections,
+    Query::Notes,
+    Query::Reactions,
+    Query::TimelineEvents,
+];
+const NOTE_WRITE: [Query; 3] = [Query::Session, Query::NoteInsert, Query::EventInsert];
+const DASHBOARD: [Query; 4] = [
+    Query::DashboardRecipes,
+    Query::DashboardTeams,
+    Query::DashboardNotes,
+    Query::DashboardEvents,
+];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
@@ -34,21 +46,107 @@ impl Repository {
 
     /// The wanted recipe, if the owner of the session may see it.
     pub(crate) async fn recipe(&self, session_key: &str, wanted: Wanted) -> Result<Recipe, Error> {
-        let mut connection = self.database.acquire().await?;
-        let recipe = load(&mut connection, session_key, wanted).await;
+        let query = match wanted {
+            Wanted::Random => Query::RecipeRandom,
+            Wanted::Id(_) => Query::RecipeById,
+        };
+        let statements = [&[Query::Session, query], &PARTS[..]].concat();
+        let mut connection = self.database.acquire(&statements).await?;
+        let recipe = load_recipe(&mut connection, session_key, wanted).await;
         self.database.release(connection).await;
         recipe
     }
+
+    /// Writes a note and its event, both or neither. The id of the note is known once it is stored.
+    pub(crate) async fn write_note(
+        &self,
+        session_key: &str,
+        recipe_id: i32,
+        text: &str,
+    ) -> Result<i32, Error> {
+        let mut connection = self.database.acquire(&NOTE_WRITE).await?;
+        let id = write_note(&mut connection, session_key, recipe_id, text).await;
+        self.database.release(connection).await;
+        id
+    }
+
+    /// The session first; then four reads at once, each on a connection of its own.
+    pub(crate) async fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
+        let mut connection = self.database.acquire(&[Query::Session]).await?;
+        let user_id = user_id(&mut connection, session_key).await;
+        self.database.release(connection).await;
+        let user_id = user_id?;
+
+        let (recipes, teams, notes, events) = tokio::try_join!(
+            self.read(Query::DashboardRecipes, user_id, rows::recipe_summary),
+            self.read(Query::DashboardTeams, user_id, rows::team_summary),
+            self.read(Query::DashboardNotes, user_id, rows::note_summary),
+            self.read(Query::DashboardEvents, user_id, rows::event_summary),
+        )?;
+        Ok(Dashboard {
+            user_id,
+            recipes,
+            teams,
+            notes,
+            events,
+        })
+    }
+
+    /// One statement about a user, on a connection that is free again afterwards.
+    async fn read<T>(
+        &self,
+        query: Query,
+        user_id: i32,
+        model: fn(&Row) -> RowResult<T>,
+    ) -> Result<Vec<T>, Error> {
+        // Any of the four may find this connection next.
+        let mut connection = self.database.acquire(&DASHBOARD).await?;
+        let rows = connection.query(query, &[&user_id]).await;
+        self.database.release(connection).await;
+        Ok(rows?.iter().map(model).collect::<Result<_, _>>()?)
+    }
 }
 
-async fn load(
+async fn user_id(connection: &mut Connection, session_key: &str) -> Result<i32, Error> {
+    let sessions = connection.query(Query::Session, &[&session_key]).await?;
+    let session = sessions.first().ok_or(Error::Unauthorized)?;
+    Ok(session.try_get("user_id")?)
+}
+
+async fn write_note(
+    connection: &mut Connection,
+    session_key: &str,
+    recipe_id: i32,
+    text: &str,
+) -> Result<i32, Error> {
+    let user_id = user_id(connection, session_key).await?;
+    connection.begin().await?;
+    let inserted = insert_note(connection, user_id, recipe_id, text).await;
+    connection.end(inserted).await
+}
+
+async fn insert_note(
+    connection: &mut Connection,
+    user_id: i32,
+    recipe_id: i32,
+    text: &str,
+) -> Result<i32, Error> {
+    let notes = connection
+        .query(Query::NoteInsert, &[&user_id, &recipe_id, &text])
+        .await?;
+    let id = notes.first().ok_or(Error::NotFound)?.try_get("id")?;
+    connection
+        .query(Query::EventInsert, &[&user_id, &recipe_id])
+        .await?;
+    Ok(id)
+}
+
+async fn load_recipe(
     connection: &mut Connection,
     session_key: &str,
     wanted: Wanted,
 ) -> Result<Recipe, Error> {
-    let sessions = connection.query(Query::Session, &[&session_key]).await?;
-    let session = sessions.first().ok_or(Error::Unauthorized)?;
-    let user_id: i32 = session.try_get("user_id")?;
+    let user_id = user_id(connection, session_key).await?;
 
     let recipes = match wanted {
         Wanted::Random => connection.query(Query::RecipeRandom, &[&user_id]).await?,
@@ -68,7 +166,7 @@ async fn load(
     let reactions = connection.query(Query::Reactions, &[&id]).await?;
     let events = connection.query(Query::TimelineEvents, &[&id]).await?;
 
-    let mut reactions = by_note(&reactions)?;
+    let mut reactions = rows::by_note(&reactions)?;
     Ok(Recipe {
         id,
         name: row.try_get("name")?,
@@ -77,119 +175,21 @@ async fn load(
         time: row.try_get("time")?,
         servings: row.try_get("servings")?,
         edits: row.try_get("edits")?,
-        created: time(row, "created")?,
-        modified: time(row, "modified")?,
+        created: rows::time(row, "created")?,
+        modified: rows::time(row, "modified")?,
         archived_at: row.try_get::<_, Option<_>>("archived_at")?.map(Time),
         tags: row.try_get("tags")?,
-        owner: owner(row)?,
+        owner: rows::owner(row)?,
         ingredients: ingredients
             .iter()
-            .map(ingredient)
-            .chain(sections.iter().map(section))
+            .map(rows::ingredient)
+            .chain(sections.iter().map(rows::section))
             .collect::<Result<_, _>>()?,
-        steps: steps.iter().map(step).collect::<Result<_, _>>()?,
+        steps: steps.iter().map(rows::step).collect::<Result<_, _>>()?,
         timeline: notes
             .iter()
-            .map(|row| note(row, &mut reactions))
-            .chain(events.iter().map(event))
+            .map(|row| rows::note(row, &mut reactions))
+            .chain(events.iter().map(rows::event))
             .collect::<Result<_, _>>()?,
     })
-}
-
-fn owner(row: &Row) -> Result<Owner, Error> {
-    let kind = match row.try_get("content_type_id")? {
-        1 => OwnerKind::User,
-        20 => OwnerKind::Team,
-        other => {
-            return Err(Error::Internal(
-                format!("no owner has content type {other}").into(),
-            ));
-        }
-    };
-    Ok(Owner {
-        kind,
-        id: row.try_get("object_id")?,
-    })
-}
-
-fn ingredient(row: &Row) -> RowResult<IngredientEntry> {
-    Ok(IngredientEntry::Ingredient {
-        id: row.try_get("id")?,
-        position: row.try_get("position")?,
-        quantity: row.try_get("quantity")?,
-        name: row.try_get("name")?,
-        description: row.try_get("description")?,
-    })
-}
-
-fn section(row: &Row) -> RowResult<IngredientEntry> {
-    Ok(IngredientEntry::Section {
-        id: row.try_get("id")?,
-        position: row.try_get("position")?,
-        title: row.try_get("title")?,
-    })
-}
-
-fn step(row: &Row) -> RowResult<Step> {
-    Ok(Step {
-        id: row.try_get("id")?,
-        position: row.try_get("position")?,
-        text: row.try_get("text")?,
-    })
-}
-
-/// Takes its reactions out of those of the whole recipe.
-fn note(row: &Row, reactions: &mut HashMap<i32, Vec<Reaction>>) -> RowResult<TimelineEntry> {
-    let id = row.try_get("id")?;
-    let editor: Option<i32> = row.try_get("editor_id")?;
-    Ok(TimelineEntry::Note {
-        id,
-        text: row.try_get("text")?,
-        created: time(row, "created")?,
-        modified: time(row, "modified")?,
-        created_by: Person {
-            id: row.try_get("author_id")?,
-            email: row.try_get("author_email")?,
-            name: row.try_get("author_name")?,
-        },
-        last_modified_by: match editor {
-            Some(id) => Some(Person {
-                id,
-                email: row.try_get("editor_email")?,
-                name: row.try_get("editor_name")?,
-            }),
-            None => None,
-        },
-        reactions: reactions.remove(&id).unwrap_or_default(),
-    })
-}
-
-/// In the order in which they come.
-fn by_note(rows: &[Row]) -> RowResult<HashMap<i32, Vec<Reaction>>> {
-    let mut notes: HashMap<_, Vec<_>> = HashMap::new();
-    for row in rows {
-        notes
-            .entry(row.try_get("note_id")?)
-            .or_default()
-            .push(Reaction {
-                id: row.try_get("id")?,
-                emoji: row.try_get("emoji")?,
-                created_by_id: row.try_get("created_by_id")?,
-                created: time(row, "created")?,
-            });
-    }
-    Ok(notes)
-}
-
-fn event(row: &Row) -> RowResult<TimelineEntry> {
-    Ok(TimelineEntry::Event {
-        id: row.try_get("id")?,
-        action: row.try_get("action")?,
-        created_by_id: row.try_get("created_by_id")?,
-        created: time(row, "created")?,
-    })
-}
-
-fn time(row: &Row, column: &str) -> RowResult<Time> {
-    row.try_get(column).map(Time)
 }

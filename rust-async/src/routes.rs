@@ -1,28 +1,54 @@
 //! Paths and methods. https://docs.rs/axum/0.8/axum/struct.Router.html
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{any, get, post};
 
-use crate::handlers;
-use crate::repository::Repository;
+use crate::handlers::{self, App};
+
+#[cfg(test)]
+mod tests;
 
 /// The log target of the access log.
 pub(crate) const ACCESS_LOG: &str = "access";
 
 /// `get` serves HEAD, too.
-pub(crate) fn router(repository: Repository, access_log: bool) -> Router {
+pub(crate) fn router(app: App, access_log: bool) -> Router {
+    let index = get(handlers::index);
+    let new_user = post(handlers::create_user).fallback(handlers::only_post);
+    let user = any(handlers::other_user_method)
+        .get(handlers::read_user)
+        .put(handlers::replace_user)
+        .delete(handlers::delete_user)
+        .post(handlers::create_user_with_id);
+    let users = get(handlers::list_users);
     let router = Router::new()
         .route("/healthz", get(handlers::healthz))
+        .route("/", index.clone())
+        .route("/index.html", index.clone())
+        .route("/index.htm", index)
+        .route("/user/", new_user.clone())
+        .route("/user", new_user)
+        .route("/user/{id}", user.clone())
+        .route("/user/{id}/", user)
+        .route("/users/", users.clone())
+        .route("/users", users)
+        .route("/work", post(handlers::work).fallback(handlers::only_post))
         .route("/api/v1/recipes", get(handlers::random_recipe))
         .route("/api/v1/recipes/{id}", get(handlers::recipe))
+        .route(
+            "/api/v1/recipes/{id}/notes",
+            post(handlers::write_note).fallback(handlers::only_post),
+        )
+        .route("/api/v1/dashboard", get(handlers::dashboard))
         .fallback(handlers::not_found)
-        .method_not_allowed_fallback(handlers::method_not_allowed)
-        .with_state(repository);
+        .method_not_allowed_fallback(handlers::only_get)
+        .with_state(Arc::new(app));
     match access_log {
         true => router.layer(middleware::from_fn(log_access)),
         false => router,
@@ -41,89 +67,4 @@ async fn log_access(request: Request, next: Next) -> Response {
         started.elapsed().as_micros()
     );
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::body::{Body, to_bytes};
-    use axum::http::{HeaderMap, StatusCode};
-    use clap::Parser;
-    use tower::ServiceExt;
-
-    use super::*;
-    use crate::config::Config;
-
-    /// The database is a Unix socket that does not exist.
-    async fn send(
-        method: &str,
-        path: &str,
-        cookie: Option<&str>,
-    ) -> (StatusCode, HeaderMap, String) {
-        let config = Config::parse_from([
-            "rust-async",
-            "--database-url=postgresql://app@%2Fnonexistent/tandem?sslmode=disable",
-        ]);
-        let mut request = Request::builder().method(method).uri(path);
-        if let Some(cookie) = cookie {
-            request = request.header("cookie", cookie);
-        }
-        let response = router(Repository::new(&config), true)
-            .oneshot(request.body(Body::empty()).unwrap())
-            .await
-            .unwrap();
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        (
-            parts.status,
-            parts.headers,
-            String::from_utf8(body).unwrap(),
-        )
-    }
-
-    #[tokio::test]
-    async fn health_does_not_need_the_database() {
-        let (status, headers, body) = send("GET", "/healthz", None).await;
-        assert_eq!(
-            (status.as_u16(), body.as_str()),
-            (200, r#"{"status":"ok"}"#)
-        );
-        assert_eq!(headers["content-type"], "application/json");
-    }
-
-    #[tokio::test]
-    async fn errors_are_json_and_checked_in_order() {
-        for (method, path, status, error) in [
-            ("GET", "/", 404, "not found"),
-            ("POST", "/api/v1/recipes/", 404, "not found"),
-            ("GET", "/api/v1/recipes/1/", 404, "not found"),
-            ("POST", "/api/v1/recipes/x", 405, "method not allowed"),
-            ("DELETE", "/healthz", 405, "method not allowed"),
-            ("GET", "/api/v1/recipes/x", 400, "bad request"),
-            ("GET", "/api/v1/recipes/%FF", 400, "bad request"),
-            ("GET", "/api/v1/recipes/2147483648", 400, "bad request"),
-            ("GET", "/api/v1/recipes/1", 401, "unauthorized"),
-            ("GET", "/api/v1/recipes", 401, "unauthorized"),
-        ] {
-            let (code, headers, body) = send(method, path, None).await;
-            assert_eq!(code.as_u16(), status, "{method} {path}");
-            assert_eq!(body, format!(r#"{{"error":"{error}"}}"#), "{method} {path}");
-            assert_eq!(headers["content-type"], "application/json");
-            let allow = headers.get("allow").map(|value| value.to_str().unwrap());
-            assert_eq!(allow, (status == 405).then_some("GET, HEAD"));
-        }
-    }
-
-    #[tokio::test]
-    async fn head_is_get_without_the_body() {
-        let (status, headers, body) = send("HEAD", "/healthz", None).await;
-        assert_eq!((status.as_u16(), body.as_str()), (200, ""));
-        assert_eq!(headers["content-length"], "15");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_database_that_is_away_is_503() {
-        let (status, _, body) = send("GET", "/api/v1/recipes/1", Some("sessionid=k")).await;
-        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(body, r#"{"error":"database unavailable"}"#);
-    }
 }

@@ -1,28 +1,47 @@
-//! The runtime, the listening socket and the orderly end.
+//! The runtime, the listening socket, the connections and the orderly end.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
+use std::pin::pin;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
-use futures_util::FutureExt;
-use tokio::net::TcpListener;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tower::ServiceExt;
 
 use crate::config::Config;
-use crate::repository::Repository;
+use crate::handlers::App;
+use crate::lingering::Lingering;
 use crate::routes;
 
-/// How long requests that are under way may take after the signal to stop.
-const DRAIN: Duration = Duration::from_secs(8);
+/// A burst of clients waits here. The kernel's own limit is 4096 unless it is told otherwise.
+const BACKLOG: u32 = 4096;
+const HEAD_LIMIT: usize = 64 * 1024;
+/// hyper counts from the end of the last answer, so this is also how long a connection may idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+/// How long requests that are under way may take after the signal to stop: the longest delay of
+/// `/work` and a second more.
+const DRAIN: Duration = Duration::from_secs(11);
 
+/// Serves until the signal to stop.
 pub(crate) fn run(config: &Config) -> io::Result<()> {
+    // Each connection is an open file; the soft limit is often 1024.
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::warn!("the limit of open files stays: {error}");
+    }
     let runtime = runtime(config)?;
     let served = runtime.block_on(serve(config));
-    // A name lookup that hangs in a blocking thread must not keep the process.
+    // What still runs in a blocking thread must not keep the process.
     runtime.shutdown_background();
     served
 }
@@ -33,32 +52,77 @@ fn runtime(config: &Config) -> io::Result<Runtime> {
         Some(workers) => workers,
         None => available_parallelism()?.get(),
     };
-    match workers {
-        1 => Builder::new_current_thread().enable_all().build(),
-        _ => Builder::new_multi_thread()
-            .worker_threads(workers)
-            .enable_all()
-            .build(),
-    }
+    let mut builder = match workers {
+        1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    builder
+        .worker_threads(workers)
+        .max_blocking_threads(config.threads)
+        .enable_all()
+        .build()
 }
 
 async fn serve(config: &Config) -> io::Result<()> {
-    let stop = stop_signal()?.shared();
-    let router = routes::router(Repository::new(config), config.access_log);
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, config.port)).await?;
+    let mut stop = pin!(stop_signal()?);
+    let router = routes::router(App::new(config), config.access_log);
+    let service = TowerToHyperService::new(
+        router.map_request(|request: Request<Incoming>| Lingering::wrap(request).map(Body::new)),
+    );
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_header_size(HEAD_LIMIT);
+    let connections = GracefulShutdown::new();
+    let listener = listen(config.port)?;
     tracing::info!("listening on port {}", config.port);
-    // Small answers must not wait for the client's acknowledgement.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::warn!("no TCP_NODELAY: {error}");
-        }
-    });
 
-    tokio::select! {
-        served = axum::serve(listener, router).with_graceful_shutdown(stop.clone()) => served,
-        () = stop.then(|()| sleep(DRAIN)) => {
-            tracing::warn!("stopped with connections still open");
-            Ok(())
+    loop {
+        let stream = tokio::select! {
+            stream = accept(&listener) => stream,
+            () = &mut stop => break,
+        };
+        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!("connection ended: {error}");
+            }
+        });
+    }
+
+    drop(listener);
+    if timeout(DRAIN, connections.shutdown()).await.is_err() {
+        tracing::warn!("stopped with connections still open");
+    }
+    Ok(())
+}
+
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind((Ipv4Addr::UNSPECIFIED, port).into())?;
+    socket.listen(BACKLOG)
+}
+
+/// The next client. Clients that are gone again are skipped.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Small answers must not wait for the client's acknowledgement.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!("no TCP_NODELAY: {error}");
+                }
+                return stream;
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                // Most likely there are no more files to open: until some are closed, trying
+                // again at once would only burn the CPU.
+                tracing::error!("cannot accept: {error}");
+                sleep(Duration::from_millis(100)).await;
+            }
         }
     }
 }

@@ -18,10 +18,13 @@ class BadSetting(Exception):
 class Config:
     port: int
     database_url: str
+    workers: int
+    threads: int
     pool_max: int
     persistent: bool
     prepare: bool
     reset: bool
+    offload: str
     access_log: bool
     fault: str
 
@@ -29,14 +32,16 @@ class Config:
 def read() -> Config:
     """Returns the settings, or raises BadSetting."""
     _choice("LOG_LEVEL", "warn", ("debug", "info", "warn", "error"))
-    _choice("OFFLOAD", "none", ("none", "sum", "parse+sum"))
     return Config(
         port=_number("PORT", 8080, 65535),
         database_url=_url("DATABASE_URL", DATABASE_URL),
+        workers=_number("WORKERS", 1, 64),
+        threads=_number("THREADS", 256, 10_000),
         pool_max=_number("DB_POOL_MAX", 20, 10_000),
         persistent=_choice("DB_PERSISTENT", "1", ("0", "1")) == "1",
         prepare=_choice("DB_PREPARE", "1", ("0", "1")) == "1",
         reset=_choice("DB_RESET", "0", ("0", "1")) == "1",
+        offload=_choice("OFFLOAD", "none", ("none", "sum", "parse+sum")),
         access_log=_choice("ACCESS_LOG", "0", ("0", "1")) == "1",
         fault=_choice("FAULT", "", ("", *FAULTS)),
     )

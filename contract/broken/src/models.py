@@ -1,9 +1,10 @@
-"""The canonical recipe, built from the rows of the eight statements."""
+"""JSON in and out; the canonical recipe, built from the rows of the eight statements."""
 
 import json
 from datetime import datetime
 from typing import Any
 
+from errors import Failure
 from repository import Connection, Row, rows
 
 Json = dict[str, Any]
@@ -14,6 +15,22 @@ def encode(value: Json, fault: str) -> bytes:
     """The bytes of a body."""
     separators = (", ", ": ") if fault == "spaces-in-json" else (",", ":")
     return json.dumps(value, ensure_ascii=fault == "escaped-json", separators=separators).encode()
+
+
+def decode(data: bytes, fault: str) -> Any:
+    """The value of a body; raises Failure when it is not JSON in UTF-8."""
+    try:
+        # json.loads would take bytes of UTF-16, too, and skip a byte order mark.
+        text = data if fault == "lenient-text" else data.decode()
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError as error:
+        raise Failure(500 if fault == "nested-500" else 400) from error
+    except ValueError as error:
+        raise Failure(400) from error
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
 
 
 def recipe(connection: Connection, head: Row, fault: str) -> Json:
@@ -30,13 +47,13 @@ def recipe(connection: Connection, head: Row, fault: str) -> Json:
     return {
         **{name: _value(value) for name, value in head.items() if name not in hidden},
         "owner": owner,
-        "ingredients": [_tagged("ingredient", row) for row in ingredients]
+        "ingredients": [tagged("ingredient", row) for row in ingredients]
         + [
             {"kind": "section", "id": row["id"], "position": row["position"], "title": row["title"]}
             for row in sections
         ],
         "steps": steps,
-        "timeline": [_note(row, reactions) for row in notes] + [_tagged("event", row) for row in events],
+        "timeline": [_note(row, reactions) for row in notes] + [tagged("event", row) for row in events],
     }
 
 
@@ -70,8 +87,9 @@ def _person(row: Row, role: str) -> Json | None:
     return {name: row[f"{role}_{name}"] for name in ("id", "email", "name")}
 
 
-def _tagged(kind: str, row: Row) -> Json:
-    return {"kind": kind, **{name: _value(value) for name, value in row.items()}}
+def tagged(kind: str | None, row: Row) -> Json:
+    """The columns of a row, behind its kind where there are several."""
+    return ({"kind": kind} if kind else {}) | {name: _value(value) for name, value in row.items()}
 
 
 def _value(value: Any) -> Any:

@@ -53,6 +53,11 @@ class Pool:
                 connection.close()
                 self._idle.clear()
             raise Unavailable from error
+        except BaseException:
+            # A request that is refused leaves a sound connection.
+            if connection:
+                self._give_back(connection)
+            raise
         finally:
             self._free.release()
 
@@ -80,8 +85,21 @@ class Pool:
             connection.close()
 
 
+@contextmanager
+def transaction(connection: Connection, gives_up: bool = False) -> Iterator[None]:
+    """BEGIN and COMMIT, or ROLLBACK when there is an error or `gives_up`."""
+    connection.execute("begin", prepare=False)
+    try:
+        yield
+    except psycopg.Error:
+        raise
+    except BaseException:
+        connection.execute("rollback", prepare=False)
+        raise
+    connection.execute("rollback" if gives_up else "commit", prepare=False)
+
+
 def rows(connection: Connection, query: str, *values: object) -> list[Row]:
     """The rows of one statement of the contract, by the name of its file."""
-    return connection.execute(
-        QUERIES[query], {f"p{i}": value for i, value in enumerate(values, 1)}
-    ).fetchall()
+    cursor = connection.execute(QUERIES[query], {f"p{i}": value for i, value in enumerate(values, 1)})
+    return cursor.fetchall() if cursor.description else []

@@ -1,142 +1,110 @@
-"""Which request gets which answer; every fault of the answers themselves is in here."""
+"""Which request gets which answer: path, then method, then the handler and what it refuses."""
 
 import re
-import threading
-from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
+import handlers
 from config import Config
-from models import Json, encode, recipe
-from repository import Connection, Pool, Unavailable, rows
-
-RECIPES = re.compile(r"/api/v1/recipes(?:/([^/]+))?")
-MOST = 2**31 - 1
-ALLOW = {"Allow": "GET, HEAD"}
-
-
-class Failure(Exception):
-    """An answer other than 200: its status and the word for it."""
-
-    def __init__(self, status: int, error: str) -> None:
-        super().__init__(error)
-        self.status, self.error = status, error
+from errors import HTML, JSON, Answer, Failure
+from models import encode
+from recipes import Recipes
+from repository import Pool, Unavailable
+from session import Sessions
+from users import Users
+from work import Work
 
 
 @dataclass
-class Answer:
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
+class Request:
+    """What a handler is asked; the body is read when it is called for."""
+
+    method: str
+    target: str
+    cookie: str
+    body: Callable[[], bytes]
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        return self.target.partition("?")[2]
+
+
+Handler = Callable[[Request, re.Match[str]], Answer]
 
 
 class Application:
     """Answers requests, on any number of threads."""
 
     def __init__(self, config: Config) -> None:
-        self._fault = config.fault
-        self._pool = Pool(config)
-        self._cache: dict[str, Json] = {}
-        self._lock = threading.Lock()
-        self._busy = 0
+        self._fault = fault = config.fault
+        pool = Pool(config)
+        load = handlers.Load()
+        sessions = Sessions(fault)
+        pages = handlers.Pages(fault)
+        users = Users(fault)
+        work = Work(config)
+        recipes = Recipes(pool, sessions, load, fault)
+        notes = handlers.Notes(pool, sessions, load, fault)
+        dashboard = handlers.Dashboard(pool, sessions, fault)
+        self._load = load
+        slash = "/" if fault == "slash-needed" else "/?"
+        index = "/" if fault == "index-only-root" else r"/(?:index\.html?)?"
+        reads = "GET, HEAD"
+        table: list[tuple[str, str, Handler]] = [
+            ("/healthz", reads, lambda request, match: pages.healthz()),
+            (index, reads, lambda request, match: pages.index()),
+            (f"/user{slash}", "POST", lambda request, match: users.create()),
+            (r"/user/([0-9]+)/?", "GET, HEAD, PUT, DELETE", users.one),
+            (f"/users{slash}", reads, lambda request, match: users.list()),
+            ("/work", "POST", lambda request, match: work.answer(request.query, request.body)),
+            ("/api/v1/recipes", reads, recipes.random),
+            ("/api/v1/recipes/([^/]+)", reads, recipes.one),
+            ("/api/v1/recipes/([^/]+)/notes", "POST", notes.write),
+            ("/api/v1/dashboard", reads, dashboard.read),
+        ]
+        self._table = [(re.compile(path), allow, handler) for path, allow, handler in table]
 
-    def answer(self, method: str, target: str, cookie: str) -> Answer:
-        """The answer to one request; `target` is the raw path with the query."""
-        path, _, query = target.partition("?")
-        if self._fault == "query-is-id" and query.startswith("id="):
-            path = f"/api/v1/recipes/{query[3:]}"
-        with self._lock:
-            self._busy += 1
-        try:
-            return self._json(200, self._route(method, path, cookie))
-        except Unavailable:
-            if self._fault == "swallow-db-errors":
-                return self._json(200, {"recipes": []})
-            return self._json(503, {"error": "database unavailable"})
-        except Failure as failure:
-            return self._failed(failure)
-        finally:
-            with self._lock:
-                self._busy -= 1
+    def answer(self, request: Request) -> Answer:
+        """The answer to one request."""
+        if self._fault == "query-is-id" and request.query.startswith("id="):
+            request.target = f"/api/v1/recipes/{request.query[3:]}"
+        with self._load:
+            try:
+                return self._route(request)
+            except Unavailable:
+                if self._fault == "slow-503":
+                    time.sleep(7)
+                if self._fault == "note-acknowledged-anyway" and request.method == "POST":
+                    return Answer(201, b'{"id":1}')
+                if self._fault == "swallow-db-errors":
+                    return Answer(200, encode({"recipes": []}, self._fault))
+                return self._failed(Failure(503))
+            except Failure as failure:
+                return self._failed(failure)
 
     def _failed(self, failure: Failure) -> Answer:
         if failure.status == 404 and self._fault == "html-errors":
-            return Answer(404, b"<h1>Not Found</h1>", {"Content-Type": "text/html"})
-        answer = self._json(failure.status, {"error": failure.error})
+            return Answer(404, b"<h1>Not Found</h1>", HTML)
+        answer = Answer(failure.status, encode({"error": failure.error}, self._fault), JSON)
         if failure.status == 405:
-            answer.headers |= {"Allow": "GET, HEAD, POST"} if self._fault == "wrong-allow" else ALLOW
+            more = ", PATCH" if self._fault == "wrong-allow" else ""
+            answer.headers["Allow"] = failure.allow + more
         return answer
 
-    def _json(self, status: int, value: Json) -> Answer:
-        return Answer(status, encode(value, self._fault))
-
-    def _route(self, method: str, path: str, cookie: str) -> Json:
-        match = RECIPES.fullmatch(path)
-        if not match and path != "/healthz":
-            raise Failure(404, "not found")
-        if method not in (("GET",) if self._fault == "head-refused" else ("GET", "HEAD")):
-            raise Failure(405, "method not allowed")
-        if not match:
-            return {"status": "ok"}
-        if self._fault == "eager-session":
-            with self._pool.connection() as connection:
-                self._user(connection, self._session_key(cookie))
-        key = None if match[1] is None else self._id(match[1])
-        return self._recipe(key, self._session_key(cookie))
-
-    def _id(self, text: str) -> int:
-        shape = r"[+-]?[0-9]+" if self._fault == "sloppy-id" else r"[1-9][0-9]*"
-        if not re.fullmatch(shape, text) or not 0 < int(text[:20]) <= MOST:
-            raise Failure(400, "bad request")
-        return int(text)
-
-    def _session_key(self, cookie: str) -> str:
-        if self._fault == "odd-cookie-500" and not cookie.isascii():
-            raise Failure(500, "internal error")
-        if self._fault == "first-cookie-only":
-            cookie = cookie.partition(";")[0]
-        try:
-            morsel = SimpleCookie(cookie).get("sessionid")
-        except CookieError:
-            return ""
-        # The bytes of a header arrive as Latin-1. A key that is not ASCII cannot be one of ours.
-        return morsel.value if morsel and morsel.value.isascii() and "\0" not in morsel.value else ""
-
-    def _recipe(self, key: int | None, session: str) -> Json:
-        question = f"{session} {key}"
-        if self._fault == "cached" and question in self._cache:
-            return self._cache[question]
-        with self._pool.connection() as connection:
-            user = self._user(connection, session)
-            if self._fault == "extra-statement":
-                connection.execute("select 1")
-            if self._fault == "others-visible" and key is not None:
-                user = (key - 1) // 50 + 1
-            if key is None:
-                found = rows(connection, "recipe_random", user)
-                if self._fault == "not-random" and found:
-                    found = rows(connection, "recipe_by_id", user, (user - 1) * 50 + 1)
-            else:
-                found = rows(connection, "recipe_by_id", user, key)
-            if not found:
-                raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "not found")
-            body = self._spoil(recipe(connection, found[0], self._fault))
-        self._cache[question] = body
-        return body
-
-    def _user(self, connection: Connection, session: str) -> int:
-        found = rows(connection, "session", session)
-        if self._fault == "expired-accepted" and not found:
-            text = "select user_id from user_sessions_session where session_key = %s"
-            found = connection.execute(text, [session]).fetchall()
-        if not found and self._fault == "session-ignored":
-            return 1
-        if not found:
-            raise Failure(401, "unauthorized")
-        return int(found[0]["user_id"])
-
-    def _spoil(self, body: Json) -> Json:
-        if self._fault == "wrong-body" and body["id"] % 7 == 0:
-            return body | {"edits": body["edits"] + 1}
-        if self._fault == "short-body-under-load" and self._busy > 4:
-            return body | {"steps": body["steps"][:-1]}
-        return body
+    def _route(self, request: Request) -> Answer:
+        for path, allow, handler in self._table:
+            match = path.fullmatch(request.path)
+            if match:
+                allowed = allow.split(", ")
+                if self._fault == "head-refused":
+                    allowed.remove("HEAD") if "HEAD" in allowed else None
+                # POST to a user has an answer of its own, though it is not allowed.
+                if request.method not in allowed and not (request.method == "POST" and "PUT" in allowed):
+                    raise Failure(405, allow=allow)
+                return handler(request, match)
+        raise Failure(404)

@@ -20,11 +20,13 @@ from contract_checks.golden import (
     viewer,
     visible,
 )
+from contract_checks.needs import for_scenario
 
 # The first and last block, both sides of a pair of neighbours, and some between.
 PEOPLE = (1, 2, 7, 18, 39, 40)
 
 
+@for_scenario("recipe")
 def check_golden_bodies(backend: Backend) -> None:
     """The recipes that are committed in full, then a spread of each kind for several users."""
     for key in bodies():
@@ -34,6 +36,7 @@ def check_golden_bodies(backend: Backend) -> None:
             assert_golden(backend.get(f"{RECIPES}/{key}", session(user)), key)
 
 
+@for_scenario("recipe")
 def check_invisible(backend: Backend) -> None:
     """What is deleted, does not exist or belongs to others is not found."""
     for user in PEOPLE:
@@ -48,6 +51,7 @@ def check_invisible(backend: Backend) -> None:
             assert_error(answer, 404, what=f"user {user} asks for recipe {key}")
 
 
+@for_scenario("recipes")
 def check_random(backend: Backend) -> None:
     """60 random recipes: all golden, all visible, many different, of the user and of both teams."""
     for user in (1, 8):
@@ -63,6 +67,7 @@ def check_random(backend: Backend) -> None:
             assert set(served) & set(keys), f"none of 60 random recipes of user {user} belongs to {owner}"
 
 
+@for_scenario("recipe", "recipes")
 def check_concurrent(backend: Backend) -> None:
     """24 clients at once, each a different user: nobody gets half a body or somebody else's."""
 
@@ -81,8 +86,10 @@ def check_proxied(backend: Backend) -> None:
     proxy = Backend(backend.stack, backend.implementation, backend.container, host)
     try:
         proxy.wait_alive()
-        assert_golden(proxy.get(f"{RECIPES}/1", session(1)), 1)
-        assert_error(proxy.get(f"{RECIPES}/1"), 401, what="without a session, through HAProxy")
+        assert_error(proxy.get("/nothing"), 404, what="an unknown path, through HAProxy")
+        if backend.implementation.serves("recipe"):
+            assert_golden(proxy.get(f"{RECIPES}/1", session(1)), 1)
+            assert_error(proxy.get(f"{RECIPES}/1"), 401, what="without a session, through HAProxy")
     finally:
         proxy.close()
 

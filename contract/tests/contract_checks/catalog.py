@@ -1,4 +1,4 @@
-"""Which implementations there are, and which knobs each says it cannot honour."""
+"""Which implementations there are, and what each says it cannot do."""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +15,19 @@ class Implementation:
     """A folder that compose builds as `tandem/<name>`."""
 
     name: str
-    unsupported: Mapping[str, str] = field(default_factory=dict)  # knob -> reason
+    model: str = "sync"
+    # What bench.toml names under [unsupported], each with its reason.
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+
+    def serves(self, scenario: str) -> bool:
+        """Whether the implementation has the scenario."""
+        return scenario not in self.scenarios
+
+    def honours(self, **knobs: str) -> dict[str, str]:
+        """Those of the settings whose knobs the implementation has."""
+        return {name: value for name, value in knobs.items() if name not in self.knobs}
 
     @property
     def image(self) -> str:
@@ -35,7 +47,9 @@ def load(name: str) -> Implementation:
             f"{name} is no implementation, it has no bench.toml; these are: {', '.join(names())}"
         )
     text = _read(path)
-    return Implementation(name, text.get("unsupported", {}).get("knobs", {}))
+    unsupported = text.get("unsupported", {})
+    knobs, scenarios, checks = (unsupported.get(kind, {}) for kind in ("knobs", "scenarios", "checks"))
+    return Implementation(name, text.get("model", "sync"), knobs, scenarios, checks)
 
 
 def knobs() -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from contract_checks.backend import Backend
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, expired, session
+from contract_checks.needs import for_scenario
 
 KEY = session(1).encode()
 VALID = b"sessionid=" + KEY
@@ -43,6 +44,7 @@ EITHER = (
 )
 
 
+@for_scenario("recipe", "recipes")
 def check_refused_sessions(backend: Backend) -> None:
     """Missing, unknown, expired and odd sessions are 401 on both paths."""
     for path in (RECIPES, f"{RECIPES}/1"):
@@ -52,12 +54,14 @@ def check_refused_sessions(backend: Backend) -> None:
             assert_error(answer, 401, what=f"{path} with the cookie {value[:60]!r}")
 
 
+@for_scenario("recipe")
 def check_accepted_sessions(backend: Backend) -> None:
     """A valid session works among other cookies."""
     for value in ACCEPTED:
         assert_golden(backend.request("GET", f"{RECIPES}/1", [(b"cookie", value)]), 1)
 
 
+@for_scenario("recipe")
 def check_doubtful_sessions(backend: Backend) -> None:
     """What may be read either way is the right answer or 401, never another error."""
     several = [(b"a=b", VALID), (VALID, b"sessionid=unknown")]  # as two headers

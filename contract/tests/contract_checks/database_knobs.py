@@ -10,7 +10,7 @@ from contract_checks.backend import Backend
 from contract_checks.docker import wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session, visible
-from contract_checks.needs import needs
+from contract_checks.needs import for_scenario, needs
 from contract_checks.server_log import Message, statement_log
 
 KEY = session(1)
@@ -33,6 +33,7 @@ def ask(backend: Backend, times: int = N) -> None:
 
 
 @needs("DB_POOL_MAX")
+@for_scenario("recipe")
 def check_pool_max(backend: Backend) -> None:
     """40 clients that all wait for the database hold at most DB_POOL_MAX connections, but not just one."""
     with backend.variant(DB_POOL_MAX=str(POOL)) as variant, ThreadPoolExecutor(CLIENTS) as pool:
@@ -65,6 +66,7 @@ def logged(backend: Backend, **knobs: str) -> tuple[list[Message], int]:
 
 
 @needs("DB_PERSISTENT")
+@for_scenario("recipe")
 def check_persistent(backend: Backend) -> None:
     """DB_PERSISTENT=1: requests share connections, which stay."""
     messages, left = logged(backend, DB_PERSISTENT="1", DB_POOL_MAX=str(POOL))
@@ -76,6 +78,7 @@ def check_persistent(backend: Backend) -> None:
 
 
 @needs("DB_PERSISTENT")
+@for_scenario("recipe")
 def check_not_persistent(backend: Backend) -> None:
     """DB_PERSISTENT=0: a connection for each request, which runs all of it and is closed."""
     messages, left = logged(backend, DB_PERSISTENT="0")
@@ -88,6 +91,7 @@ def check_not_persistent(backend: Backend) -> None:
 
 
 @needs("DB_PREPARE")
+@for_scenario("recipe")
 def check_prepared(backend: Backend) -> None:
     """DB_PREPARE=1: each connection prepares a statement once, by name, and runs it from then on."""
     messages, _ = logged(backend, DB_PREPARE="1", DB_POOL_MAX="2")
@@ -104,6 +108,7 @@ def check_prepared(backend: Backend) -> None:
 
 
 @needs("DB_PREPARE")
+@for_scenario("recipe")
 def check_not_prepared(backend: Backend) -> None:
     """DB_PREPARE=0: the text goes out every time, without a name."""
     messages, _ = logged(backend, DB_PREPARE="0")
@@ -114,6 +119,7 @@ def check_not_prepared(backend: Backend) -> None:
 
 
 @needs("DB_RESET")
+@for_scenario("recipe")
 def check_reset(backend: Backend) -> None:
     """DB_RESET=1: one reset for each request, and the eight statements as ever; 0: no reset."""
     for value in ("1", "0"):

@@ -7,6 +7,8 @@ WORDS = {
     401: "unauthorized",
     404: "not found",
     405: "method not allowed",
+    413: "payload too large",
+    422: "unprocessable content",
     503: "database unavailable",
 }
 

@@ -9,7 +9,6 @@ from contract_checks.backend import Answer
 from contract_checks.catalog import CONTRACT
 
 FOLDER = CONTRACT / "golden"
-TABLE = FOLDER / "recipes.tsv"
 BLOCK, USERS = 50, 40
 RECIPES = "/api/v1/recipes"
 
@@ -20,14 +19,24 @@ class Golden:
     sha256: str
 
 
-@cache
-def table() -> dict[int, Golden]:
-    """Size and digest of the body of each recipe of scale 1, deleted ones included."""
-    with TABLE.open() as lines:
+def _table(name: str) -> dict[int, Golden]:
+    with (FOLDER / name).open() as lines:
         return {
             int(row["id"]): Golden(int(row["bytes"]), row["sha256"])
             for row in csv.DictReader(lines, delimiter="\t")
         }
+
+
+@cache
+def table() -> dict[int, Golden]:
+    """Size and digest of the body of each recipe of scale 1, deleted ones included."""
+    return _table("recipes.tsv")
+
+
+@cache
+def dashboards() -> dict[int, Golden]:
+    """Size and digest of the dashboard of each user."""
+    return _table("dashboards.tsv")
 
 
 @cache
@@ -75,14 +84,23 @@ def viewer(key: int) -> int:
 
 def assert_golden(answer: Answer, key: int) -> None:
     """Fails unless the answer is the golden body of that id, byte for byte."""
-    assert answer.status == 200, f"recipe {key}: expected 200, got {answer}"
-    assert answer.headers.get("content-type") == "application/json", f"recipe {key}: {answer}"
-    expected, full = table()[key], bodies().get(key)
+    _assert_golden(answer, table()[key], bodies().get(key), f"recipe {key}")
+
+
+def assert_golden_dashboard(answer: Answer, user: int) -> None:
+    """Fails unless the answer is the golden dashboard of that user, byte for byte."""
+    full = (FOLDER / "dashboard-1.json").read_bytes() if user == 1 else None
+    _assert_golden(answer, dashboards()[user], full, f"the dashboard of user {user}")
+
+
+def _assert_golden(answer: Answer, expected: Golden, full: bytes | None, what: str) -> None:
+    assert answer.status == 200, f"{what}: expected 200, got {answer}"
+    assert answer.headers.get("content-type") == "application/json", f"{what}: {answer}"
     if full is not None:
-        assert answer.body == full, f"recipe {key} is not its golden body: {_difference(full, answer.body)}"
+        assert answer.body == full, f"{what} is not its golden body: {_difference(full, answer.body)}"
     found = Golden(len(answer.body), hashlib.sha256(answer.body).hexdigest())
     assert found == expected, (
-        f"recipe {key} is not its golden body: {found}, expected {expected}: {answer.body[:2000]!r}"
+        f"{what} is not its golden body: {found}, expected {expected}: {answer.body[:2000]!r}"
     )
 
 

@@ -1,16 +1,55 @@
-"""Ties a check to the knob that it is about."""
+"""Ties a check to what it is about: a knob, scenarios, a concurrency model."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
+from contract_checks.catalog import Implementation
+
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
-def needs(knob: str) -> Callable[[Function], Function]:
-    """Marks a check as one of this knob: it is skipped where bench.toml says the knob is unsupported."""
+def needs(*knobs: str) -> Callable[[Function], Function]:
+    """Marks a check as one of these knobs: it is skipped where bench.toml says one is unsupported."""
+    return _mark("knobs", knobs)
 
+
+def for_scenario(*scenarios: str) -> Callable[[Function], Function]:
+    """Marks a check as one of these scenarios: it is skipped where bench.toml says one is unsupported."""
+    return _mark("scenarios", scenarios)
+
+
+def for_model(model: str) -> Callable[[Function], Function]:
+    """Marks a check as one of the model `sync` or `async`."""
+    return _mark("model", model)
+
+
+def _mark(what: str, value: object) -> Callable[[Function], Function]:
     def mark(check: Function) -> Function:
-        check.knob = knob  # type: ignore[attr-defined]
+        setattr(check, what, value)
         return check
 
     return mark
+
+
+def name_of(check: Callable[..., None]) -> str:
+    """The name by which bench.toml knows a check, also one with some arguments given (`partial`)."""
+    return str(getattr(check, "func", check).__name__).removeprefix("check_")
+
+
+def unsupported(check: Callable[..., None], implementation: Implementation) -> str | None:
+    """Why the check cannot be asked of the implementation by its own bench.toml; None when it can."""
+    check = getattr(check, "func", check)
+    for names, reasons in (
+        (getattr(check, "knobs", ()), implementation.knobs),
+        (getattr(check, "scenarios", ()), implementation.scenarios),
+    ):
+        for name in names:
+            if name in reasons:
+                return f"{name}: {reasons[name]}"
+    return None
+
+
+def other_model(check: Callable[..., None], implementation: Implementation) -> str | None:
+    """Why the check is none of the implementation's model; None when it is, or when it is for both."""
+    model = getattr(getattr(check, "func", check), "model", implementation.model)
+    return None if model == implementation.model else f"for {model} models only"

@@ -7,6 +7,7 @@ from contract_checks.backend import Answer, Backend
 from contract_checks.docker import docker, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.needs import for_scenario
 
 KEY = session(1)
 # PgBouncer lets a client wait for two seconds before it gives up (query_wait_timeout), on each of the
@@ -16,6 +17,7 @@ BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
 
 
+@for_scenario("recipe", "recipes")
 def check_database_away(backend: Backend) -> None:
     """Without PostgreSQL: 503 soon, /healthz fine. With it again: right answers soon, and they stay."""
     _warm(backend)
@@ -27,6 +29,7 @@ def check_database_away(backend: Backend) -> None:
     _assert_back(backend, "PostgreSQL")
 
 
+@for_scenario("recipe")
 def check_pgbouncer_restart(backend: Backend) -> None:
     """Every connection of the application breaks at once: nobody is told 500, and it recovers."""
     _warm(backend)

@@ -1,36 +1,55 @@
 """All checks, in the order in which they run: the ones that disturb the stack come last."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from contract_checks import (
     bodies,
+    connections,
     cookies,
+    crowds,
+    dashboard,
     database_knobs,
     hygiene,
+    index,
     inputs,
     knobs,
+    limits,
+    notes,
     openapi,
     outage,
+    parallelism,
+    paths,
+    restarts,
     statements,
+    stopping,
+    users,
+    work,
 )
 from contract_checks.backend import Backend
 
 Check = Callable[[Backend], None]
 
 CHECKS: tuple[Check, ...] = (
-    *bodies.CHECKS,
+    *connections.CHECKS,
+    *limits.CHECKS,
+    *paths.CHECKS,
     *inputs.CHECKS,
+    *index.CHECKS,
+    *users.CHECKS,
+    *work.CHECKS,
+    *bodies.CHECKS,
     *cookies.CHECKS,
     *statements.CHECKS,
+    *dashboard.CHECKS,
+    *notes.CHECKS,
     *openapi.CHECKS,
     *hygiene.CHECKS,
     *knobs.CHECKS,
+    *parallelism.CHECKS,
     *database_knobs.CHECKS,
+    *crowds.CHECKS,
+    *stopping.CHECKS,
     *outage.CHECKS,
+    *restarts.CHECKS,
+    crowds.check_keep_alive,
 )
-
-
-def unsupported(check: Check, reasons: Mapping[str, str]) -> str | None:
-    """Why the check cannot be asked of an implementation that gives these reasons; None when it can."""
-    knob: str = getattr(check, "knob", "")
-    return f"{knob}: {reasons[knob]}" if knob in reasons else None

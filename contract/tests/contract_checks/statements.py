@@ -10,6 +10,7 @@ from contract_checks.backend import Answer, Backend
 from contract_checks.catalog import CONTRACT
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, expired, session, visible
+from contract_checks.needs import for_scenario
 from contract_checks.stack import Stack
 
 N = 10
@@ -98,6 +99,7 @@ def _assert_rows(found: dict[str, Statement], bodies: list[bytes], what: str) ->
 PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 
 
+@for_scenario("recipe")
 def check_statements_by_id(backend: Backend) -> None:
     """The eight statements once per request and nothing else; the same id again is no exception."""
     keys = [*visible(1)[: N - 2], 1, 1]
@@ -108,6 +110,7 @@ def check_statements_by_id(backend: Backend) -> None:
     _assert_rows(found, [answer.body for answer in answers], f"{N} recipes by id")
 
 
+@for_scenario("recipes")
 def check_statements_random(backend: Backend) -> None:
     """The same for the random recipe."""
     answers, found = _run(backend, [RECIPES] * N, session(3))
@@ -116,6 +119,7 @@ def check_statements_random(backend: Backend) -> None:
     _assert_rows(found, [answer.body for answer in answers], f"{N} random recipes")
 
 
+@for_scenario("recipe", "recipes")
 def check_statements_of_errors(backend: Backend) -> None:
     """A request that is refused stops where it is refused."""
     for key in ("unknown", expired(1)):
@@ -130,6 +134,7 @@ def check_statements_of_errors(backend: Backend) -> None:
     _assert_calls(found, {"session": N, "recipe_by_id": N}, f"{N} requests for a deleted recipe")
 
 
+@for_scenario("recipe", "recipes")
 def check_no_statements(backend: Backend) -> None:
     """Without a valid path, method or id, and for /healthz, the database is left alone."""
     paths = ["/healthz", f"{RECIPES}/0", f"{RECIPES}/abc", f"{RECIPES}/2147483648", "/nothing"]

@@ -11,7 +11,10 @@ from pydantic import BeforeValidator, Field, PositiveInt, PostgresDsn, Validatio
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 HERE = Path(__file__).parents[2]
-QUERIES = HERE.parent / "contract/sql/queries"
+CONTRACT = HERE.parent / "contract"
+QUERIES = CONTRACT / "sql/queries"
+INDEX = (CONTRACT / "golden/index.html").read_bytes()
+MAX_BODY = 1_048_576
 BEST = tomllib.loads((HERE / "bench.toml").read_text())["defaults"]
 
 
@@ -31,6 +34,7 @@ def switch(value: str) -> bool:
 
 
 Count = Annotated[PositiveInt, BeforeValidator(evaluate)]
+Offload = Literal["none", "sum", "parse+sum"]
 Switch = Annotated[bool, BeforeValidator(switch)]
 
 A_COUNT = "a number from 1, or a formula such as cpus or 2*cpus+1"
@@ -51,10 +55,12 @@ class Settings(BaseSettings):
     )
     log_level: Literal["debug", "info", "warn", "error"] = Field("warn", description="debug, info, warn or error")
     workers: Count = Field(BEST["WORKERS"], description=A_COUNT)
+    threads: Count = Field(BEST["THREADS"], description=A_COUNT)
     db_pool_max: PositiveInt = Field(20, description="a number from 1")
     db_persistent: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_prepare: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_reset: Switch = Field("0", validate_default=True, description=A_SWITCH)
+    offload: Offload = Field("none", description="none, sum or parse+sum")
     access_log: Switch = Field("0", validate_default=True, description=A_SWITCH)
 
     @property

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from recipes.responses import JSONResponse
@@ -34,21 +34,39 @@ class NotFound(ApiError):
     message = "not found"
 
 
+class PayloadTooLarge(ApiError):
+    status = 413
+    message = "payload too large"
+
+
+class Unprocessable(ApiError):
+    status = 422
+    message = "unprocessable content"
+
+
 class DatabaseUnavailable(ApiError):
     status = 503
     message = "database unavailable"
 
 
 async def on_api_error(_: Request, error: ApiError) -> Response:
-    if error.__cause__:
+    if error.status >= 500:
         logger.error("%s: %r", error.message, error.__cause__)
     return JSONResponse({"error": error.message}, error.status)
 
 
 async def on_http_exception(_: Request, error: HTTPException) -> Response:
     """Starlette's own: no such path, or not this method."""
-    headers = {"Allow": "GET, HEAD"} if error.status_code == 405 else None
+    headers = dict(error.headers or {})
+    if "Allow" in headers:
+        # Starlette joins a set: the order would differ from process to process.
+        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
     return JSONResponse({"error": error.detail.lower()}, error.status_code, headers)
+
+
+async def on_disconnect(_: Request, error: ClientDisconnect) -> Response:
+    """The client left before its body was complete; uvicorn drops the answer."""
+    return JSONResponse({"error": BadRequest.message}, BadRequest.status)
 
 
 async def on_exception(_: Request, error: Exception) -> Response:
@@ -59,5 +77,6 @@ async def on_exception(_: Request, error: Exception) -> Response:
 exception_handlers: dict[type[Exception], Any] = {
     ApiError: on_api_error,
     HTTPException: on_http_exception,
+    ClientDisconnect: on_disconnect,
     Exception: on_exception,
 }

@@ -1,18 +1,15 @@
-"""The ASGI application, put together.
-
-GET /healthz                 alive, never touches the database
-GET /api/v1/recipes          a random recipe of the session's user or of their teams
-GET /api/v1/recipes/{id}     the recipe of that id, if the session's user may see it
-"""
+"""The ASGI application, put together. Its paths are in `routes.py`."""
 
 import logging
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TypedDict
 
 from starlette.applications import Starlette
 from starlette.types import Lifespan
 
+from recipes.adding import Add, adding
 from recipes.config import QUERIES, settings
 from recipes.database import open_connections
 from recipes.errors import exception_handlers
@@ -24,12 +21,18 @@ class State(TypedDict):
     """What every request finds in `request.state`."""
 
     repository: Repository
+    add: Add
 
 
 @asynccontextmanager
 async def lifespan(_: Starlette) -> AsyncIterator[State]:
-    async with open_connections(settings) as connect:
-        yield {"repository": Repository(connect, read_queries(QUERIES))}
+    # The executor starts its threads when there is work for them.
+    with ThreadPoolExecutor(settings.threads) as executor:
+        async with open_connections(settings) as connect:
+            yield {
+                "repository": Repository(connect, read_queries(QUERIES)),
+                "add": adding(settings.offload, executor),
+            }
 
 
 def build(lifespan: Lifespan[Starlette]) -> Starlette:

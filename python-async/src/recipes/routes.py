@@ -2,10 +2,16 @@
 
 from starlette.routing import Route
 
-from recipes.handlers import healthz, random_recipe, recipe_by_id
+from recipes import handlers
 
 routes = [
-    Route("/healthz", healthz),
-    Route("/api/v1/recipes", random_recipe),
-    Route("/api/v1/recipes/{id}", recipe_by_id),
+    Route("/", handlers.index),
+    Route("/index.html", handlers.index),
+    Route("/index.htm", handlers.index),
+    Route("/healthz", handlers.healthz),
+    Route("/work", handlers.work, methods=["POST"]),
+    Route("/api/v1/recipes", handlers.random_recipe),
+    Route("/api/v1/recipes/{id}", handlers.recipe_by_id),
+    Route("/api/v1/recipes/{id}/notes", handlers.write_note, methods=["POST"]),
+    Route("/api/v1/dashboard", handlers.dashboard),
 ]

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from pydantic import BeforeValidator, Field, PositiveInt, PostgresDsn, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 HERE = Path(__file__).parents[2]
-QUERIES = HERE.parent / "contract/sql/queries"
+CONTRACT = HERE.parent / "contract"
+QUERIES = CONTRACT / "sql/queries"
+INDEX = (CONTRACT / "golden/index.html").read_bytes()
+MAX_BODY = 1_048_576
 BEST = tomllib.loads((HERE / "bench.toml").read_text())["defaults"]
 
 
@@ -95,9 +99,19 @@ MIDDLEWARE = ["recipes.errors.ApiMiddleware"]
 # Nothing builds a URL from the Host header.
 ALLOWED_HOSTS = ["*"]
 USE_I18N = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
 TIME_ZONE = "UTC"
 
 ACQUIRE_TIMEOUT_S = 1.5
+STATEMENT_TIMEOUT_S = 2.0
+
+
+class BoundedConnection(psycopg.Connection):
+    """psycopg waits for an answer as long as it takes, unless this method is told otherwise."""
+
+    def wait[T](self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = STATEMENT_TIMEOUT_S) -> T:
+        return super().wait(gen, interval, timeout)
+
 
 # https://www.psycopg.org/psycopg3/docs/api/pool.html#the-connectionpool-class
 POOL = {
@@ -105,6 +119,7 @@ POOL = {
     "min_size": env.pool_size,
     "max_size": env.pool_size,
     "timeout": ACQUIRE_TIMEOUT_S,
+    "connection_class": BoundedConnection,
     # Gives up a lost place soon, so that the next request tries again at once when the database is back.
     "reconnect_timeout": 1,
     "reset": discard_all if env.db_reset else None,

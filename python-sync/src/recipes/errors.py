@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 from recipes.responses import JSONResponse
 
@@ -38,6 +37,16 @@ class MethodNotAllowed(ApiError):
     message = "method not allowed"
 
 
+class PayloadTooLarge(ApiError):
+    status = 413
+    message = "payload too large"
+
+
+class Unprocessable(ApiError):
+    status = 422
+    message = "unprocessable content"
+
+
 class DatabaseUnavailable(ApiError):
     status = 503
     message = "database unavailable"
@@ -48,31 +57,32 @@ def answer(error: ApiError | type[ApiError]) -> HttpResponse:
 
 
 class ApiMiddleware:
-    """What holds for every view: GET and HEAD only, no body for HEAD, errors as JSON."""
+    """What holds for every view: errors as JSON, no body for HEAD."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        if isinstance(response, HttpResponseNotAllowed):
+            allow = response["Allow"]
+            response = answer(MethodNotAllowed)
+            response["Allow"] = allow
         if request.method == "HEAD":
             # gunicorn would leave the body out as well, with a warning. The length stays that of GET.
             response.content = b""
         return response
 
-    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
-        if request.method in ("GET", "HEAD"):
-            return None
-        response = answer(MethodNotAllowed)
-        response["Allow"] = "GET, HEAD"
-        return response
-
     def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, ApiError):
             return None
-        if error.__cause__:
+        if error.status >= 500:
             logger.error("%s: %r", error.message, error.__cause__)
         return answer(error)
+
+
+def on_suspicious_request(_: HttpRequest, exception: Exception) -> HttpResponse:
+    return answer(BadRequest)
 
 
 def on_unknown_path(_: HttpRequest, exception: Exception) -> HttpResponse:

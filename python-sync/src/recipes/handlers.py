@@ -1,39 +1,53 @@
-"""From request to response: checks the input, asks the repository, writes JSON."""
+"""From request to response: checks the input, asks the repository, writes the answer."""
 
-import re
+import time
 
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST, require_safe
 
-from recipes import repository
-from recipes.errors import BadRequest, Unauthorized
-from recipes.responses import JSONResponse
-
-RECIPE_ID = re.compile(r"[1-9][0-9]{0,9}")
-MAX_RECIPE_ID = 2**31 - 1
+from recipes import inputs, repository
+from recipes.config import INDEX
+from recipes.responses import HTMLResponse, JSONResponse, TextResponse
 
 
+@require_safe
 def healthz(_: HttpRequest) -> HttpResponse:
     return JSONResponse({"status": "ok"})
 
 
+@require_safe
+def index(_: HttpRequest) -> HttpResponse:
+    return HTMLResponse(INDEX)
+
+
+@require_POST
+def work(request: HttpRequest) -> HttpResponse:
+    delay_s = inputs.delay_s(request.GET.get("delay_ms"))
+    total = sum(inputs.numbers(inputs.body(request)))
+    time.sleep(delay_s)
+    return TextResponse(f"Sum: {total}")
+
+
+@require_safe
 def random_recipe(request: HttpRequest) -> HttpResponse:
-    return JSONResponse(repository.random_recipe(session_key(request)))
+    return JSONResponse(repository.random_recipe(inputs.session_key(request)))
 
 
+@require_safe
 def recipe_by_id(request: HttpRequest, text: str) -> HttpResponse:
-    recipe_id = parse_id(text)
-    return JSONResponse(repository.recipe_by_id(session_key(request), recipe_id))
+    recipe_id = inputs.recipe_id(text)
+    return JSONResponse(repository.recipe_by_id(inputs.session_key(request), recipe_id))
 
 
-def parse_id(text: str) -> int:
-    if not RECIPE_ID.fullmatch(text) or int(text) > MAX_RECIPE_ID:
-        raise BadRequest
-    return int(text)
+@require_POST
+def write_note(request: HttpRequest, text: str) -> HttpResponse:
+    recipe_id = inputs.recipe_id(text)
+    session_key = inputs.session_key(request)
+    note = inputs.new_note(inputs.body(request))
+    note_id = repository.write_note(session_key, recipe_id, note.text)
+    return JSONResponse({"id": note_id}, 201)
 
 
-def session_key(request: HttpRequest) -> str:
-    key = request.COOKIES.get("sessionid")
-    # A quoted cookie can hold any octet, PostgreSQL's text anything but NUL.
-    if not key or "\0" in key:
-        raise Unauthorized
-    return key
+@require_safe
+def dashboard(request: HttpRequest) -> HttpResponse:
+    return JSONResponse(repository.dashboard(inputs.session_key(request)))

@@ -1,9 +1,4 @@
-"""The WSGI application.
-
-GET /healthz                 alive, never touches the database
-GET /api/v1/recipes          a random recipe of the session's user or of their teams
-GET /api/v1/recipes/{id}     the recipe of that id, if the session's user may see it
-"""
+"""The WSGI application. Its paths are in `routes.py`."""
 
 import os
 

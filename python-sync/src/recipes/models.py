@@ -130,3 +130,54 @@ class Recipe:
             + [Event(*row) for row in timeline_events],
         ]
         return cls(*columns, *nested)
+
+
+@dataclass(slots=True)
+class OwnRecipe:
+    id: int
+    name: str
+    modified: datetime
+
+
+@dataclass(slots=True)
+class Team:
+    id: int
+    name: str
+    members: int
+
+
+@dataclass(slots=True)
+class RecentNote:
+    id: int
+    recipe_id: int
+    text: str
+    created: datetime
+
+
+@dataclass(slots=True)
+class RecentEvent:
+    id: int
+    recipe_id: int
+    action: str
+    created: datetime
+
+
+@dataclass(slots=True)
+class Dashboard:
+    user_id: int
+    recipes: list[OwnRecipe]
+    teams: list[Team]
+    notes: list[RecentNote]
+    events: list[RecentEvent]
+
+    @classmethod
+    def from_rows(
+        cls, user_id: int, *, recipes: Iterable[Row], teams: Iterable[Row], notes: Iterable[Row], events: Iterable[Row]
+    ) -> Self:
+        return cls(
+            user_id,
+            [OwnRecipe(*row) for row in recipes],
+            [Team(*row) for row in teams],
+            [RecentNote(*row) for row in notes],
+            [RecentEvent(*row) for row in events],
+        )

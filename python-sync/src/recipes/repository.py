@@ -1,13 +1,14 @@
-"""The contract's queries: eight statements for a recipe, one after the other, on one connection."""
+"""The contract's statements, one after the other, on one connection for a request."""
 
 import re
 
+from django.db import transaction
 from django.db.backends.utils import CursorWrapper
 
 from recipes.config import QUERIES
 from recipes.database import open_cursor
 from recipes.errors import NotFound, Unauthorized
-from recipes.models import Recipe, Row
+from recipes.models import Dashboard, Recipe, Row
 
 
 def named_placeholders(query: str) -> str:
@@ -19,20 +20,18 @@ queries = {file.stem: named_placeholders(file.read_text()) for file in QUERIES.g
 
 
 def random_recipe(session_key: str) -> Recipe:
+    """Raises Unauthorized without a live session, NotFound if its user sees no recipe."""
     return find_recipe(session_key, "recipe_random")
 
 
 def recipe_by_id(session_key: str, recipe_id: int) -> Recipe:
+    """Raises Unauthorized without a live session, NotFound if its user sees no such recipe."""
     return find_recipe(session_key, "recipe_by_id", recipe_id)
 
 
 def find_recipe(session_key: str, query: str, *arguments: int) -> Recipe:
-    """Raises Unauthorized without a live session, NotFound if its user sees no such recipe."""
     with open_cursor() as cursor:
-        session = fetch(cursor, "session", session_key)
-        if not session:
-            raise Unauthorized
-        user_id = session[0][0]
+        user_id = find_user(cursor, session_key)
         recipes = fetch(cursor, query, user_id, *arguments)
         if not recipes:
             raise NotFound
@@ -44,7 +43,40 @@ def find_recipe(session_key: str, query: str, *arguments: int) -> Recipe:
     return Recipe.from_rows(recipe, **parts)
 
 
+def write_note(session_key: str, recipe_id: int, text: str) -> int:
+    """The new note's id, once it is stored with its event; raises as `recipe_by_id`."""
+    with open_cursor() as cursor:
+        user_id = find_user(cursor, session_key)
+        with transaction.atomic():
+            notes = fetch(cursor, "note_insert", user_id, recipe_id, text)
+            if not notes:
+                raise NotFound
+            execute(cursor, "event_insert", user_id, recipe_id)
+    note_id: int = notes[0][0]
+    return note_id
+
+
+def dashboard(session_key: str) -> Dashboard:
+    """Raises Unauthorized without a live session."""
+    with open_cursor() as cursor:
+        user_id = find_user(cursor, session_key)
+        parts = {name: fetch(cursor, f"dashboard_{name}", user_id) for name in ("recipes", "teams", "notes", "events")}
+    return Dashboard.from_rows(user_id, **parts)
+
+
+def find_user(cursor: CursorWrapper, session_key: str) -> int:
+    sessions = fetch(cursor, "session", session_key)
+    if not sessions:
+        raise Unauthorized
+    user_id: int = sessions[0][0]
+    return user_id
+
+
 def fetch(cursor: CursorWrapper, name: str, *arguments: int | str) -> list[Row]:
-    cursor.execute(queries[name], {f"p{number}": value for number, value in enumerate(arguments, 1)})
+    execute(cursor, name, *arguments)
     rows: list[Row] = cursor.fetchall()
     return rows
+
+
+def execute(cursor: CursorWrapper, name: str, *arguments: int | str) -> None:
+    cursor.execute(queries[name], {f"p{number}": value for number, value in enumerate(arguments, 1)})

@@ -5,9 +5,16 @@ from django.urls import path
 from recipes import errors, handlers
 
 urlpatterns = [
+    path("", handlers.index),
+    path("index.html", handlers.index),
+    path("index.htm", handlers.index),
     path("healthz", handlers.healthz),
+    path("work", handlers.work),
     path("api/v1/recipes", handlers.random_recipe),
     path("api/v1/recipes/<str:text>", handlers.recipe_by_id),
+    path("api/v1/recipes/<str:text>/notes", handlers.write_note),
+    path("api/v1/dashboard", handlers.dashboard),
 ]
+handler400 = errors.on_suspicious_request
 handler404 = errors.on_unknown_path
 handler500 = errors.on_exception

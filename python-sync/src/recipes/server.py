@@ -1,5 +1,6 @@
 """Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
 
+import resource
 from typing import cast
 
 from django.db import connection
@@ -7,10 +8,14 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from recipes.config import env
 
+# As many open files as the container may have; every worker inherits it.
+hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
+
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{env.port}"
 workers = env.workers
-worker_class = "gthread"
+worker_class = "recipes.worker.Worker"
 threads = env.threads
 # Connections that one worker keeps open: all that the proxy may send, because the others could send none.
 worker_connections = 4000
@@ -20,7 +25,11 @@ preload_app = True
 worker_tmp_dir = "/dev/shm"
 # Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
 keepalive = 75
-graceful_timeout = 10
+# Longer than the longest request, shorter than the container's 15 s.
+graceful_timeout = 11
+# The most that gunicorn allows, and more fields: a head of 8 KiB is served whatever it consists of.
+limit_request_line = 8190
+limit_request_fields = 2048
 accesslog = "-" if env.access_log else None
 loglevel = env.logging_level
 # Nobody would use it, and the user has no home to put it in.

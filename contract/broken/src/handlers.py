@@ -1,0 +1,151 @@
+"""The fixed pages, the notes and the dashboard."""
+
+import html
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from errors import HTML, Answer, Failure
+from models import Json, decode, encode, tagged
+from repository import Connection, Pool, Row, rows, transaction
+from session import Sessions
+
+if TYPE_CHECKING:
+    from routes import Request
+
+INDEX = Path("/contract/golden/index.html").read_bytes()
+LONGEST = 10_000
+
+
+class Load:
+    """Counts the requests that are being answered."""
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            self.busy += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self.busy -= 1
+
+
+class Pages:
+    """What needs no thought."""
+
+    def __init__(self, fault: str) -> None:
+        self._fault = fault
+
+    def healthz(self) -> Answer:
+        """GET /healthz"""
+        return Answer(200, encode({"status": "ok"}, self._fault))
+
+    def index(self) -> Answer:
+        """GET /"""
+        body = INDEX.strip() if self._fault == "wrong-page" else INDEX
+        return Answer(200, body, "text/html" if self._fault == "page-type" else HTML)
+
+
+class Notes:
+    """A note and its event, in one transaction."""
+
+    def __init__(self, pool: Pool, sessions: Sessions, load: Load, fault: str) -> None:
+        self._pool, self._sessions, self._load, self._fault = pool, sessions, load, fault
+
+    def write(self, request: "Request", match: re.Match[str]) -> Answer:
+        """POST /api/v1/recipes/{id}/notes"""
+        recipe = self._sessions.recipe(match[1])
+        if self._fault == "note-before-session":
+            text = self._text(request.body())
+        key = self._sessions.key(request.cookie)
+        text = self._text(request.body())
+        if self._fault == "note-on-memory":
+            return Answer(201, b'{"id":1}')
+        with self._pool.connection() as connection:
+            if self._fault == "early-transaction":
+                with transaction(connection):
+                    user = self._sessions.user(connection, key)
+                    return self._store(connection, user, recipe, text)
+            user = self._sessions.user(connection, key)
+            if self._fault == "no-transaction":
+                return self._store(connection, user, recipe, text)
+            lost = self._fault == "note-not-stored"
+            lost = lost or (self._fault == "note-lost-under-load" and self._load.busy > 4)
+            with transaction(connection, gives_up=lost):
+                return self._store(connection, user, recipe, text)
+
+    def _store(self, connection: Connection, user: int, recipe: int, text: str) -> Answer:
+        found = rows(connection, "note_insert", user, recipe, text)
+        if self._fault == "note-twice":
+            found = rows(connection, "note_insert", user, recipe, text)
+        if not found and self._fault == "orphan-event":
+            rows(connection, "event_insert", user, recipe)
+            connection.execute("commit")
+        if not found:
+            raise Failure(404)
+        if self._fault != "event-missing":
+            rows(connection, "event_insert", user, recipe)
+        return Answer(201, encode({"id": found[0]["id"]}, self._fault))
+
+    def _text(self, data: bytes) -> str:
+        found = decode(data, self._fault)
+        if self._fault == "sloppy-note" and isinstance(found, dict) and isinstance(found.get("text"), str):
+            return str(found["text"])
+        if not isinstance(found, dict) or found.keys() != {"text"} or not isinstance(found["text"], str):
+            raise Failure(422)
+        text: str = found["text"]
+        if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+            raise Failure(422)
+        size = len(text.encode()) if self._fault == "bytes-for-characters" else len(text)
+        if not 1 <= size <= LONGEST or "\0" in text:
+            raise Failure(422)
+        if self._fault == "note-escaped":
+            return html.escape(text)
+        return text.strip() or " " if self._fault == "note-trimmed" else text
+
+
+class Dashboard:
+    """Four reads at once."""
+
+    READS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
+
+    def __init__(self, pool: Pool, sessions: Sessions, fault: str) -> None:
+        self._pool, self._sessions, self._fault = pool, sessions, fault
+        self._readers = ThreadPoolExecutor(256, "reader")
+        self._cache: dict[str, bytes] = {}
+
+    def read(self, request: "Request", match: re.Match[str]) -> Answer:
+        """GET /api/v1/dashboard"""
+        key = self._sessions.key(request.cookie)
+        if key in self._cache:
+            return Answer(200, self._cache[key])
+        with self._pool.connection() as connection:
+            user = self._sessions.user(connection, key)
+            if self._fault == "session-held":
+                found = self._reads(user)
+        if self._fault != "session-held":
+            found = self._reads(user)
+        if self._fault == "wrong-dashboard":
+            found["teams"] = [team | {"members": team["members"] + 1} for team in found["teams"]]
+        body = encode({"user_id": user, **found}, self._fault)
+        if self._fault == "dashboard-cached":
+            self._cache[key] = body
+        return Answer(200, body)
+
+    def _reads(self, user: int) -> Json:
+        run = map if self._fault == "reads-in-turn" else self._readers.map
+        results = run(lambda query: self._one(query, user), self.READS)
+        names = [query.removeprefix("dashboard_") for query in self.READS]
+        return {
+            name: [tagged(None, row) for row in found] for name, found in zip(names, results, strict=True)
+        }
+
+    def _one(self, query: str, user: int) -> list[Row]:
+        with self._pool.connection() as connection:
+            return rows(connection, query, user)

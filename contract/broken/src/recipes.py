@@ -1,0 +1,62 @@
+"""The recipes of the API: one by its id, one at random."""
+
+import re
+from typing import TYPE_CHECKING
+
+from errors import Answer, Failure
+from models import Json, encode, recipe
+from repository import Pool, rows
+from session import Sessions
+
+if TYPE_CHECKING:
+    from handlers import Load
+    from routes import Request
+
+
+class Recipes:
+    """Eight statements for each request, on one connection."""
+
+    def __init__(self, pool: Pool, sessions: Sessions, load: "Load", fault: str) -> None:
+        self._pool, self._sessions, self._load, self._fault = pool, sessions, load, fault
+        self._cache: dict[str, Json] = {}
+
+    def random(self, request: "Request", match: re.Match[str]) -> Answer:
+        """GET /api/v1/recipes"""
+        return self._answer(None, request.cookie)
+
+    def one(self, request: "Request", match: re.Match[str]) -> Answer:
+        """GET /api/v1/recipes/{id}"""
+        if self._fault == "eager-session":
+            with self._pool.connection() as connection:
+                self._sessions.user(connection, self._sessions.key(request.cookie))
+        return self._answer(self._sessions.recipe(match[1]), request.cookie)
+
+    def _answer(self, key: int | None, cookie: str) -> Answer:
+        return Answer(200, encode(self._recipe(key, self._sessions.key(cookie)), self._fault))
+
+    def _recipe(self, key: int | None, session: str) -> Json:
+        question = f"{session} {key}"
+        if self._fault == "cached" and question in self._cache:
+            return self._cache[question]
+        with self._pool.connection() as connection:
+            user = self._sessions.user(connection, session)
+            if self._fault == "others-visible" and key is not None:
+                user = (key - 1) // 50 + 1
+            if key is None:
+                found = rows(connection, "recipe_random", user)
+                if self._fault == "not-random" and found:
+                    found = rows(connection, "recipe_by_id", user, (user - 1) * 50 + 1)
+            else:
+                found = rows(connection, "recipe_by_id", user, key)
+            if not found:
+                raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "")
+            body = self._spoil(recipe(connection, found[0], self._fault))
+        self._cache[question] = body
+        return body
+
+    def _spoil(self, body: Json) -> Json:
+        if self._fault == "wrong-body" and body["id"] % 7 == 0:
+            return body | {"edits": body["edits"] + 1}
+        if self._fault == "short-body-under-load" and self._load.busy > 4:
+            return body | {"steps": body["steps"][:-1]}
+        return body

@@ -1,0 +1,53 @@
+"""The cookie and the user behind it, and the ids of paths."""
+
+import re
+from http.cookies import CookieError, SimpleCookie
+
+from errors import Failure
+from repository import Connection, rows
+
+MOST = 2**31 - 1
+
+
+class Sessions:
+    """Finds out who asks."""
+
+    def __init__(self, fault: str) -> None:
+        self._fault = fault
+
+    def key(self, cookie: str) -> str:
+        """The session's key; raises Failure when there is none."""
+        if self._fault == "odd-cookie-500" and not cookie.isascii():
+            raise Failure(500)
+        if self._fault == "first-cookie-only":
+            cookie = cookie.partition(";")[0]
+        try:
+            morsel = SimpleCookie(cookie).get("sessionid")
+        except CookieError:
+            morsel = None
+        # The bytes of a header arrive as Latin-1. A key that is not ASCII cannot be one of ours.
+        key = morsel.value if morsel and morsel.value.isascii() and "\0" not in morsel.value else ""
+        if not key and self._fault != "session-ignored":
+            raise Failure(401)
+        return key
+
+    def user(self, connection: Connection, key: str) -> int:
+        """The id of the user whose session it is; raises Failure when it is nobody's."""
+        found = rows(connection, "session", key)
+        if self._fault == "expired-accepted" and not found:
+            text = "select user_id from user_sessions_session where session_key = %s"
+            found = connection.execute(text, [key]).fetchall()
+        if not found and self._fault == "session-ignored":
+            return 1
+        if not found:
+            raise Failure(401)
+        if self._fault == "extra-statement":
+            connection.execute("select 1")
+        return int(found[0]["user_id"])
+
+    def recipe(self, text: str) -> int:
+        """The id of a recipe as it stands in a path."""
+        shape = r"[+-]?[0-9]+" if self._fault == "sloppy-id" else r"[1-9][0-9]*"
+        if not re.fullmatch(shape, text) or not 0 < int(text[:20]) <= MOST:
+            raise Failure(400)
+        return int(text)

@@ -1,0 +1,162 @@
+"""WORKERS, THREADS and OFFLOAD, seen in the threads that a container has and uses."""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from contract_checks.backend import Backend
+from contract_checks.docker import wait_until
+from contract_checks.errors import assert_error
+from contract_checks.needs import for_model, for_scenario, needs
+from contract_checks.processes import pids
+from contract_checks.users import assert_text
+from contract_checks.work import LARGE_SUM, NOT_JSON, OTHER_SHAPE, SUMS, large, post
+
+FEW, MANY = 2, 12
+WAIT_S = 0.4
+CLOSE = [(b"connection", b"close")]
+N = 60
+ROUNDS = 6
+
+
+def tasks(backend: Backend, processes: Iterable[int] = ()) -> dict[int, int]:
+    """Each thread of the container, or of these processes, by its number, and how often it has gone to sleep."""
+    found = {}
+    for pid in processes or pids(backend):
+        for status in Path(f"/proc/{pid}/task").glob("*/status"):
+            try:
+                text = status.read_text()
+            except OSError:  # it has ended
+                continue
+            sleeps = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.MULTILINE)
+            found[int(status.parent.name)] = int(sleeps[1]) if sleeps else 0
+    return found
+
+
+@needs("WORKERS")
+def check_workers(backend: Backend) -> None:
+    """More WORKERS are more processes or threads."""
+    counts: dict[int, int] = {}
+    for workers in (1, 4):
+        with backend.variant(WORKERS=str(workers)) as variant:
+            enough = counts.get(1, 0) + 3
+            wait_until(lambda: workers > 1 and len(tasks(variant)) >= enough, 5 if workers > 1 else 1, 0.2)  # noqa: B023
+            counts[workers] = len(tasks(variant))
+    assert counts[4] >= counts[1] + 3, f"threads of all processes, by WORKERS: {counts}"
+
+
+@for_model("sync")
+@needs("THREADS")
+@for_scenario("work")
+def check_handler_threads(backend: Backend) -> None:
+    """A request that waits holds a thread: THREADS at once, the others after them; and they are threads indeed."""
+    took: dict[int, float] = {}
+    most: dict[int, int] = {}
+    for threads in (FEW, MANY):
+        settings = {"THREADS": str(threads), **backend.implementation.honours(WORKERS="1")}
+        with backend.variant(**settings) as variant:
+            took[threads], most[threads] = _wait_at_once(variant)
+    at_least_s = WAIT_S * MANY / FEW
+    if "WORKERS" in backend.implementation.knobs:
+        at_least_s /= 2  # there may be several processes
+    assert took[FEW] >= at_least_s * 0.9, (
+        f"{MANY} requests that wait {WAIT_S} s took {took[FEW]:.1f} s with THREADS={FEW}"
+    )
+    assert took[MANY] < at_least_s * 0.7, (
+        f"{MANY} requests that wait {WAIT_S} s took {took[MANY]:.1f} s with THREADS={MANY}"
+    )
+    assert most[MANY] >= most[FEW] + (MANY - FEW) // 2, f"threads under load, by THREADS: {most}"
+
+
+def _wait_at_once(backend: Backend) -> tuple[float, int]:
+    """How long MANY requests at once take, each on a connection that ends with it, and the threads seen."""
+    processes, most = pids(backend), 0  # asked for beforehand, because the engine takes its time
+    with ThreadPoolExecutor(MANY) as pool:
+        began = time.monotonic()
+        query = f"/work?delay_ms={WAIT_S * 1000:.0f}"
+        waiting = [pool.submit(backend.request, "POST", query, CLOSE, b"[1]") for _ in range(MANY)]
+        while not all(answer.done() for answer in waiting):
+            most = max(most, len(tasks(backend, processes)))
+            time.sleep(0.02)
+        for answer in waiting:
+            assert_text(answer.result(), "Sum: 1", f"POST {query}")
+        return time.monotonic() - began, most
+
+
+@for_model("async")
+@needs("THREADS", "OFFLOAD")
+@for_scenario("work-large")
+def check_offload_threads(backend: Backend) -> None:
+    """Work that leaves the event loop has up to THREADS threads."""
+    most: dict[int, int] = {}
+    for threads in (1, MANY):
+        settings = {
+            "THREADS": str(threads),
+            "OFFLOAD": "parse+sum",
+            **backend.implementation.honours(WORKERS="1"),
+        }
+        with backend.variant(**settings) as variant, ThreadPoolExecutor(16) as pool:
+            body, most[threads] = large(), 0
+            for _ in range(ROUNDS):  # the same for both, because pools may grow with time
+                waiting = [pool.submit(post, variant, body) for _ in range(16)]
+                while not all(answer.done() for answer in waiting):
+                    most[threads] = max(most[threads], len(tasks(variant)))
+                for answer in waiting:
+                    assert_text(answer.result(), f"Sum: {LARGE_SUM}", "POST /work with OFFLOAD=parse+sum")
+    assert most[MANY] >= most[1] + MANY // 3, f"threads under load with OFFLOAD=parse+sum, by THREADS: {most}"
+
+
+@needs("OFFLOAD")
+@for_scenario("work-large")
+def check_offload(backend: Backend) -> None:
+    """OFFLOAD=sum and parse+sum give the same answers as none, with the help of other threads for each request."""
+    woken = {}
+    for offload in ("none", "sum", "parse+sum"):
+        settings = {"OFFLOAD": offload, **backend.implementation.honours(WORKERS="1")}
+        with backend.variant(**settings) as variant:
+            _assert_same(variant, f"OFFLOAD={offload}")
+            woken[offload] = _helpers_woken(variant)
+    for offload in ("sum", "parse+sum"):
+        more = woken[offload] - woken["none"]
+        assert more >= N // 2, (
+            f"threads beside those that serve HTTP were woken {woken} times for {N} requests: OFFLOAD={offload}"
+            " leaves the work where it is"
+        )
+
+
+def _assert_same(backend: Backend, what: str) -> None:
+    for body, total in SUMS:
+        assert_text(post(backend, body), f"Sum: {total}", f"POST /work {body[:40]!r} with {what}")
+    for status, bodies in ((400, NOT_JSON[:6]), (422, OTHER_SHAPE)):
+        for body in bodies:
+            assert_error(post(backend, body), status, what=f"POST /work {body[:40]!r} with {what}")
+    answer = post(backend, b"[1]", "?delay_ms=200")
+    assert_text(answer, "Sum: 1", f"POST /work?delay_ms=200 with {what}")
+    assert answer.seconds >= 0.19, f"delay_ms=200 with {what} took {answer.seconds:.2f} s"
+    assert_text(post(backend, large()), f"Sum: {LARGE_SUM}", f"POST /work with the large body and {what}")
+
+
+def _helpers_woken(backend: Backend) -> int:
+    """How often threads slept during N requests with work that do not move when there is none to do."""
+    body = large()
+
+    def moved(action: Callable[[], object], times: int) -> dict[int, int]:
+        before = tasks(backend)
+        for _ in range(times):
+            action()
+        time.sleep(0.05)
+        return {task: sleeps - before.get(task, 0) for task, sleeps in tasks(backend).items()}
+
+    # Refused before there is anything to add: the threads of HTTP and of the handlers, and no others.
+    serving = {
+        task
+        for task, sleeps in moved(lambda: post(backend, b"[1]", "?delay_ms=x"), N).items()
+        if sleeps >= N // 6
+    }
+    worked = moved(lambda: post(backend, body), N)
+    return sum(sleeps for task, sleeps in worked.items() if task not in serving)
+
+
+CHECKS = (check_workers, check_handler_threads, check_offload_threads, check_offload)

@@ -1,0 +1,93 @@
+/**
+ * The bodies of the contract. One schema of each is both the TypeScript type and, through
+ * fast-json-stringify, the serialiser: keys leave in the order in which they are here.
+ */
+
+import { type Static, type TSchema, Type } from "typebox";
+
+const nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, nullable: true });
+
+const Id = Type.Integer();
+const Text = Type.String();
+/** RFC 3339 in UTC with whole seconds; `time` makes it. */
+const Time = Type.String();
+
+const Person = Type.Object({ id: Id, email: Text, name: nullable(Text) });
+export type Person = Static<typeof Person>;
+
+const Reaction = Type.Object({ id: Id, emoji: Text, created_by_id: Id, created: Time });
+export type Reaction = Static<typeof Reaction>;
+
+const Ingredient = Type.Object({
+  kind: Type.Literal("ingredient"),
+  id: Id,
+  position: Text,
+  quantity: Text,
+  name: Text,
+  description: Text,
+});
+const Section = Type.Object({ kind: Type.Literal("section"), id: Id, position: Text, title: Text });
+
+const Note = Type.Object({
+  kind: Type.Literal("note"),
+  id: Id,
+  text: Text,
+  created: Time,
+  modified: Time,
+  created_by: Person,
+  last_modified_by: nullable(Person),
+  reactions: Type.Array(Reaction),
+});
+export type Note = Static<typeof Note>;
+
+const Event = Type.Object({
+  kind: Type.Literal("event"),
+  id: Id,
+  action: Text,
+  created_by_id: nullable(Id),
+  created: Time,
+});
+
+export const Recipe = Type.Object({
+  id: Id,
+  name: Text,
+  author: nullable(Text),
+  source: nullable(Text),
+  time: Text,
+  servings: Text,
+  edits: Id,
+  created: Time,
+  modified: Time,
+  archived_at: nullable(Time),
+  tags: Type.Array(Text),
+  owner: Type.Object({ kind: Type.Unsafe<"user" | "team">(Text), id: Id }),
+  ingredients: Type.Array(Type.Union([Ingredient, Section])),
+  steps: Type.Array(Type.Object({ id: Id, position: Text, text: Text })),
+  timeline: Type.Array(Type.Union([Note, Event])),
+});
+export type Recipe = Static<typeof Recipe>;
+
+export const Dashboard = Type.Object({
+  user_id: Id,
+  recipes: Type.Array(Type.Object({ id: Id, name: Text, modified: Time })),
+  teams: Type.Array(Type.Object({ id: Id, name: Text, members: Id })),
+  notes: Type.Array(Type.Object({ id: Id, recipe_id: Id, text: Text, created: Time })),
+  events: Type.Array(Type.Object({ id: Id, recipe_id: Id, action: Text, created: Time })),
+});
+export type Dashboard = Static<typeof Dashboard>;
+
+/** Length and pattern count code points; the class of lone surrogates matches no pair. */
+export const NewNote = Type.Object(
+  { text: Type.String({ minLength: 1, maxLength: 10_000, pattern: "^[^\\u0000\\ud800-\\udfff]*$" }) },
+  { additionalProperties: false },
+);
+export type NewNote = Static<typeof NewNote>;
+
+export const Created = Type.Object({ id: Id });
+export const Health = Type.Object({ status: Text });
+
+/** A moment as the contract writes it; fractions of a second are cut off. */
+export function time(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,52 @@
+/** The parent of several workers: starts, replaces and stops them. https://nodejs.org/docs/latest-v24.x/api/cluster.html */
+
+import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
+
+import { pino } from "pino";
+
+import type { Config } from "./config.ts";
+import { endWithGrace } from "./grace.ts";
+
+/** A little more than a worker takes at the most. */
+const STOP_MS = 11_500;
+
+/** The connections of the container, one share for each worker; the remainder goes to the first ones. */
+export function poolShares(poolMax: number, workers: number): number[] {
+  return Array.from({ length: workers }, (_, index) => Math.floor((poolMax - index - 1) / workers) + 1);
+}
+
+/** Starts the workers and keeps their number. */
+export function supervise(config: Config): void {
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  // A worker without a connection would answer 503 for ever, and DB_POOL_MAX is a limit.
+  const workers = Math.min(config.workers, config.poolMax);
+  if (workers < config.workers) log.warn(`WORKERS is ${workers}, as DB_POOL_MAX is`);
+  let stopping = false;
+
+  const start = (share: number): void => {
+    let listening = false;
+    const worker = cluster.fork({ DB_POOL_MAX: String(share) });
+    worker.once("listening", () => (listening = true));
+    worker.once("exit", (code, signal) => {
+      if (stopping) return;
+      log.error(`worker ${worker.process.pid} ended with ${signal || code}`);
+      // What fails before it listens, for example because the port is taken, would fail again.
+      if (listening) start(share);
+      else process.exit(1);
+    });
+  };
+  for (const share of poolShares(config.poolMax, workers)) start(share);
+
+  endWithGrace(STOP_MS, log, async () => {
+    stopping = true;
+    const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    await Promise.all(running.map(stop));
+  });
+}
+
+async function stop(worker: Worker): Promise<void> {
+  const exited = once(worker, "exit");
+  worker.process.kill("SIGTERM");
+  await exited;
+}

@@ -1,0 +1,54 @@
+//! The scenarios without a database. Configured by the environment alone (`--help` lists it).
+//!
+//! - `GET /healthz`: alive
+//! - `GET /`: a fixed page
+//! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
+//! - `POST /work`: adds numbers, then waits
+//! - `GET /null/{bytes}`: so many bytes and nothing else, to find the ceiling of what surrounds it
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod config;
+mod errors;
+mod handlers;
+mod json;
+mod lingering;
+mod requests;
+mod routes;
+mod server;
+mod users;
+mod work;
+
+use std::process::ExitCode;
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
+
+use crate::config::Config;
+
+fn main() -> ExitCode {
+    let config = Config::load();
+    init_logging(&config);
+    match server::run(&config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The access log has a switch of its own, so it does not depend on `LOG_LEVEL`.
+fn init_logging(config: &Config) {
+    let access = match config.access_log {
+        true => LevelFilter::INFO,
+        false => LevelFilter::OFF,
+    };
+    let filter = Targets::new()
+        .with_default(config.log_level)
+        .with_target(handlers::ACCESS_LOG, access);
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(tracing_subscriber::fmt::layer().with_ansi(false))
+        .init();
+}
