@@ -38,9 +38,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # test_broken.py names its one subject itself.
     broken = getattr(metafunc.module, "BROKEN", None)
     subjects = [broken] if broken else _chosen(metafunc.config)
-    names = [subject.name for subject in subjects]
-    # Session scope makes pytest run all tests of one implementation before the next starts.
-    metafunc.parametrize("backend", subjects, ids=names, indirect=True, scope="session")
+    # Session scope makes pytest run all tests of one implementation before the next starts; the group keeps
+    # them together when several processes share the work.
+    values = [
+        pytest.param(subject, id=subject.name, marks=pytest.mark.xdist_group(subject.name)) for subject in subjects
+    ]
+    metafunc.parametrize("backend", values, indirect=True, scope="session")
 
 
 def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
@@ -51,7 +54,9 @@ def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The database and PgBouncer, seeded and healthy. TANDEM_VERIFY_PROJECT lets several runs be side by side."""
-    with Stack(os.environ.get("TANDEM_VERIFY_PROJECT") or "tandem-verify") as stack:
+    project = os.environ.get("TANDEM_VERIFY_PROJECT") or "tandem-verify"
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    with Stack(f"{project}-{worker}" if worker else project) as stack:
         yield stack
 
 
