@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 import asyncpg
@@ -14,17 +14,10 @@ from recipes.errors import DatabaseUnavailable
 ACQUIRE_TIMEOUT_S = 1.5
 STATEMENT_TIMEOUT_S = 2.0
 
-# What a server that is away, stopping or full does to a connection. TimeoutError is an OSError.
-UNAVAILABLE = (
-    OSError,
-    asyncpg.InterfaceError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.InvalidSQLStatementNameError,
-)
+# What a server that is away, stopping or full does to a connection, in any of its states: asyncpg has a class for
+# each of many. The statements are fixed and their values checked, so no other error is to be told apart from these.
+# TimeoutError is an OSError.
+UNAVAILABLE = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError)
 
 type Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
@@ -81,7 +74,9 @@ async def guarded(acquired: AbstractAsyncContextManager[Connection]) -> AsyncIte
             try:
                 yield connection
             except UNAVAILABLE:
-                connection.terminate()
+                # The pool has taken one back already that was lost.
+                with suppress(asyncpg.InterfaceError):
+                    connection.terminate()
                 raise
     except UNAVAILABLE as error:
         raise DatabaseUnavailable from error

@@ -1,0 +1,53 @@
+// The recipes application, async: coroutines on one event loop per thread. Configured by the
+// environment alone.
+//
+//   GET  /healthz                        alive; never touches the database
+//   GET  /                               a fixed page
+//   POST /user/, GET PUT DELETE /user/N  users in memory; GET /users/ lists them
+//   POST /work?delay_ms=N                adds numbers, then waits
+//   GET  /api/v1/recipes                 a random recipe that the session's user may see
+//   GET  /api/v1/recipes/N               that recipe
+//   POST /api/v1/recipes/N/notes         a note on it
+//   GET  /api/v1/dashboard               what is new for the user
+
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <exception>
+#include <format>
+#include <iostream>
+
+#include "config.hpp"
+#include "log.hpp"
+#include "server.hpp"
+
+namespace {
+
+constexpr int bad_configuration = 2;
+
+/// The soft limit is low for the sake of old programs that use select().
+void raise_open_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+}  // namespace
+
+int main() {
+    try {
+        const auto config = tandem::read_config(tandem::process_environment);
+        tandem::set_log_level(config.log_level);
+        raise_open_file_limit();
+        tandem::serve(config);
+        return EXIT_SUCCESS;
+    } catch (const tandem::ConfigError& error) {
+        std::cerr << error.what() << '\n';
+        return bad_configuration;
+    } catch (const std::exception& error) {
+        tandem::log(tandem::LogLevel::error, error.what());
+        return EXIT_FAILURE;
+    }
+}

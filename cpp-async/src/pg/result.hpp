@@ -1,0 +1,93 @@
+// Answers of the server and their binary format.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::pg {
+
+using Time = std::chrono::sys_seconds;
+
+/// The database is away, did not answer in time, or answered what cannot be understood.
+class Error : public std::runtime_error {
+public:
+    explicit Error(const std::string& what, std::string sqlstate = {})
+        : std::runtime_error(what), sqlstate_(std::move(sqlstate)) {}
+
+    /// Five characters, or none when the error is not the server's.
+    [[nodiscard]] const std::string& sqlstate() const { return sqlstate_; }
+
+private:
+    std::string sqlstate_;
+};
+
+/// Decoders of the binary format; they throw Error when the bytes are not such a value.
+std::int32_t decode_int4(std::string_view bytes);
+Time decode_timestamptz(std::string_view bytes);
+std::vector<std::string> decode_text_array(std::string_view bytes);
+
+/// A row of a result in binary format. Valid as long as the result.
+class Row {
+public:
+    Row(const PGresult* result, int row) : result_(result), row_(row) {}
+
+    [[nodiscard]] bool is_null(int column) const { return PQgetisnull(result_, row_, column) != 0; }
+    [[nodiscard]] std::int32_t int4(int column) const { return decode_int4(bytes(column)); }
+    [[nodiscard]] std::string text(int column) const { return std::string{bytes(column)}; }
+    [[nodiscard]] Time timestamptz(int column) const { return decode_timestamptz(bytes(column)); }
+    [[nodiscard]] std::vector<std::string> text_array(int column) const {
+        return decode_text_array(bytes(column));
+    }
+
+    [[nodiscard]] std::optional<std::int32_t> optional_int4(int column) const;
+    [[nodiscard]] std::optional<std::string> optional_text(int column) const;
+    [[nodiscard]] std::optional<Time> optional_timestamptz(int column) const;
+
+private:
+    [[nodiscard]] std::string_view bytes(int column) const;
+
+    const PGresult* result_;
+    int row_;
+};
+
+/// The answer to one statement.
+class Result {
+public:
+    /// Empty until there is an answer.
+    Result() = default;
+    explicit Result(PGresult* result) : result_(result) {}
+
+    [[nodiscard]] const PGresult* get() const { return result_.get(); }
+    [[nodiscard]] int size() const { return PQntuples(result_.get()); }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    [[nodiscard]] Row operator[](int row) const { return {result_.get(), row}; }
+    /// What the server says that it did: `COMMIT`, `INSERT 0 1`.
+    [[nodiscard]] std::string_view command() const { return PQcmdStatus(result_.get()); }
+
+    /// The rows, each made into a model.
+    template <class Function>
+    [[nodiscard]] auto map(Function make) const {
+        std::vector<decltype(make(Row{nullptr, 0}))> models;
+        models.reserve(static_cast<std::size_t>(size()));
+        for (int row = 0; row < size(); ++row) {
+            models.push_back(make((*this)[row]));
+        }
+        return models;
+    }
+
+private:
+    struct Clear {
+        void operator()(PGresult* result) const { PQclear(result); }
+    };
+    std::unique_ptr<PGresult, Clear> result_;
+};
+
+}  // namespace tandem::pg

@@ -1,0 +1,13 @@
+# Writes a header with one string constant per file: `session.sql` becomes `contract_text::session`.
+function(embed header)
+  set(text "#pragma once\n#include <string_view>\n\nnamespace contract_text {\n")
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    file(READ ${file} content)
+    string(APPEND text "inline constexpr std::string_view ${name} = R\"text(${content})text\";\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  string(APPEND text "}\n")
+  file(CONFIGURE OUTPUT ${header} CONTENT "${text}" @ONLY)
+endfunction()
