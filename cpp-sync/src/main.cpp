@@ -33,6 +33,12 @@ void raise_open_file_limit() {
     }
 }
 
+/// libpq looks names up without a time limit, and the resolver's own is 5 s twice.
+void limit_name_lookups() {
+    constexpr int keep_the_users = 0;
+    ::setenv("RES_OPTIONS", "timeout:1 attempts:1", keep_the_users);
+}
+
 }  // namespace
 
 int main() {
@@ -40,6 +46,7 @@ int main() {
         const auto config = tandem::read_config(tandem::process_environment);
         tandem::set_log_level(config.log_level);
         raise_open_file_limit();
+        limit_name_lookups();
         tandem::serve(config);
         return EXIT_SUCCESS;
     } catch (const tandem::ConfigError& error) {

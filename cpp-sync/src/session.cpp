@@ -126,6 +126,10 @@ bool Session::read_head(Parser& parser) {
     ErrorCode error;
     http::read_header(stream_, buffer_, parser, error);
     idle_ = false;
+    // To Beast a body in another coding is no body at all, and the next request.
+    if (!error && !parser.chunked() && parser.get().count(http::field::transfer_encoding) > 0) {
+        error = http::error::bad_transfer_encoding;
+    }
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
         refuse(head_too_large_response());
     } else if (is_http_error(error) && error != http::error::end_of_stream &&
