@@ -41,7 +41,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # Session scope makes pytest run all tests of one implementation before the next starts; the group keeps
     # them together when several processes share the work.
     values = [
-        pytest.param(subject, id=subject.name, marks=pytest.mark.xdist_group(subject.name)) for subject in subjects
+        pytest.param(subject, id=subject.name, marks=pytest.mark.xdist_group(subject.name))
+        for subject in subjects
     ]
     metafunc.parametrize("backend", values, indirect=True, scope="session")
 

@@ -11,9 +11,7 @@ from tandem.errors import UsageError, unknown
 from tandem.placement import EnvFile, evaluate, read_env_file
 from tandem.scenario import Entry, Scenario
 
-CpuFormula = Annotated[
-    str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)
-]
+CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
 
 
 class Unsupported(BaseModel):

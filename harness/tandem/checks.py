@@ -10,7 +10,8 @@ import pytest
 from tandem.catalog import Catalog
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
-TESTS = ("harness/tests", "contract/tests")
+SIDE_BY_SIDE = "2"
+"""Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 
 
@@ -33,15 +34,16 @@ class _LastLine:
             self.failed += 1
 
 
-def _pytest(root: Path, arguments: list[str]) -> int:
-    counts = _LastLine()
+def _pytest(root: Path, *sessions: list[str]) -> int:
+    """Runs sessions one after the other; returns the worst exit status. The last line sums them up."""
+    counts, status = _LastLine(), 0
     config = str(root / "harness/pyproject.toml")
-    status = pytest.main(
-        ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider", *arguments], plugins=[counts]
-    )
+    common = ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider"]
+    for arguments in sessions:
+        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts])))
     skipped = f", {counts.skipped} skipped" if counts.skipped else ""
     print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
-    return int(status)
+    return status
 
 
 def build_images(root: Path) -> None:
@@ -61,9 +63,15 @@ def build_images(root: Path) -> None:
 
 
 def everything(root: Path) -> int:
-    """All tests. Returns the exit status."""
+    """All tests. Returns the exit status.
+
+    What measures runs alone. What only asks questions of containers runs two implementations at a time.
+    """
     build_images(root)
-    return _pytest(root, [str(root / folder) for folder in TESTS])
+    own = str(root / "harness/tests/test_implementations.py")
+    alone = [str(root / "harness/tests"), "--ignore", own]
+    together = ["-n", SIDE_BY_SIDE, "--dist", "loadgroup", own, str(root / "contract/tests")]
+    return _pytest(root, alone, together)
 
 
 def quick(root: Path) -> int:

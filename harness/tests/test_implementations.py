@@ -18,7 +18,9 @@ def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"stage {name}")) for name in NAMES]
+)
 def test_the_implementations_own_tests_pass(name: str) -> None:
     done = build(name, "test")
     assert done.returncode == 0, done.stderr[-4000:]

@@ -21,8 +21,13 @@ CONTROL = {
 
 
 def normalise(sql: str) -> str:
-    """One spelling for one statement: single spaces, no closing semicolon, lower case."""
-    return re.sub(r"\s+", " ", sql).strip().rstrip(";").strip().lower()
+    """One spelling for one statement: single spaces, no closing semicolon, lower case, one mark for any value.
+
+    A statement that was parsed since the reset is shown with its constants as parameters, numbered on from its
+    own; one that was parsed before it is shown as it was sent.
+    """
+    text = re.sub(r"\s+", " ", sql).strip().rstrip(";").strip().lower()
+    return re.sub(r"\$\d+|\b\d+\b|'[^']*'", "?", text)
 
 
 def read_queries(folder: Path) -> dict[str, str]:
