@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use hyper::body::{Body, Bytes};
 use hyper::Request;
+use hyper::body::{Body, Bytes};
 
 use crate::errors::Error;
 

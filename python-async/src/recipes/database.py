@@ -14,10 +14,20 @@ from recipes.errors import DatabaseUnavailable
 ACQUIRE_TIMEOUT_S = 1.5
 STATEMENT_TIMEOUT_S = 2.0
 
-# What a server that is away, stopping or full does to a connection, in any of its states: asyncpg has a class for
-# each of many. The statements are fixed and their values checked, so no other error is to be told apart from these.
-# TimeoutError is an OSError.
-UNAVAILABLE = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError)
+# What a server that is away, stopping or full does to a connection, in any of its states. TimeoutError is an OSError.
+UNAVAILABLE = (
+    OSError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.PostgresSystemError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InvalidSQLStatementNameError,
+    asyncpg.InvalidTransactionStateError,
+)
 
 type Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
