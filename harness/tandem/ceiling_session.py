@@ -130,19 +130,14 @@ class Session:
 
     def _database(self, null: Prepared, folder: Path) -> float:
         assert self.scenario.session_user is not None
-        lab, stack, plan = self._lab(null, folder / DATABASE), null.stack, self.under.plan
+        stack, plan, file = null.stack, self.under.plan, folder / DATABASE / "script.sql"
+        file.parent.mkdir(parents=True, exist_ok=True)
         cpuset = stack.variables.get("APP_CPUSET", "")
         clients, key = int(null.knobs["DB_POOL_MAX"]), session_key(self.scenario.session_user)
-        lab.start()
-        lab.wait_ready()
         stack.stop("app", grace_s=1)  # pgbench takes its place
-        try:
-            for seconds in (plan.warm_up_s, plan.closed_s):
-                result = pgbench.run(
-                    stack, self.scenario, key, clients, cpuset, seconds, folder / DATABASE / "script.sql"
-                )
-        finally:
-            lab.collect()
+        stack.execute("db", ["reset"])
+        for seconds in (plan.warm_up_s, plan.closed_s):
+            result = pgbench.run(stack, self.scenario, key, clients, cpuset, seconds, file)
         if result.failed:
             raise TandemError(f"{result.failed} transactions of pgbench failed")
         return result.transactions_per_s

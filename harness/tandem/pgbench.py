@@ -23,6 +23,7 @@ PARAMETERS = {
     **{name: ["user_id"] for name in DASHBOARD_PARTS},
 }
 """Query -> the pgbench variables that take the places of $1, $2, …"""
+NOTE = "A pinch more salt, and serve it with crème fraîche."
 ONE_ROW = ("session", "recipe_random", "recipe_by_id")
 """Their columns become variables: `user_id` of the session, `id` of the recipe."""
 
@@ -71,9 +72,8 @@ def run(
     file.write_text(script(scenario, stack.root / "contract/sql/queries"))
     cpus = expand(cpuset)
     threads = min(clients, len(cpus) or 1)
-    note = scenario.body.text if scenario.body and scenario.body.text else ""
     options = ["-n", "-M", "prepared", "-c", str(clients), "-j", str(threads), "-T", str(seconds)]
-    variables = ["-D", f"key={key}", "-D", f"text={note}"]
+    variables = ["-D", f"key={key}", "-D", f"text={NOTE}"]
     try:
         said = stack.docker.run(
             "tandem/db",
