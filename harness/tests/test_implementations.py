@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.docker
+COLD_S = 1800
+"""A stage without caches, beside another, on two cores."""
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
@@ -15,7 +18,7 @@ NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
 def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
     command = ["docker", "buildx", "build", "--progress", "plain", "--target", target]
     command += ["--file", f"{folder}/Dockerfile", "."]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=COLD_S)
 
 
 @pytest.mark.parametrize(
