@@ -13,11 +13,11 @@ from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY, Ceilings, Rounds
 from tandem.cell import Cell
 from tandem.client import session_key
 from tandem.errors import TandemError, UsageError
+from tandem.fresh import accepted, fresh_start
 from tandem.golden import Exact, read_answers
 from tandem.lab import BenchLab
 from tandem.live import View
 from tandem.prepare import Conditions, Prepared, build, refuse_or_clean_up, start
-from tandem.record import Verdict, Window
 from tandem.scenario import Answer, Scenario
 from tandem.store import write_atomically
 
@@ -109,24 +109,15 @@ class Session:
     def _visit(self, name: str, prepared: Prepared, folder: Path, number: int) -> float:
         """A fresh start; returns the goodput. From the second round on also the cost at the equal load."""
         plan, lab = self.under.plan, self._lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
-        try:
-            lab.start()
-            lab.wait_ready()
-            wrong = lab.verify()
-            if wrong:
-                raise TandemError(wrong[0].text)
-            lab.warm_up(plan.warm_up_s)
-            closed = _accepted(lab.measure("closed", plan.closed_s, None))
+        with fresh_start(lab, plan.warm_up_s):
+            closed = accepted(lab.measure("closed", plan.closed_s, None))
             if name not in MEANINGS:
                 self._rounds.bottlenecks.setdefault(name, []).append(closed.bottleneck)
                 if self._rate is not None:
-                    opened = _accepted(lab.measure("open", plan.open_s, self._rate))
+                    opened = accepted(lab.measure("open", plan.open_s, self._rate))
                     if opened.app_cpu_us_per_request is not None:
                         self._rounds.costs.setdefault(name, []).append(opened.app_cpu_us_per_request)
             return closed.goodput_rps
-        finally:
-            lab.collect()
-            lab.stop()
 
     def _database(self, null: Prepared, folder: Path) -> float:
         assert self.scenario.session_user is not None
@@ -170,13 +161,6 @@ class Session:
         return replace(
             cell, scenario=scenario, answers=Exact(bodies[name]), load_address="proxy:8081", proxied=False
         )
-
-
-def _accepted(window: Window) -> Window:
-    if window.verdict is not Verdict.OK:
-        texts = [finding.text for finding in window.findings if finding.severity != "warning"]
-        raise TandemError(f"{window.verdict}: {texts[0]}")
-    return window
 
 
 def supporting(under: Conditions, scenario: Scenario, asked: list[str] | None) -> list[str]:
