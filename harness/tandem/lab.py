@@ -18,7 +18,7 @@ from tandem.idle import IdleConnections
 from tandem.measure import Conditions, Measured, window
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
-from tandem.probes.haproxy import HAProxy
+from tandem.probes.haproxy import HAProxy, point
 from tandem.probes.host import TICKS_PER_S, read_cpu
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
@@ -60,19 +60,31 @@ class BenchLab:
     # ---- phases, in their order ----
 
     def start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         self.stack.stop("app", grace_s=1)
         self.stack.execute("db", ["reset"])
+        self.launch()
+
+    def launch(self) -> None:
+        """A fresh container of the application, the database left as it is."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.stack.start(["app"])
 
     def wait_ready(self) -> None:
         self._app = self.stack.service("app")
         self._await(f"http://{self._app.address}:8080/healthz")
         self._services = {role: self.stack.service(role) for role in ROLES}
+        self.select()
         self.ask_for(self.cell, self.cell.load_address)
         self._await(f"http://{self._reach(self.cell.load_address)}/healthz")
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
-        self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
+        if self.stack.slot is None:
+            self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
+
+    def select(self) -> None:
+        """Where several applications are up: makes HAProxy ask this one."""
+        if self.stack.slot and self.cell.proxied:
+            assert self._app is not None
+            point(self._services["proxy"].address, self._app.address)
 
     def ask_for(self, cell: Cell, load_address: str) -> None:
         """Makes `cell` what is asked from now on, at service:port."""
@@ -211,6 +223,13 @@ class BenchLab:
         service, _, port = address.partition(":")
         return f"{self._services[service].address}:{port}"
 
+    def _target(self) -> str:
+        """service:port as the generator reaches it."""
+        address = self.cell.load_address
+        if self.stack.slot and address.startswith("app:"):
+            return address.replace("app:", f"{self.stack.project}-{self.stack.slot}:", 1)
+        return address
+
     def _app_log(self) -> str:
         return f"end of the application's log:\n{self.stack.log('app')}"
 
@@ -244,7 +263,7 @@ class BenchLab:
     def _load(self, duration_s: int, rate_rps: int | None) -> generator.Load:
         assert self._client is not None
         threads = cpus_in(self._services["loadgen"].cpuset) or 1
-        return self._client.load(self.cell.load_address, threads, duration_s, rate_rps)
+        return self._client.load(self._target(), threads, duration_s, rate_rps)
 
     def _run(self, name: str, load: generator.Load) -> float:
         """Runs a load to its end and brings its files home; returns when it began (time.time())."""

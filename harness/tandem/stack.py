@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -47,12 +48,15 @@ class Stack:
     """One Compose project with its variables.
 
     variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given.
+    slot: the name of this stack's application where several are up at once in one project.
     """
 
-    def __init__(self, root: Path, project: str, variables: dict[str, str], env_file: Path) -> None:
+    def __init__(
+        self, root: Path, project: str, variables: dict[str, str], env_file: Path, slot: str | None = None
+    ) -> None:
         env_file.parent.mkdir(parents=True, exist_ok=True)
         env_file.write_text("".join(f"{name}={value}\n" for name, value in sorted(variables.items())))
-        self.root, self.project, self.variables = root, project, variables
+        self.root, self.project, self.variables, self.slot = root, project, variables, slot
         self.docker = DockerClient(
             compose_files=[root / "compose.yaml"],
             compose_project_name=project,
@@ -62,11 +66,13 @@ class Stack:
 
     def build(self, service: str) -> None:
         """Builds one image. Raises TandemError with the end of the output."""
+        said: deque[str] = deque(maxlen=LOG_TAIL)
         try:
-            self.docker.compose.build([service], quiet=True)
-        except DockerException as error:
+            for _, line in self.docker.compose.build([service], progress="plain", stream_logs=True) or ():
+                said.append(line.decode(errors="replace").rstrip())
+        except DockerException:
             what = f"{service} ({self.variables['IMPL']})" if service == "app" else service
-            raise TandemError(f"the image of {what} does not build:\n{_said(error)}") from None
+            raise TandemError(f"the image of {what} does not build:\n" + "\n".join(said)) from None
 
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
@@ -76,6 +82,11 @@ class Stack:
         """
         try:
             for service in services:
+                if service == "app" and self.slot:
+                    self.docker.compose.run(
+                        "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
+                    )
+                    continue
                 self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
         except DockerException as error:
             raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
@@ -109,10 +120,18 @@ class Stack:
 
     def container(self, service: str) -> Container:
         """The service's container. Raises TandemError if there is none."""
-        found = self.docker.compose.ps([service], all=True)
-        if not found:
+        found = self._find(service)
+        if found is None:
             raise TandemError(f"the service {service} has no container")
-        return found[0]
+        return found
+
+    def _find(self, service: str) -> Container | None:
+        if service == "app" and self.slot:
+            name = f"{self.project}-{self.slot}"
+            found = self.docker.container.list(all=True, filters=[("name", f"^{name}$")])
+        else:
+            found = self.docker.compose.ps([service], all=True)
+        return found[0] if found else None
 
     def service(self, service: str) -> Service:
         """The running container of a service. Raises TandemError, with its log, if it does not run."""
@@ -155,15 +174,22 @@ class Stack:
 
     def stop(self, service: str, grace_s: int) -> int | None:
         """Stops and removes a service's container; returns its exit status, None if there was none."""
-        containers = self.docker.compose.ps([service], all=True)
-        for container in containers:
-            if container.state.running:
-                container.stop(time=grace_s)
-            container.reload()  # type: ignore[no-untyped-call]
-            status = container.state.exit_code
-            container.remove(force=True, volumes=True)
-            return status
-        return None
+        container = self._find(service)
+        if container is None:
+            return None
+        if container.state.running:
+            container.stop(time=grace_s)
+        container.reload()  # type: ignore[no-untyped-call]
+        status = container.state.exit_code
+        container.remove(force=True, volumes=True)
+        return status
+
+    def pause(self) -> None:
+        """Freezes the application: it keeps its memory and connections and gets no CPU."""
+        self.container("app").pause()
+
+    def unpause(self) -> None:
+        self.container("app").unpause()
 
     def down(self) -> None:
         """Removes the project's containers, network and volumes, found by Compose's own project label."""

@@ -1,10 +1,17 @@
-"""HAProxy's own statistics, from its page in CSV form."""
+"""HAProxy's own statistics, from its page in CSV form, and the choice of the application that it asks."""
 
 import csv
 import io
+import socket
 from dataclasses import dataclass
 
 import httpx
+
+from tandem.errors import TandemError
+
+RUNTIME_PORT = 9999
+SLOT = "app/slot"
+"""The server of compose/proxy/haproxy.cfg that can be pointed anywhere."""
 
 
 @dataclass(frozen=True)
@@ -44,3 +51,20 @@ class HAProxy:
 
     def close(self) -> None:
         self._client.close()
+
+
+def point(proxy: str, application: str) -> None:
+    """Makes HAProxy ask the application at this address, through its runtime API. Raises TandemError if it does not.
+
+    https://docs.haproxy.org/3.0/management.html#9.3-set%20server
+    """
+    commands = f"set server {SLOT} addr {application} port 8080; set server {SLOT} state ready; show servers state app\n"
+    try:
+        with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
+            connection.sendall(commands.encode())
+            connection.shutdown(socket.SHUT_WR)
+            said = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
+    except OSError as error:
+        raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
+    if not any(line.split()[3:6] == ["slot", application, "2"] for line in said.splitlines()):
+        raise TandemError(f"HAProxy does not ask {application}: {said.strip()}")
