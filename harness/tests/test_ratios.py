@@ -1,0 +1,205 @@
+"""tandem.ratios: paired comparison on log ratios, and what is said about it."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tandem.ratios import (
+    Ratio,
+    compare,
+    compare_many,
+    detectable_ratio,
+    holm,
+    p_difference,
+    p_sign_flip,
+    verdict,
+    verdicts,
+)
+
+LN = st.floats(-2, 2).map(lambda value: round(value, 6))
+SETS = st.lists(LN, min_size=2, max_size=9)
+
+
+def test_an_example_computed_by_hand() -> None:
+    # ln: mean 0.02, deviations -0.01 0 0.01: s = 0.01, half-width 4.303 x 0.01 / sqrt(3) = 0.02484
+    found = compare([0.01, 0.02, 0.03])
+    assert found.ratio == pytest.approx(math.exp(0.02))
+    assert found.interval == pytest.approx((math.exp(-0.00484), math.exp(0.04484)), abs=1e-4)
+    assert found.sd_ln == pytest.approx(0.01)
+    assert found.p_sign_flip == 2 / 8
+    # t = 3.464 at 2 degrees: p = 1 - 3.464 / sqrt(2 + 12) = 0.0742
+    assert found.p_t == pytest.approx(0.0742, abs=1e-4)
+    # the nearer limit: (0.02956 - 0.02) / 0.005774 = 1.656; one-sided 0.5 x (1 - 1.656 / sqrt(2 + 1.656^2))
+    assert found.p_equivalent == pytest.approx(0.1198, abs=1e-3)
+
+
+@PROPERTY
+@given(SETS)
+def test_swapping_the_sides_turns_the_ratio_over(ln: list[float]) -> None:
+    one, other = compare(ln), compare([-value for value in ln])
+    assert one.ratio is not None
+    assert one.interval is not None
+    assert other.ratio == pytest.approx(1 / one.ratio)
+    assert other.interval == pytest.approx((1 / one.interval[1], 1 / one.interval[0]))
+    assert (other.p_t, other.p_sign_flip, other.p_equivalent) == pytest.approx(
+        (one.p_t, one.p_sign_flip, one.p_equivalent)
+    )
+
+
+@PROPERTY
+@given(SETS)
+def test_the_t_test_is_scipys(ln: list[float]) -> None:
+    if np.std(ln) > 1e-6:
+        assert p_difference(ln) == pytest.approx(stats.ttest_1samp(ln, 0).pvalue)
+
+
+@PROPERTY
+@given(SETS)
+def test_the_sign_flip_p_counts_every_choice_of_signs(ln: list[float]) -> None:
+    total = abs(math.fsum(ln))
+    sums = [
+        abs(math.fsum(s * v for s, v in zip(signs, ln, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(ln))
+    ]
+    slack = 1e-9 * sum(map(abs, ln))
+    assert p_sign_flip(ln) == pytest.approx(np.mean([one >= total - slack for one in sums]))
+
+
+@pytest.mark.parametrize("n", range(2, 21))
+def test_the_smallest_exact_p(n: int) -> None:
+    assert p_sign_flip(np.arange(1, n + 1)) == 2 / 2**n
+
+
+def test_above_twenty_blocks_the_sign_flip_is_sampled_and_reproducible() -> None:
+    ln = np.random.default_rng(1).normal(0.01, 0.03, 25)
+    assert p_sign_flip(ln) == p_sign_flip(ln)
+    assert p_sign_flip(ln) == pytest.approx(p_difference(ln), abs=0.01)
+    assert p_sign_flip(np.ones(25)) == 1 / 100_001
+
+
+def test_many_at_once_are_the_same_as_one_by_one() -> None:
+    sets = np.random.default_rng(2).normal(0, 0.1, (20, 7))
+    assert compare_many(sets) == [compare(one.tolist()) for one in sets]
+
+
+@pytest.mark.parametrize(("ln", "ratio"), [([], None), ([0.5], math.exp(0.5))])
+def test_too_few_blocks(ln: list[float], ratio: float | None) -> None:
+    found = compare(ln)
+    assert (found.n, found.ratio) == (len(ln), ratio)
+    rest = found.model_dump(exclude={"n", "ratio"})
+    assert set(rest.values()) == {None}
+    assert verdict(found) == "too few"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        compare([0.1, bad, 0.1])
+
+
+@pytest.mark.parametrize(("value", "p_t", "word"), [(0.0, 1.0, "equivalent"), (0.5, 0.0, "faster")])
+def test_equal_values(value: float, p_t: float, word: str) -> None:
+    found = compare([value] * 6)
+    assert found.interval == pytest.approx((math.exp(value), math.exp(value)))
+    assert found.p_t == p_t
+    assert found.detectable_ratio == 1
+    assert verdict(found) == word
+
+
+def test_a_huge_spread_is_written_as_json() -> None:
+    assert '"interval":[0.0,null]' in compare([-400.0, 400.0]).model_dump_json().replace("e-", "")
+
+
+# ---- minimum detectable effect ----
+
+
+@pytest.mark.parametrize(
+    ("n", "percent"), [(6, (2.0, 4.1, 10.7)), (10, (1.4, 2.9, 7.3)), (20, (0.9, 1.9, 4.8))]
+)
+def test_the_minimum_detectable_effect_of_the_method(n: int, percent: tuple[float, float, float]) -> None:
+    """At a variation of 1, 2 and 5 % on both sides."""
+    for variation, expected in zip((0.01, 0.02, 0.05), percent, strict=True):
+        found = detectable_ratio(math.sqrt(2) * variation, n)
+        assert found is not None
+        assert round((found - 1) * 100, 1) == expected
+
+
+def test_more_blocks_detect_less_and_one_detects_nothing() -> None:
+    effects = [detectable_ratio(0.05, n) for n in range(2, 60)]
+    assert effects == sorted(effects, key=lambda effect: -(effect or 0))
+    assert detectable_ratio(0.05, 1) is None
+
+
+# ---- Holm ----
+
+
+def test_holm_by_hand() -> None:
+    # sorted 0.01 0.02 0.03 0.04, times 4 3 2 1: 0.04 0.06 0.06 0.04, made monotone
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.6, None, 0.7]) == [1.0, None, 1.0]
+    assert holm([]) == []
+
+
+@PROPERTY
+@given(st.lists(st.none() | st.floats(0, 1), max_size=8))
+def test_holm_keeps_the_order_and_only_raises(p_values: list[float | None]) -> None:
+    adjusted = holm(p_values)
+    assert [p is None for p in adjusted] == [p is None for p in p_values]
+    pairs = [(p, a) for p, a in zip(p_values, adjusted, strict=True) if p is not None and a is not None]
+    assert all(p <= a <= 1 for p, a in pairs)
+    assert [a for _, a in sorted(pairs)] == sorted(a for _, a in pairs)
+
+
+# ---- verdict ----
+
+
+def around(middle: float, spread: float, n: int) -> Ratio:
+    return compare([middle + spread * ((-1) ** i) * (1 + i % 3) / 2 for i in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("middle", "spread", "n", "rate", "cost"),
+    [
+        (0.10, 0.01, 6, "faster", "dearer"),
+        (-0.10, 0.01, 6, "slower", "cheaper"),
+        (0.0, 0.005, 6, "equivalent", "equivalent"),
+        (0.01, 0.002, 10, "equivalent", "equivalent"),
+        (0.0, 0.10, 6, "inconclusive", "inconclusive"),
+        (0.10, 0.01, 5, "inconclusive", "inconclusive"),
+        (0.10, 0.01, 1, "too few", "too few"),
+    ],
+)
+def test_the_words(middle: float, spread: float, n: int, rate: str, cost: str) -> None:
+    found = around(middle, spread, n)
+    assert verdict(found, "higher") == rate
+    assert verdict(found, "lower") == cost
+
+
+def test_a_real_difference_inside_the_margin_is_equivalent() -> None:
+    found = around(0.01, 0.002, 10)
+    assert found.p_t is not None
+    assert found.p_t < 0.001
+
+
+def test_one_block_against_the_others_is_not_enough_at_six() -> None:
+    found = compare([0.2, 0.21, 0.19, 0.2, 0.22, -0.001])
+    assert found.p_t is not None
+    assert found.p_t < 0.05
+    assert found.p_sign_flip == 4 / 64
+    assert verdict(found) == "inconclusive"
+
+
+def test_a_large_table_asks_more_of_each_line() -> None:
+    weak = compare([0.3, 0.2, 0.1, 0.25, 0.02, 0.15])
+    assert weak.p_t is not None
+    assert 0.005 < weak.p_t < 0.05
+    assert verdict(weak) == "faster"
+    noise = around(0.0, 0.2, 6)
+    assert verdicts([weak, *[noise] * 9, compare([])])[0] == "inconclusive"
+    assert verdicts([weak, compare([])]) == ["faster", "too few"]

@@ -1,0 +1,81 @@
+"""tandem.steady: has a warm-up reached a steady state? The calibration is in test_selftest_statistics.py."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tandem.ratios import Floats
+from tandem.selftest.series import shape, simulated
+from tandem.steady import steady
+
+SPAN = np.arange(30)
+
+
+def caught(series: Floats) -> float:
+    return float(np.mean([not steady(one).steady for one in series]))
+
+
+def test_an_even_series_is_steady() -> None:
+    found = steady([1000] * 30)
+    assert (found.steady, found.reason, found.change_points) == (True, "steady", [])
+    assert (found.drift_share, found.noise_share) == (0, 0)
+
+
+def test_a_step_is_found_where_it_is() -> None:
+    found = steady(1000 * (1 + 0.2 * (SPAN >= 12)) + 5 * (-1.0) ** SPAN)
+    assert (found.reason, found.change_points) == ("change-point", [12])
+
+
+def test_a_slope_is_measured_over_the_span() -> None:
+    found = steady(1000 + SPAN * 3.0 + 40 * np.sin(SPAN * 2.5))
+    assert found.reason == "drift"
+    assert found.drift_share == pytest.approx(3 * 29 / 1043.5, abs=0.02)
+
+
+def test_a_slope_within_the_limit_is_steady() -> None:
+    found = steady(1000 + SPAN * 0.5)
+    assert found.steady
+    assert found.drift_share == pytest.approx(0.5 * 29 / 1007.25)
+
+
+def test_the_noise_is_not_inflated_by_a_step_or_a_slope() -> None:
+    for level in (shape("step-15", 0.2), shape("ramp", 0.2)):
+        shares = [steady(one).noise_share or 0 for one in simulated(level, 0.02, 200)]
+        assert np.mean(shares) == pytest.approx(0.02, rel=0.15)
+
+
+def test_a_warm_up_that_is_still_rising_is_caught() -> None:
+    assert caught(simulated(1000 * (1 - 0.2 * np.exp(-SPAN / 5)), 0.02, 100)) > 0.95
+
+
+@pytest.mark.parametrize("seconds", [1, 2, 3])
+def test_a_few_stolen_seconds_are_no_change(seconds: int) -> None:
+    level = np.where((SPAN >= 12) & (12 + seconds > SPAN), 500.0, 1000.0)
+    assert caught(simulated(level, 0.02, 100)) < 0.06
+
+
+def test_a_level_that_falls_for_good_is_a_change() -> None:
+    """Negative control of the test above."""
+    assert caught(simulated(np.where(SPAN >= 12, 500.0, 1000.0), 0.02, 50)) == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 29])
+def test_too_few_buckets(n: int) -> None:
+    found = steady([1000] * n)
+    assert (found.steady, found.reason, found.drift_share) == (False, "too-few", None)
+
+
+def test_fewer_buckets_can_be_asked_for() -> None:
+    assert steady([1000] * 10, least=10).steady
+    assert steady([1000] * 5, least=1).reason == "too-few"
+
+
+def test_no_answers_are_not_steady() -> None:
+    assert steady([0] * 30).reason == "no-answers"
+
+
+@pytest.mark.parametrize("bad", [[math.nan] * 30, [[1.0] * 30]])
+def test_what_is_no_series_is_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        steady(bad)
