@@ -11,6 +11,11 @@ set positional-arguments := true
 @bench *arguments:
     harness/run bench "$@"
 
+# Say which is better and by how much: just compare python-sync python-async, just compare node node:DB_POOL_MAX=4
+[group('measure')]
+@compare *arguments:
+    harness/run compare "$@"
+
 # Print the table of a campaign again: just report results/reference
 [group('measure')]
 @report *arguments:

@@ -1,5 +1,6 @@
 """Runs a campaign: builds, starts the stack, makes the visits, judges, stores."""
 
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from tandem.lab import BenchLab
 from tandem.live import View
 from tandem.prepare import SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
 from tandem.provenance import environment
-from tandem.record import Run, Trial, Verdict
+from tandem.record import Run, Trial, Verdict, Warning
 from tandem.rows import Floats, read_rows
 from tandem.schedule import schedule
 from tandem.store import Request, Store
@@ -137,7 +138,7 @@ class Bench:
             reasons=reasons,
             bottleneck=bottleneck,
             bottleneck_evidence=evidence,
-            warnings=analyse.run_warnings(trials, summary, verdict),
+            warnings=[*analyse.run_warnings(trials, summary, verdict), *_unfit(plan)],
             summary=summary,
             trials=trials,
             environment=prepared.environment,
@@ -162,6 +163,11 @@ def _responses(folder: Path, trial: Trial, cell: Cell) -> Floats:
     )
     errors = sum(read_report(folder / "open.json").errorDistribution.values())
     return measure.responses(read_rows(folder / "open.sqlite"), asked, errors)
+
+
+def _unfit(plan: Plan) -> list[Warning]:
+    why = plan.unfit(os.cpu_count() or 1)
+    return [Warning(code="unfit-machine", text=why)] if why else []
 
 
 def _told(trial: Trial) -> str:

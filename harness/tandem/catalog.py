@@ -36,6 +36,20 @@ class Implementation(Entry):
     hidden: bool = False
 
 
+class Pairing(BaseModel):
+    """How `compare` alternates (the table [compare] of a plan)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    blocks: Annotated[int, Field(ge=1)]
+    """Fresh starts of every entrant."""
+    rounds: Annotated[int, Field(ge=1)]
+    """Windows of every entrant within a block."""
+    window_s: Annotated[int, Field(ge=2)]
+    warm_up_s: Annotated[int, Field(ge=1)]
+    trim_start_s: float = 0.5
+    trim_end_s: float = 0.25
+
+
 class Plan(Entry):
     """How long and how often (loadgen/plans/*.toml)."""
 
@@ -50,6 +64,18 @@ class Plan(Entry):
     """The open loop's rate, as a share of the goodput of the first closed window."""
     trim_start_s: float = 2.0
     trim_end_s: float = 1.0
+    compare: Pairing | None = None
+    cpus_least: Annotated[int, Field(ge=1)] = 1
+    """A host with fewer is told so, and its results are marked."""
+
+    def unfit(self, cpus: int) -> str | None:
+        """Why a host with so many CPUs is not fit for this plan; None if it is."""
+        if cpus >= self.cpus_least:
+            return None
+        return (
+            f"the plan {self.name} is meant for at least {self.cpus_least} CPUs and this host has {cpus}:"
+            " roles share CPUs, so absolute figures are the machine's as much as the application's"
+        )
 
 
 class Knob(Entry):

@@ -16,13 +16,13 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
+from tandem import ceiling, cli_compare, cli_develop, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
 from tandem.ceiling_session import Session, supporting
 from tandem.errors import TandemError
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
+from tandem.options import RESULTS, ROOT, Implementations, Json, app, duration, err, out, parse_knobs
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
@@ -72,11 +72,12 @@ def bench(
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
-    seconds = estimate_s(chosen, len(request.implementations))
-    lasts = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
+    lasts = duration(estimate_s(chosen, len(request.implementations)))
     view.note(
         f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts} after the builds"
     )
+    if unfit := chosen.unfit(os.cpu_count() or 1):
+        view.note(unfit)
     try:
         store, runs = Bench(catalog, RESULTS, view).run(request, resume)
     finally:
@@ -217,7 +218,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_serve, cli_develop)
+COMMANDS = (cli_compare, cli_serve, cli_develop)
 """Imported for the commands that they add."""
 
 

@@ -120,8 +120,16 @@ class BenchLab:
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
         return report.answered
 
-    def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
-        self._settle()
+    def measure(
+        self,
+        load: Literal["closed", "open"],
+        duration_s: int,
+        rate_rps: int | None,
+        settle: bool = True,
+    ) -> Window:
+        """settle=False: the caller has seen to it that the host is quiet."""
+        if settle:
+            self._settle()
         self.offered(rate_rps)
         assert self._app is not None
         assert self._postgres is not None

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tandem.catalog import Catalog, Implementation, Plan
@@ -48,6 +48,10 @@ class Conditions:
     plan: Plan
     knobs: dict[str, str]
 
+    def with_knobs(self, knobs: dict[str, str]) -> "Conditions":
+        """The same with further knobs, which win."""
+        return replace(self, knobs={**self.knobs, **knobs})
+
     def check(self, scenario: str, implementations: list[Implementation]) -> None:
         """Raises UsageError for names that do not exist or do not fit together, or this host."""
         self.catalog.pick("scenario", scenario, self.catalog.scenarios)
@@ -65,8 +69,10 @@ class Conditions:
                 raise UsageError(f"{implementation.name} does not support {scenario}: {reason}")
             self.catalog.effective_knobs(implementation, have, self.knobs)
 
-    def prepare(self, implementation: Implementation, scenario: Scenario, folder: Path) -> Prepared:
-        """The cell and its stack. folder: where `compose.env` goes."""
+    def prepare(
+        self, implementation: Implementation, scenario: Scenario, folder: Path, slot: str | None = None
+    ) -> Prepared:
+        """The cell and its stack. folder: where `compose.env` goes. slot: of one application among several."""
         catalog = self.catalog
         topology = catalog.topologies[self.topology].variables
         placement = catalog.placements[self.placement].variables
@@ -82,7 +88,7 @@ class Conditions:
             "STATS_PORT": "0",
             "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         }
-        stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env")
+        stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot)
         return Prepared(folder.name, self.cell(implementation, scenario, knobs), stack, knobs)
 
     def cell(self, implementation: Implementation, scenario: Scenario, knobs: dict[str, str]) -> Cell:

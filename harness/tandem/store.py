@@ -1,9 +1,11 @@
 """Results on disk: one folder per campaign, written so that a kill at any moment loses one trial at most."""
 
 import os
+import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -17,6 +19,7 @@ NEEDED_BYTES = 1 << 30
 class Request(Part):
     """What the user asked for; the same request and seed give the same schedule."""
 
+    kind: Literal["bench", "compare"] = "bench"
     implementations: list[str]
     scenario: str
     topology: str
@@ -48,6 +51,11 @@ def write_atomically(file: Path, text: str) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise TandemError(f"{file} cannot be written: {error.strerror}. Finished trials are kept.") from None
+
+
+def file_name(name: str) -> str:
+    """A name as it can stand in a path: an implementation's path or a set of knobs becomes one word."""
+    return re.sub(r"[^A-Za-z0-9.~-]+", "-", name)
 
 
 def _write(file: Path, model: BaseModel) -> None:
@@ -83,9 +91,10 @@ class Store:
     def create(cls, results: Path, request: Request) -> "Store":
         """A new campaign. Raises TandemError if there is too little space or the folder cannot be made."""
         now = datetime.now(UTC)
-        what = "+".join(name.replace("/", "-") for name in request.implementations)
+        kind = "" if request.kind == "bench" else f"{request.kind}-"
+        what = "+".join(map(file_name, request.implementations))[:80]
         campaign = Campaign(
-            id=f"{now:%Y%m%dT%H%M%SZ}-{what}-{Path(request.plan).stem}", request=request, started_at=now
+            id=f"{now:%Y%m%dT%H%M%SZ}-{kind}{what}-{Path(request.plan).stem}", request=request, started_at=now
         )
         store = cls(results, campaign)
         try:

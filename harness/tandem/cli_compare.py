@@ -1,0 +1,96 @@
+"""The command that compares."""
+
+import os
+import secrets
+from typing import Annotated
+
+import typer
+
+from tandem import comparison_report
+from tandem.catalog import Catalog
+from tandem.comparison_session import Session, estimate_s, pairing_of
+from tandem.entrant import read_entrants
+from tandem.live import Lines, make_view
+from tandem.options import RESULTS, ROOT, Json, app, duration, err, out, parse_knobs
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions, refuse_or_clean_up
+from tandem.record import Verdict
+from tandem.store import Request, Store
+
+
+@app.command(name="compare")
+def compare_(
+    entrants: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ENTRANT...",
+            help="NAME or NAME:KNOB=VALUE,…; the first is the reference. One alone is compared with itself.",
+        ),
+    ],
+    plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, rounds, windows.")] = "quick",
+    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
+    topology: Annotated[
+        str | None,
+        typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Fixes every order; default: a new one, recorded.")] = None,
+    knob: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE for all entrants; may be repeated.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished comparison like this one.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say which is better and by how much: blocks of fresh starts, all warm, short windows in turn."""
+    catalog = Catalog(ROOT)
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    chosen = catalog.plan(plan)
+    named = read_entrants(catalog, entrants)
+    under = Conditions(
+        catalog,
+        topology or asked.topology or DEFAULT_TOPOLOGY,
+        placement or catalog.default_placement(os.cpu_count() or 1).name,
+        chosen,
+        parse_knobs(knob),
+    )
+    pairing = pairing_of(under)
+    for entrant in named:
+        under.with_knobs(entrant.knobs).check(scenario, [entrant.implementation])
+    request = Request(
+        kind="compare",
+        implementations=[entrant.label for entrant in named],
+        scenario=scenario,
+        topology=under.topology,
+        placement=under.placement,
+        plan=plan,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+        knobs=under.knobs,
+    )
+    view = Lines(err) if as_json else make_view(err)
+    view.note(
+        f"plan {plan}: {pairing.blocks} blocks of {pairing.rounds} × {pairing.window_s} s for each of"
+        f" {', '.join(request.implementations)} and once more {named[0].label},"
+        f" about {duration(estimate_s(pairing, len(named)))} after the builds"
+    )
+    if unfit := chosen.unfit(os.cpu_count() or 1):
+        view.note(unfit)
+    try:
+        refuse_or_clean_up(ROOT, RESULTS, view.note)
+        store = Store.resume(RESULTS, request) if resume else Store.create(RESULTS, request)
+        try:
+            found = Session(under, asked, RESULTS, view).run(store, named)
+        finally:
+            store.give_to(ROOT)
+    finally:
+        view.close()
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(comparison_report.report(found))
+        file = store.folder / "compare.json"
+        print(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
+    if found.verdict is not Verdict.OK or any(entry.verdict is not Verdict.OK for entry in found.entries):
+        raise typer.Exit(1)

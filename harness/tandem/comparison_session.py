@@ -1,0 +1,263 @@
+"""Compares entrants: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen."""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tandem import comparison
+from tandem.catalog import Pairing
+from tandem.comparison import Block, Comparison, Shot, second
+from tandem.entrant import Entrant
+from tandem.errors import TandemError, UsageError
+from tandem.lab import BenchLab
+from tandem.live import View
+from tandem.prepare import SHARED, Conditions, Prepared, build, start
+from tandem.provenance import environment
+from tandem.record import Verdict, Window
+from tandem.scenario import Scenario
+from tandem.schedule import Block as Planned
+from tandem.schedule import alternation
+from tandem.store import Store, write_atomically
+
+START_S, AROUND_WINDOW_S = 3.5, 1.3
+"""What a start and a window cost besides warm-up and load, for the estimate."""
+AWAKE_S = 0.2
+"""A thawed application gets so long to read what came in while it was frozen."""
+
+
+def pairing_of(under: Conditions) -> Pairing:
+    """The plan's table [compare]. Raises UsageError if it has none."""
+    if under.plan.compare is None:
+        having = ", ".join(name for name, plan in under.catalog.plans.items() if plan.compare)
+        raise UsageError(f"the plan {under.plan.name} has no [compare]; these have: {having}")
+    return under.plan.compare
+
+
+def estimate_s(pairing: Pairing, entrants: int) -> float:
+    """How long the blocks take. entrants: without the reference's second start."""
+    starts = entrants + 1
+    windows = starts * pairing.rounds * (pairing.window_s + AROUND_WINDOW_S)
+    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows)
+
+
+@dataclass
+class Session:
+    """One run of `tandem compare`."""
+
+    under: Conditions
+    scenario: Scenario
+    results: Path
+    view: View
+    _phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def run(self, store: Store, entrants: list[Entrant]) -> Comparison:
+        """Makes the blocks that the store does not have yet and concludes. Raises TandemError."""
+        began = time.monotonic()
+        pairing, request = pairing_of(self.under), store.campaign.request
+        reference = entrants[0].label
+        plan = self.under.plan.model_copy(
+            update={"trim_start_s": pairing.trim_start_s, "trim_end_s": pairing.trim_end_s}
+        )
+        self.under = replace(self.under, plan=plan)
+        prepared = self._prepare(store, entrants)
+        stack = prepared[reference].stack
+        schedule = alternation(
+            [entrant.label for entrant in entrants], reference, pairing.rounds, pairing.blocks, request.seed
+        )
+        done = {block.number: block for block in _read_blocks(store)}
+        if done:
+            self.view.note(f"{len(done)} of {len(schedule)} blocks are there already")
+        try:
+            with self._timed("build"):
+                build(
+                    list({p.cell.implementation.name: p for p in prepared.values()}.values()), self.view.note
+                )
+            with self._timed("start the stack"):
+                start(stack, self.view.note)
+            images = {service: stack.service(service).image for service in SHARED}
+            described = environment(self.under.catalog.root, stack, prepared[reference].knobs, images)
+            for planned in schedule:
+                if planned.index not in done:
+                    starts = ", ".join(entrant.label for entrant in planned.starts)
+                    self.view.trial(f"block {planned.index} of {len(schedule)}: {starts}")
+                    block = self._block(planned, prepared, pairing, store.folder)
+                    _write_block(store, block)
+                    done[planned.index] = block
+        finally:
+            stack.down()
+        blocks = [done[number] for number in sorted(done)]
+        again = comparison.same(blocks, reference)
+        against = comparison.against_reference(blocks, reference, [e.label for e in entrants[1:]])
+        entries = [
+            comparison.entry(blocks, e.label, prepared[e.label].knobs, against.get(e.label, {}))
+            for e in entrants
+        ]
+        verdict, reasons = comparison.session_verdict(blocks, entries[0], again)
+        for block in blocks:
+            for phase, seconds in block.phases_s.items():
+                self._phases[phase] += seconds
+        found = Comparison(
+            campaign=store.campaign.id,
+            started_at=store.campaign.started_at,
+            finished_at=datetime.now(UTC),
+            scenario=request.scenario,
+            topology=request.topology,
+            placement=request.placement,
+            plan=request.plan,
+            seed=request.seed,
+            blocks=len(blocks),
+            reference=reference,
+            verdict=verdict,
+            reasons=reasons,
+            warnings=[unfit] if (unfit := self.under.plan.unfit(os.cpu_count() or 1)) else [],
+            entries=entries,
+            same_against_itself=again,
+            duration_s=time.monotonic() - began,
+            phases_s=dict(self._phases),
+            environment=described,
+        )
+        write_atomically(store.folder / "compare.json", found.model_dump_json(indent=1) + "\n")
+        store.finish()
+        return found
+
+    def _prepare(self, store: Store, entrants: list[Entrant]) -> dict[str, Prepared]:
+        """Label -> what is measured; the reference is there twice, each in a slot of its own."""
+        reference = entrants[0]
+        named = [(entrant.label, entrant) for entrant in entrants] + [(second(reference.label), reference)]
+        out = {}
+        for number, (label, entrant) in enumerate(named, start=1):
+            under = self.under.with_knobs(entrant.knobs)
+            folder = store.run_folder(f"slot-{number}")
+            out[label] = under.prepare(entrant.implementation, self.scenario, folder, f"slot-{number}")
+        return out
+
+    # ---- one block ----
+
+    def _block(
+        self, planned: Planned, prepared: dict[str, Prepared], pairing: Pairing, folder: Path
+    ) -> Block:
+        began, phases = datetime.now(UTC), self._phases
+        self._phases = defaultdict(float)
+        labs: dict[str, BenchLab] = {}
+        refused: dict[str, str] = {}
+        shots: list[Shot] = []
+        first, starts = next(iter(prepared.values())), [entrant.label for entrant in planned.starts]
+        try:
+            with self._timed("start"):
+                first.stack.stop("app", grace_s=1)
+                first.stack.execute("db", ["reset"])
+            for name in starts:
+                one = prepared[name]
+                labs[name] = BenchLab(
+                    one.stack, one.cell, folder / (one.stack.slot or ""), self.view.sample, self.view.offered
+                )
+                try:
+                    self._start(labs[name], pairing)
+                except TandemError as error:
+                    refused[name] = str(error)
+                    self.view.note(f"  {name}: {error}")
+            for number, order in enumerate(planned.rounds, start=1):
+                for name in (entrant.label for entrant in order):
+                    if name not in refused:
+                        shots += self._shots(number, name, labs[name], pairing)
+            self.view.note(f"  {_told(shots)}")
+        finally:
+            with self._timed("stop"):
+                for lab in labs.values():
+                    _end(lab)
+        block = Block(
+            number=planned.index,
+            started_at=began,
+            starts=starts,
+            shots=shots,
+            refused=refused,
+            phases_s=dict(self._phases),
+        )
+        self._phases = phases
+        return block
+
+    def _start(self, lab: BenchLab, pairing: Pairing) -> None:
+        with self._timed("start"):
+            lab.launch()
+            lab.wait_ready()
+            wrong = lab.verify()
+            if wrong:
+                raise TandemError(wrong[0].text)
+        with self._timed("warm up"):
+            lab.warm_up(pairing.warm_up_s)
+        lab.stack.pause()
+
+    def _shots(self, number: int, name: str, lab: BenchLab, pairing: Pairing) -> list[Shot]:
+        """A window; a second one at once if the host spoiled the first."""
+        out = [self._shot(number, name, lab, pairing)]
+        window = out[0].window
+        if window is not None and window.verdict is Verdict.VOID:
+            out.append(self._shot(number, name, lab, pairing))
+        return out
+
+    def _shot(self, number: int, name: str, lab: BenchLab, pairing: Pairing) -> Shot:
+        began = time.monotonic()
+        window: Window | None = None
+        refused = None
+        try:
+            lab.stack.unpause()
+            lab.select()
+            time.sleep(AWAKE_S)
+            window = lab.measure("closed", pairing.window_s, None, settle=False)
+        except TandemError as error:
+            refused = str(error)
+        finally:
+            with suppress(TandemError):
+                lab.stack.pause()
+        seconds = time.monotonic() - began
+        self._phases["windows"] += pairing.window_s
+        self._phases["around windows"] += seconds - pairing.window_s
+        return Shot(round=number, entrant=name, window=window, refused=refused, seconds=seconds)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._phases[phase] += time.monotonic() - began
+
+
+def _end(lab: BenchLab) -> None:
+    with suppress(TandemError):
+        lab.stack.unpause()
+    with suppress(TandemError):
+        lab.collect()
+    with suppress(TandemError):
+        lab.stop()
+
+
+def _told(shots: list[Shot]) -> str:
+    rates: dict[str, list[float]] = {}
+    for shot in shots:
+        if shot.window and shot.window.verdict is Verdict.OK:
+            rates.setdefault(shot.entrant, []).append(shot.window.goodput_rps)
+    return ", ".join(f"{name} {sum(r) / len(r):,.0f}/s ({len(r)})" for name, r in sorted(rates.items()))
+
+
+def _read_blocks(store: Store) -> list[Block]:
+    blocks = []
+    for file in sorted(store.folder.glob("blocks/*.json")):
+        try:
+            blocks.append(Block.model_validate_json(file.read_text()))
+        except (ValueError, OSError) as error:
+            raise TandemError(
+                f"{file} cannot be read: {error}. Move it away to make that block anew."
+            ) from None
+    return blocks
+
+
+def _write_block(store: Store, block: Block) -> None:
+    file = store.folder / "blocks" / f"block-{block.number}.json"
+    file.parent.mkdir(exist_ok=True)
+    write_atomically(file, block.model_dump_json() + "\n")
