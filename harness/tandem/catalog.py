@@ -58,6 +58,8 @@ class Plan(Entry):
     warm_up_s: Annotated[int, Field(ge=1)]
     warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
     warm_up_cap_s: Annotated[int, Field(ge=1)]
+    steady_buckets: Annotated[int, Field(ge=0)] = 0
+    """So many last seconds of the warm-up must be steady (see steady.py); 0: they are not looked at."""
     closed_s: Annotated[int, Field(ge=4)]
     open_s: Annotated[int, Field(ge=4)]
     open_load_fraction: Annotated[float, Field(gt=0, lt=1)]

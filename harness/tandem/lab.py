@@ -24,7 +24,7 @@ from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
 from tandem.record import Finding, Window
-from tandem.rows import read_rows
+from tandem.rows import answers_per_second, read_rows
 from tandem.sampler import Prober, Sample, Sampler
 from tandem.stack import Service, Stack
 
@@ -113,12 +113,12 @@ class BenchLab:
             self._postgres.statements(), self.cell.expected, VERIFIED, slack=VERIFIED // 2
         )
 
-    def warm_up(self, duration_s: int) -> int:
+    def warm_up(self, duration_s: int) -> list[int]:
         self._run("warm-up", self._load(duration_s, None))
-        report = generator.read_report(self.folder / "warm-up.json")
+        answers = answers_per_second(read_rows(self.folder / "warm-up.sqlite"))
         for suffix in ("json", "sqlite"):
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
-        return report.answered
+        return answers
 
     def measure(
         self,

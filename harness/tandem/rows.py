@@ -102,6 +102,11 @@ def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float
     return inside
 
 
+def answers_per_second(rows: Rows) -> list[int]:
+    """How many answers ended in each second since the load began, right or wrong."""
+    return [int(number) for number in np.bincount(rows.end_s.astype(np.int64))]
+
+
 def little(
     rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float, connections: int
 ) -> float | None:

@@ -9,6 +9,7 @@ from tandem.catalog import Plan
 from tandem.errors import TandemError
 from tandem.judge import verdict
 from tandem.record import Finding, Phase, Trial, Verdict, Window
+from tandem.steady import steady
 
 
 class Lab(Protocol):
@@ -23,8 +24,8 @@ class Lab(Protocol):
     def verify(self) -> list[Finding]:
         """Asks for answers and compares them with the golden bodies."""
 
-    def warm_up(self, duration_s: int) -> int:
-        """Runs the closed load for so long; returns the number of answers."""
+    def warm_up(self, duration_s: int) -> list[int]:
+        """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
 
     def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
         """Runs one window and judges it."""
@@ -96,7 +97,7 @@ class Visit:
         self._timed("start", None, self._lab.start)
         self._timed("ready", None, self._lab.wait_ready)
         trial.findings += self._timed("verify", None, self._lab.verify)
-        trial.warm_up_s, trial.warm_up_requests = self._timed("warm up", plan.warm_up_s, self._warm_up)
+        self._timed("warm up", plan.warm_up_s, lambda: self._warm_up(trial))
         trial.closed = self._timed(
             "closed", plan.closed_s, lambda: self._lab.measure("closed", plan.closed_s, None)
         )
@@ -114,17 +115,32 @@ class Visit:
     def _stop(self, trial: Trial) -> None:
         trial.findings += self._timed("stop", None, self._lab.stop)
 
-    def _warm_up(self) -> tuple[float, int]:
-        """Loads until both the time and the number of requests are reached, or the cap is."""
+    def _warm_up(self, trial: Trial) -> None:
+        """Loads until the time and the number of requests are reached and the rate is steady, or the cap is reached."""
         plan, spent, answered = self._plan, 0, 0
         needed = plan.warm_up_requests_per_worker * self._workers
+        seconds: list[int] = []
         step = plan.warm_up_s
         while True:
-            answered += self._lab.warm_up(step)
+            part = self._lab.warm_up(step)
+            answered += sum(part)
             spent += step
-            if answered >= needed or spent >= plan.warm_up_cap_s or answered == 0:
-                return spent, answered
-            step = min(plan.warm_up_cap_s - spent, max(2, round(spent * (needed - answered) / answered)))
+            seconds += part[1:step]  # the first second opens the connections
+            trial.warm_up_s, trial.warm_up_requests = spent, answered
+            settled = self._settled(seconds)
+            if answered == 0 or spent >= plan.warm_up_cap_s or (answered >= needed and settled == "steady"):
+                break
+            missing = round(spent * (needed - answered) / answered)
+            if settled != "steady":
+                missing = max(missing, plan.steady_buckets - len(seconds) + 1, plan.steady_buckets // 3)
+            step = min(plan.warm_up_cap_s - spent, max(2, missing))
+        if answered and settled != "steady":
+            text = f"after {spent} s of warm-up the rate was not steady: {settled}"
+            trial.findings.append(Finding(code="no-steady-state", severity="warning", text=text))
+
+    def _settled(self, seconds: list[int]) -> str:
+        wanted = self._plan.steady_buckets
+        return steady(seconds[-wanted:], least=wanted).reason if wanted else "steady"
 
     def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T]) -> T:
         self._view.phase(name, expected_s)

@@ -1,5 +1,6 @@
 """tandem.visit: the order of the phases, with a laboratory that only takes notes."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -39,6 +40,8 @@ class FakeLab:
         self.verified: list[Finding] = []
         self.stopped: list[Finding] = []
         self.windows: dict[str, list[Finding]] = {"closed": [], "open": []}
+        self.plan = PLAN
+        self.ramp: Callable[[int], float] = lambda second: 1.0
 
     def _note(self, name: str, duration_s: float | None = None) -> None:
         self.calls.append(name)
@@ -56,10 +59,11 @@ class FakeLab:
         self._note("verify")
         return self.verified
 
-    def warm_up(self, duration_s: int) -> int:
+    def warm_up(self, duration_s: int) -> list[int]:
+        before = sum(self.warm_ups)
         self.warm_ups.append(duration_s)
         self._note("warm up", duration_s)
-        return int(self.answers_per_s * duration_s)
+        return [int(self.answers_per_s * self.ramp(before + second)) for second in range(duration_s)]
 
     def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
         self.rates.append(rate_rps)
@@ -82,7 +86,7 @@ class FakeLab:
         """The laboratory is the view too."""
 
     def visit(self, rate_rps: int | None = None, workers: int = 1, retry_of: int | None = None) -> Trial:
-        return Visit(self, PLAN, workers, self, clock=lambda: self.now_s).run(4, rate_rps, retry_of)
+        return Visit(self, self.plan, workers, self, clock=lambda: self.now_s).run(4, rate_rps, retry_of)
 
 
 def test_the_order_of_the_phases() -> None:
@@ -231,3 +235,25 @@ def test_a_failed_trial_has_its_overhead_too() -> None:
     lab = FakeLab()
     lab.failures["ready"] = TandemError("never")
     assert lab.visit().overhead_s == pytest.approx(1 + 2 + 0.125 + 1.125)
+
+
+STEADY = PLAN.model_copy(update={"steady_buckets": 10, "warm_up_cap_s": 60})
+
+
+@pytest.mark.parametrize(
+    ("ramp", "lasts_s", "codes"),
+    [
+        (lambda second: 1.0, 12, []),  # steady at once: as soon as ten whole seconds are there
+        (lambda second: 1.0 if second > 6 else 0.5, 18, []),
+        (lambda second: 1.0 + second / 50, 60, ["no-steady-state"]),  # never: the cap, and it is said
+    ],
+    ids=["steady", "a late step", "rising"],
+)
+def test_the_warm_up_goes_on_until_the_rate_is_steady(
+    ramp: Callable[[int], float], lasts_s: int, codes: list[str]
+) -> None:
+    lab = FakeLab()
+    lab.ramp, lab.plan = ramp, STEADY
+    trial = lab.visit()
+    assert [found.code for found in trial.findings] == codes
+    assert trial.warm_up_s == pytest.approx(lasts_s, abs=5)
