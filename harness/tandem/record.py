@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
+"""Version 1 lacked what has a default here; its records stay readable."""
 
 
 def _six_digits(value: float) -> float:
@@ -55,6 +56,9 @@ class Times(Part):
     p99: Number | None = None
     p999: Number | None = None
     max: Number | None = None
+    censored: int = 0
+    """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
+    largest is not known better than that."""
 
 
 class Role(Part):
@@ -96,6 +100,16 @@ class Pooler(Part):
     servers_active_mean: Number | None
 
 
+class Hiccup(Part):
+    """How much longer than asked the sleeps of a meter lasted, on the CPUs of application and generator."""
+
+    realtime: bool
+    """False: the meter had to queue like everybody else, so its figures contain the load's own queue."""
+    samples: int
+    p999_ms: Number | None
+    max_ms: Number
+
+
 class Host(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
@@ -104,6 +118,27 @@ class Host(Part):
     """CPU used by processes that are neither the stack's nor the harness's."""
     softirq_share: Number
     harness_cpu_cores: Number | None
+    hiccup: Hiccup | None = None
+    clock_drift_ms: Number | None = None
+    """By how much the wall clock ran ahead of the monotonic one over the window."""
+    clock_changed: bool | None = None
+    """Whether the kernel took another clock source."""
+    swapped_pages: int | None = None
+    """Pages of the whole host that went to swap or came from there."""
+    listen_overflows: int | None = None
+    """Connections that the kernel dropped because the application's listen queue was full."""
+
+
+class PerSecond(Part):
+    """The measured part second by second: columns of equal length."""
+
+    second: list[int]
+    """Since the load began; 2 is the second from 2 s to 3 s."""
+    good: list[int]
+    """Right answers that ended in it."""
+    app_cpu_s: list[Number]
+    """Interpolated between samples."""
+    steal_share: list[Number]
 
 
 class Window(Part):
@@ -147,6 +182,18 @@ class Window(Part):
     """Where every right answer has to store a row: how many rows there are more than before."""
     idle_connections: int | None = None
     """Where silent connections are part of the scenario: how many stayed open."""
+    service_time_hdr: str | None = None
+    response_time_hdr: str | None = None
+    """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
+    per_second: PerSecond | None = None
+    in_flight_mean: Number | None = None
+    """By the rows: sum of the times in flight inside the measured part by its length."""
+    rows_2xx: int | None = None
+    reported_2xx: int | None = None
+    """The generator's own count, beside that of its rows."""
+    utilisation_bound_rps: Number | None = None
+    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    utilisation_bound_by: str | None = None
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]
@@ -211,6 +258,10 @@ class Environment(Part):
     knobs: dict[str, str]
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, knobs."""
+    hashes: dict[str, str] = {}
+    """SHA-256 of every lock file, and of the contract as a whole."""
+    configuration: dict[str, str] = {}
+    """Component -> its effective configuration, as text."""
 
 
 class Warning(Part):
@@ -221,7 +272,7 @@ class Warning(Part):
 class Run(Part):
     """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
     campaign: str
     run: str
     implementation: str
