@@ -62,5 +62,5 @@ def merge(encoded: Sequence[str]) -> Times:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
     values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted])
-    told = {name: values[q * 100] / 1e3 if q in wanted else None for q, name in PERCENTILES.items()}
-    return Times(samples=n, mean=pooled.get_mean_value() / 1e3, max=pooled.get_max_value() / 1e3, **told)
+    told = Times(samples=n, mean=pooled.get_mean_value() / 1e3, max=pooled.get_max_value() / 1e3)
+    return told.model_copy(update={PERCENTILES[q]: values[q * 100] / 1e3 for q in wanted})

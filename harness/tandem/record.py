@@ -5,24 +5,18 @@ Keys carry their unit. null means "not measured"; there are no sentinels.
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import Field
+
+from tandem.part import Number as Number
+from tandem.part import Part as Part
+from tandem.record_host import Hiccup as Hiccup
+from tandem.record_host import Host as Host
+from tandem.record_host import PerSecond as PerSecond
 
 SCHEMA_VERSION: Literal[2] = 2
 """Version 1 lacked what has a default here; its records stay readable."""
-
-
-def _six_digits(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
-Number = Annotated[float, PlainSerializer(_six_digits)]
-"""A float that is written with six significant digits, so that a difference of two records is readable."""
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class Verdict(StrEnum):
@@ -98,47 +92,6 @@ class Pooler(Part):
     clients_waiting_max: int
     servers_active_max: int
     servers_active_mean: Number | None
-
-
-class Hiccup(Part):
-    """How much longer than asked the sleeps of a meter lasted, on the CPUs of application and generator."""
-
-    realtime: bool
-    """False: the meter had to queue like everybody else, so its figures contain the load's own queue."""
-    samples: int
-    p999_ms: Number | None
-    max_ms: Number
-
-
-class Host(Part):
-    """What else went on: shares of the capacity of all CPUs together."""
-
-    steal_share: Number
-    foreign_cpu_share: Number
-    """CPU used by processes that are neither the stack's nor the harness's."""
-    softirq_share: Number
-    harness_cpu_cores: Number | None
-    hiccup: Hiccup | None = None
-    clock_drift_ms: Number | None = None
-    """By how much the wall clock ran ahead of the monotonic one over the window."""
-    clock_changed: bool | None = None
-    """Whether the kernel took another clock source."""
-    swapped_pages: int | None = None
-    """Pages of the whole host that went to swap or came from there."""
-    listen_overflows: int | None = None
-    """Connections that the kernel dropped because the application's listen queue was full."""
-
-
-class PerSecond(Part):
-    """The measured part second by second: columns of equal length."""
-
-    second: list[int]
-    """Since the load began; 2 is the second from 2 s to 3 s."""
-    good: list[int]
-    """Right answers that ended in it."""
-    app_cpu_s: list[Number]
-    """Interpolated between samples."""
-    steal_share: list[Number]
 
 
 class Window(Part):
@@ -217,7 +170,7 @@ class Trial(Part):
     warm_up_requests: int | None = None
     closed: Window | None = None
     open: Window | None = None
-    phases: list[Phase] = []
+    phases: list[Phase] = Field(default_factory=list)
     overhead_s: Number | None = None
     """Duration of the visit without its warm-up and windows."""
 
@@ -258,9 +211,9 @@ class Environment(Part):
     knobs: dict[str, str]
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, knobs."""
-    hashes: dict[str, str] = {}
+    hashes: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of every lock file, and of the contract as a whole."""
-    configuration: dict[str, str] = {}
+    configuration: dict[str, str] = Field(default_factory=dict)
     """Component -> its effective configuration, as text."""
 
 

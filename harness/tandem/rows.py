@@ -78,14 +78,15 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     if n == 0:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    found = dict(zip(wanted, np.quantile(values_s, wanted).tolist() if wanted else [], strict=True))
-    told = {name: found[q] * 1e3 if q in found else None for q, name in PERCENTILES.items()}
-    return Times(
+    found = np.quantile(values_s, wanted).tolist() if wanted else []
+    told = Times(
         samples=n,
         mean=None if censored else float(values_s.mean()) * 1e3,
         max=float(values_s.max()) * 1e3,
         censored=censored,
-        **told,
+    )
+    return told.model_copy(
+        update={PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
     )
 
 

@@ -232,7 +232,8 @@ def test_requests_that_end_in_an_error_never_make_the_others_look_faster(lost: s
 def test_censored_samples_count_as_the_time_out_at_least() -> None:
     found = times(np.full(19_700, 0.005), censored=300, timeout_s=10)
     assert (found.samples, found.censored, found.mean) == (20_000, 300, None)
-    assert (found.p50, found.p99, found.max) == (pytest.approx(5.0), pytest.approx(10_000), 10_000)
+    assert found.p50 == pytest.approx(5.0)
+    assert found.p99 == found.max == 10_000
 
 
 def test_leaving_them_out_would_hide_them() -> None:
