@@ -11,6 +11,8 @@ from tandem.errors import TandemError
 
 OLDEST = (1, 14)
 """Before this release the SQLite rows lack the paced start."""
+KNOWN_MAJOR = 1
+"""A later major version may mean other things by the same columns."""
 TIMEOUT_S = 10
 FOLDER = "/tmp"
 
@@ -62,6 +64,10 @@ class Report(BaseModel):
     errorDistribution: dict[str, int] = {}
 
     @property
+    def answered_2xx(self) -> int:
+        return sum(n for status, n in self.statusCodeDistribution.items() if status.startswith("2"))
+
+    @property
     def answered(self) -> int:
         return sum(self.statusCodeDistribution.values())
 
@@ -75,11 +81,16 @@ def read_report(file: Path) -> Report:
 
 
 def check_version(text: str) -> str:
-    """The version in the output of `oha --version`. Raises TandemError below OLDEST."""
+    """The version in the output of `oha --version`. Raises TandemError below OLDEST and above KNOWN_MAJOR."""
     match = re.search(r"(\d+)\.(\d+)\.\d+", text)
     if not match:
         raise TandemError(f"the load generator does not tell its version: {text!r}")
     found: tuple[Any, ...] = (int(match[1]), int(match[2]))
     if found < OLDEST:
         raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} is the first that can be used")
+    if found[0] > KNOWN_MAJOR:
+        raise TandemError(
+            f"oha {match[0]} is not known: {KNOWN_MAJOR}.x can be used. Pin one in loadgen/Dockerfile, or read what has"
+            " changed in its rows and raise KNOWN_MAJOR"
+        )
     return match[0]

@@ -5,6 +5,8 @@ The thresholds are those of a laptop or a shared runner; docs/methodology.md say
 
 from dataclasses import dataclass
 
+from tandem.accounting import accounting, utilisation_evidence
+from tandem.disturbance import disturbances
 from tandem.record import Finding, Role, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.005
@@ -148,6 +150,7 @@ def _host(window: Window) -> list[Finding]:
                 f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})",
             )
         )
+    found += disturbances(host)
     for name, role in window.roles.items():
         if role.throttled_s > 0:
             found.append(_finding("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s"))
@@ -169,7 +172,8 @@ _STARVED = {
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
     host = _host(window)
-    found = [*_work(window, expected), *_load(window)]
+    found = [*_work(window, expected), *_load(window), *accounting(window)]
+    # Hook: `no-steady-state` judges window.per_second.good with tandem.steady here.
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
         found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]
@@ -226,6 +230,7 @@ def bottleneck(
         if len(sets[cpuset]) > 1
     ]
 
+    evidence += utilisation_evidence(window)
     for name, (tag, limit) in _LIMITS.items():
         if name in roles and _share(roles[name]) > limit:
             return tag, evidence

@@ -23,6 +23,7 @@ from tandem.probes.host import TICKS_PER_S, read_cpu
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
+from tandem.probes.watch import Watch
 from tandem.record import Finding, Window
 from tandem.rows import answers_per_second, read_rows
 from tandem.sampler import Prober, Sample, Sampler
@@ -140,6 +141,7 @@ class BenchLab:
         sampler = Sampler(groups, proxy, pooler, self.seen)
         assert self._client is not None
         prober = Prober(self._client.ask)
+        watch = Watch(self._services["app"].pid, *(self._services[r].cpuset for r in ("app", "loadgen")))
         stored_in = self.cell.scenario.answer.created
         try:
             before = self._postgres.count(stored_in) if stored_in else 0
@@ -148,11 +150,15 @@ class BenchLab:
             threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
             prober.start()
             try:
+                watch.start()
                 asked = self._load(duration_s, rate_rps)
                 began_s = self._run(load, asked)
             finally:
                 prober.stop()
-                series = sampler.stop()
+                try:
+                    watched = watch.stop()
+                finally:
+                    series = sampler.stop()
             threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
             statements = self._postgres.statements()
             stored = self._postgres.count(stored_in) - before if stored_in else None
@@ -177,6 +183,7 @@ class BenchLab:
             probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
             stored_rows=stored,
             idle_connections=self._idle.established() if self._idle else None,
+            watched=watched,
         )
         conditions = Conditions(
             load=load,

@@ -7,11 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tandem import disturbance, histogram
 from tandem import rows as rows_
-from tandem.generator import Report
+from tandem.accounting import utilisation_bound
+from tandem.generator import TIMEOUT_S, Report
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Usage
-from tandem.record import Host, Pooler, Proxy, Role, Statement, Verdict, Window
+from tandem.probes.watch import Watched
+from tandem.record import Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
 from tandem.rows import Floats, Rows
 from tandem.sampler import Sample, Series
 
@@ -39,6 +42,7 @@ class Measured:
     """By how much the table grew that every answer has to add a row to."""
     idle_connections: int | None = None
     """Silent connections that were open from the beginning to the end."""
+    watched: Watched | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,15 @@ def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
     return load.response_s[inside & rows_.right_answers(rows, asked.status, asked.lengths)]
 
 
+def censored(rows: Rows, asked: Conditions, errors: int) -> int:
+    """How many requests of an open loop count as never answered: wrong answers inside the measured part, and all
+    errors, because nobody knows when they were due."""
+    assert asked.rate_rps is not None
+    intended_s = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors).intended_s
+    wrong = ~rows_.right_answers(rows, asked.status, asked.lengths)
+    return int((_inside(intended_s, asked) & wrong).sum()) + errors
+
+
 def _inside(intended_s: Floats, asked: Conditions) -> NDArray[np.bool_]:
     return (intended_s >= asked.trim_start_s) & (intended_s < asked.duration_s - asked.trim_end_s)
 
@@ -87,14 +100,17 @@ def window(measured: Measured, asked: Conditions) -> Window:
     if measured.probes_refused:
         failed["probe not answered"] = len(measured.probes_refused)
 
-    open_loop = None
+    open_loop, response = None, None
     if asked.rate_rps is not None:
         open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+        response = (responses(rows, asked, errors), censored(rows, asked, errors), float(TIMEOUT_S))
+    service_s = (rows.end_s - rows.start_s)[steady & good]
 
     first, last = series.samples[0], series.samples[-1]
     app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
     answered = len(rows) + measured.probes
     roles = {role: _role(role, series, asked, low, high) for role in asked.cpusets}
+    bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
         measured.busiest_thread_s / asked.duration_s if measured.busiest_thread_s is not None else None
     )
@@ -109,8 +125,8 @@ def window(measured: Measured, asked: Conditions) -> Window:
         failed=failed,
         goodput_rps=float((good & steady).sum() / measured_s),
         little=rows_.little(rows, *trims, asked.connections) if asked.load == "closed" else None,
-        service_time_ms=rows_.times((rows.end_s - rows.start_s)[steady & good]),
-        response_time_ms=rows_.times(responses(rows, asked, errors)) if open_loop else None,
+        service_time_ms=rows_.times(service_s),
+        response_time_ms=rows_.times(*response) if response else None,
         lateness_ms=rows_.times(open_loop.lateness_s[_inside(open_loop.intended_s, asked)])
         if open_loop
         else None,
@@ -122,11 +138,19 @@ def window(measured: Measured, asked: Conditions) -> Window:
         statements=measured.statements,
         proxy=_proxy(series, low, high),
         pooler=_pooler(series, low, high),
-        host=_host(series, low, high),
+        host=_host(series, low, high).model_copy(update=_watched(measured.watched, low, high)),
         probes=measured.probes,
         probe_failures=measured.probe_failures,
         stored_rows=measured.stored_rows,
         idle_connections=measured.idle_connections,
+        service_time_hdr=histogram.encode(service_s),
+        response_time_hdr=histogram.encode(*response) if response else None,
+        per_second=_per_second(rows.end_s[good], series, measured.began_s, asked),
+        in_flight_mean=rows_.in_flight(rows, *trims),
+        rows_2xx=int((rows.status // 100 == 2).sum()),
+        reported_2xx=measured.report.answered_2xx,
+        utilisation_bound_rps=bound[0] if bound else None,
+        utilisation_bound_by=bound[1] if bound else None,
         bottleneck="unknown",
         evidence=[],
         findings=[],
@@ -167,6 +191,40 @@ def _host(series: Series, low: float, high: float) -> Host:
         harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
         if known
         else None,
+    )
+
+
+def _watched(watched: Watched | None, low: float, high: float) -> dict[str, object]:
+    """What of Host is read before and after a window rather than sampled."""
+    if watched is None:
+        return {}
+    before, after = watched.clocks
+    drift_s = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
+    return {
+        "hiccup": disturbance.hiccup(watched.oversleep, low, high),
+        "clock_drift_ms": drift_s * 1e3,
+        "clock_changed": None if None in (before.source, after.source) else before.source != after.source,
+        "swapped_pages": watched.swapped_pages,
+        "listen_overflows": watched.listen_overflows,
+    }
+
+
+def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Conditions) -> PerSecond:
+    """The whole seconds of the measured part. Counters are sampled twice a second and interpolated."""
+    first, last = int(np.ceil(asked.trim_start_s)), int(np.floor(asked.duration_s - asked.trim_end_s))
+    seconds = list(range(first, last))
+    good = np.bincount(good_end_s[good_end_s >= 0].astype(np.int64), minlength=max(last, 1))
+    edges = [began_s + second for second in (*seconds, last)]
+
+    def grown(value: Callable[[Sample], float]) -> list[float]:
+        return np.diff([series.at(edge, value) for edge in edges]).tolist() if seconds else []
+
+    steal, total = grown(lambda sample: sample.host.steal_s), grown(lambda sample: sample.host.total_s)
+    return PerSecond(
+        second=seconds,
+        good=good[first:last].tolist(),
+        app_cpu_s=grown(_usage("app", lambda usage: usage.cpu_s)),
+        steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
     )
 
 

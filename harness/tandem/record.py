@@ -5,23 +5,18 @@ Keys carry their unit. null means "not measured"; there are no sentinels.
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import Field
 
-SCHEMA_VERSION: Literal[1] = 1
+from tandem.part import Number as Number
+from tandem.part import Part as Part
+from tandem.record_host import Hiccup as Hiccup
+from tandem.record_host import Host as Host
+from tandem.record_host import PerSecond as PerSecond
 
-
-def _six_digits(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
-Number = Annotated[float, PlainSerializer(_six_digits)]
-"""A float that is written with six significant digits, so that a difference of two records is readable."""
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+SCHEMA_VERSION: Literal[2] = 2
+"""Version 1 lacked what has a default here; its records stay readable."""
 
 
 class Verdict(StrEnum):
@@ -55,6 +50,9 @@ class Times(Part):
     p99: Number | None = None
     p999: Number | None = None
     max: Number | None = None
+    censored: int = 0
+    """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
+    largest is not known better than that."""
 
 
 class Role(Part):
@@ -94,16 +92,6 @@ class Pooler(Part):
     clients_waiting_max: int
     servers_active_max: int
     servers_active_mean: Number | None
-
-
-class Host(Part):
-    """What else went on: shares of the capacity of all CPUs together."""
-
-    steal_share: Number
-    foreign_cpu_share: Number
-    """CPU used by processes that are neither the stack's nor the harness's."""
-    softirq_share: Number
-    harness_cpu_cores: Number | None
 
 
 class Window(Part):
@@ -147,6 +135,18 @@ class Window(Part):
     """Where every right answer has to store a row: how many rows there are more than before."""
     idle_connections: int | None = None
     """Where silent connections are part of the scenario: how many stayed open."""
+    service_time_hdr: str | None = None
+    response_time_hdr: str | None = None
+    """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
+    per_second: PerSecond | None = None
+    in_flight_mean: Number | None = None
+    """By the rows: sum of the times in flight inside the measured part by its length."""
+    rows_2xx: int | None = None
+    reported_2xx: int | None = None
+    """The generator's own count, beside that of its rows."""
+    utilisation_bound_rps: Number | None = None
+    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    utilisation_bound_by: str | None = None
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]
@@ -170,7 +170,7 @@ class Trial(Part):
     warm_up_requests: int | None = None
     closed: Window | None = None
     open: Window | None = None
-    phases: list[Phase] = []
+    phases: list[Phase] = Field(default_factory=list)
     overhead_s: Number | None = None
     """Duration of the visit without its warm-up and windows."""
 
@@ -211,6 +211,10 @@ class Environment(Part):
     knobs: dict[str, str]
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, knobs."""
+    hashes: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of every lock file, and of the contract as a whole."""
+    configuration: dict[str, str] = Field(default_factory=dict)
+    """Component -> its effective configuration, as text."""
 
 
 class Warning(Part):
@@ -221,7 +225,7 @@ class Warning(Part):
 class Run(Part):
     """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
     campaign: str
     run: str
     implementation: str

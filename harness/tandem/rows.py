@@ -6,7 +6,9 @@ since the load began), status, length of the body in bytes.
 
 import sqlite3
 from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ Ints = NDArray[np.int64]
 
 SAMPLES_BEYOND = 100
 """A percentile is published only with this many samples beyond it: 10,000 for p99, 100,000 for p99.9."""
+PERCENTILES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p999"}
 
 
 @dataclass(frozen=True)
@@ -42,39 +45,48 @@ def read_rows(file: Path) -> Rows:
     if not file.is_file():
         raise TandemError(f"{file}: the load generator left no rows")
     try:
-        with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True) as database:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            # One flat stream of numbers is the fastest way out of SQLite: a null would stop it.
             found = database.execute(
-                "select start, start_latency_correction, end, status, len_bytes from oha"
-            ).fetchall()
-    except sqlite3.DatabaseError as error:
+                "select start, coalesce(start_latency_correction, -1), end, status, len_bytes from oha"
+            )
+            flat = np.fromiter(chain.from_iterable(found), dtype=np.float64)
+    except (sqlite3.DatabaseError, TypeError, ValueError) as error:
         raise TandemError(f"{file}: the load generator's rows cannot be read: {error}") from None
-    finally:
-        if "database" in locals():
-            database.close()
-    table = np.array(found, dtype=np.float64).reshape(-1, 5)
-    table = table[np.argsort(np.where(np.isnan(table[:, 1]), table[:, 0], table[:, 1]), kind="stable")]
+    start, paced, end, status, length = flat.reshape(-1, 5).T
+    paced = np.where(paced < 0, np.nan, paced)
+    due = np.where(np.isnan(paced), start, paced)
+    order = np.argsort(due, kind="stable")
     return Rows(
-        table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64), table[:, 4].astype(np.int64)
+        start[order],
+        paced[order],
+        end[order],
+        status[order].astype(np.int64),
+        length[order].astype(np.int64),
     )
 
 
-def times(values_s: Floats) -> Times:
-    """The distribution of durations given in seconds, in milliseconds."""
+def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
+    """The distribution of durations given in seconds, in milliseconds.
+
+    censored: so many more samples of which only is known that they are at least `timeout_s`. Percentiles that
+    fall among them, and the maximum, are then that time (or the longest that was seen); the mean is null.
+    """
+    if censored:
+        values_s = np.append(values_s, np.full(censored, timeout_s))
     n = len(values_s)
     if n == 0:
         return Times(samples=0)
-
-    def percentile(q: float) -> float | None:
-        return float(np.quantile(values_s, q)) * 1e3 if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9) else None
-
-    return Times(
+    wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
+    found = np.quantile(values_s, wanted).tolist() if wanted else []
+    told = Times(
         samples=n,
-        mean=float(values_s.mean()) * 1e3,
-        p50=percentile(0.5),
-        p90=percentile(0.9),
-        p99=percentile(0.99),
-        p999=percentile(0.999),
+        mean=None if censored else float(values_s.mean()) * 1e3,
         max=float(values_s.max()) * 1e3,
+        censored=censored,
+    )
+    return told.model_copy(
+        update={PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
     )
 
 
@@ -113,11 +125,17 @@ def little(
     """Throughput x mean service time / connections, over the measured part. Little's law makes it 1 when a
     closed loop keeps every connection busy. In-flight time is integrated, so requests that straddle an edge
     count with the part that lies inside."""
+    mean = in_flight(rows, duration_s, trim_start_s, trim_end_s)
+    return None if mean is None else mean / connections
+
+
+def in_flight(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> float | None:
+    """How many requests were in flight, mean over the measured part: from the actual send to the last byte."""
     low, high = trim_start_s, duration_s - trim_end_s
     if not len(rows) or high <= low:
         return None
     inside = np.clip(rows.end_s, low, high) - np.clip(rows.start_s, low, high)
-    return float(inside.sum() / (high - low) / connections)
+    return float(inside.sum() / (high - low))
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,16 @@ def test_many_urls_come_from_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "version"), [("oha 1.16.0", "1.16.0"), ("oha 1.14.0\n", "1.14.0"), ("oha 2.0.1-beta", "2.0.1")]
+    ("text", "version"), [("oha 1.16.0", "1.16.0"), ("oha 1.14.0\n", "1.14.0"), ("oha 1.99.1-beta", "1.99.1")]
 )
 def test_a_version_that_will_do(text: str, version: str) -> None:
     assert check_version(text) == version
+
+
+@pytest.mark.parametrize("text", ["oha 2.0.0", "oha 2.0.1-beta", "oha 10.3.0"])
+def test_a_version_that_nobody_has_looked_at(text: str) -> None:
+    with pytest.raises(TandemError, match=r"is not known: 1\.x can be used"):
+        check_version(text)
 
 
 @pytest.mark.parametrize("text", ["oha 1.13.9", "oha 0.99.0", "1.9.0"])

@@ -224,3 +224,22 @@ def test_requests_that_end_in_an_error_never_make_the_others_look_faster(lost: s
     load = open_loop(make_rows(kept, kept + BASE_S, paced_s=kept), RATE, DURATION_S, len(lost))
     assert float(load.response_s.min()) >= BASE_S - 1e-9
     assert load.unsent == 0
+
+
+# ---- what never came ----
+
+
+def test_censored_samples_count_as_the_time_out_at_least() -> None:
+    found = times(np.full(19_700, 0.005), censored=300, timeout_s=10)
+    assert (found.samples, found.censored, found.mean) == (20_000, 300, None)
+    assert found.p50 == pytest.approx(5.0)
+    assert found.p99 == found.max == 10_000
+
+
+def test_leaving_them_out_would_hide_them() -> None:
+    """The negative control: the same requests, as a generator tells them that drops its time-outs."""
+    assert times(np.full(19_700, 0.005)).p99 == pytest.approx(5.0)
+
+
+def test_a_longer_wait_than_the_time_out_stays() -> None:
+    assert times(floats(0.005, 12.0), censored=1, timeout_s=10).max == pytest.approx(12_000)

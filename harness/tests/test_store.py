@@ -227,7 +227,7 @@ def test_the_promised_names_of_the_record(new: Store) -> None:
         "app_memory_peak_bytes",
     } <= record["summary"].keys()
     assert {"p50", "p90", "p99"} <= record["summary"]["response_time_ms"].keys()
-    assert record["schema_version"] == 1
+    assert record["schema_version"] == 2
     assert (record["implementation"], record["scenario"], record["topology"]) == (
         "rust-async",
         "recipes",
