@@ -19,7 +19,7 @@ from rich.table import Table
 from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
-from tandem.ceiling_session import Session, supporting
+from tandem.ceiling_session import CeilingSession, supporting
 from tandem.errors import TandemError
 from tandem.live import Lines, make_view
 from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
@@ -116,7 +116,9 @@ def ceiling_(
     view = Lines(err) if as_json else make_view(err)
     seed = secrets.randbelow(2**31) if seed is None else seed
     try:
-        found = Session(under, asked, RESULTS, view, seed).run(supporting(under, asked, implementations))
+        found = CeilingSession(under, asked, RESULTS, view, seed).run(
+            supporting(under, asked, implementations)
+        )
     finally:
         view.close()
     if as_json:
