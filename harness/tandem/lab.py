@@ -50,6 +50,8 @@ class BenchLab:
     folder: Path
     seen: Callable[[Sample, Sample], None]
     offered: Callable[[float | None], None]
+    began_s: float | None = None
+    """time.time() when the last window's load began."""
     _app: Service | None = None
     _services: dict[str, Service] = field(default_factory=dict)
     _client: Client | None = None
@@ -108,8 +110,12 @@ class BenchLab:
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
         return report.answered
 
-    def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
-        self._settle()
+    def measure(
+        self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None, settle: bool = True
+    ) -> Window:
+        """settle=False: begins at once, for what has to be seen right after the window before."""
+        if settle:
+            self._settle()
         self.offered(rate_rps)
         assert self._app is not None
         assert self._postgres is not None
@@ -129,7 +135,7 @@ class BenchLab:
             prober.start()
             try:
                 asked = self._load(duration_s, rate_rps)
-                began_s = self._run(load, asked)
+                began_s = self.began_s = self._run(load, asked)
             finally:
                 prober.stop()
                 series = sampler.stop()
