@@ -26,6 +26,16 @@ set positional-arguments := true
 @ceiling *arguments:
     harness/run ceiling "$@"
 
+# Search the highest rate that meets an objective: just capacity rust-async --slo p99=50ms
+[group('measure')]
+@capacity *arguments:
+    harness/run capacity "$@"
+
+# Measure at each value of a setting: just sweep rust-async python-sync --over connections=1..512
+[group('measure')]
+@sweep *arguments:
+    harness/run sweep "$@"
+
 # Say which implementation serves which scenario, tried on running containers
 [group('measure')]
 @matrix *arguments:

@@ -4,7 +4,7 @@ import random
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,9 @@ from tandem.client import session_key
 from tandem.errors import TandemError, UsageError
 from tandem.fresh import accepted, fresh_start
 from tandem.golden import Exact, read_answers
-from tandem.lab import BenchLab
-from tandem.live import View
-from tandem.prepare import Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.prepare import Conditions, Prepared
 from tandem.scenario import Answer, Scenario
+from tandem.session import Session, folder_for
 from tandem.store import write_atomically
 
 NULL_IMPLEMENTATION = "rust-hyper"
@@ -28,39 +27,35 @@ EQUAL_LOAD = 0.5
 
 
 @dataclass
-class Session:
+class CeilingSession(Session):
     """One run of `tandem ceiling`. under.plan: its warm-up and window are used, its trials are the rounds."""
 
-    under: Conditions
-    scenario: Scenario
-    results: Path
-    view: View
-    seed: int
     _rounds: Rounds = field(default_factory=Rounds)
     _rate: int | None = None
 
     def run(self, names: list[str]) -> Ceilings:
         """Measures the ceilings and the implementations, interleaved. Raises UsageError, TandemError."""
-        catalog, started = self.under.catalog, datetime.now(UTC)
+        catalog, started = self.under.catalog, self.now()
         implementations = [catalog.implementation(name) for name in names]
         self.under.check(self.scenario.name, implementations)
-        folder = self.results / f"{started:%Y%m%dT%H%M%SZ}-ceiling-{self.scenario.name}"
-        refuse_or_clean_up(catalog.root, self.results, self.view.note)
+        folder = folder_for(self.results, f"ceiling-{self.scenario.name}", started)
+        self.clean_up()
         null = self.under.prepare(
             catalog.implementation(NULL_IMPLEMENTATION), self._null_scenario(), folder / "null"
         )
         runs = [
             self.under.prepare(i, self.scenario, folder / i.name.replace("/", "-")) for i in implementations
         ]
-        try:
-            build([null, *runs], self.view.note)
-            start(null.stack, self.view.note)
+        with self.stack([null, *runs], folder):
             for number in range(1, self.under.plan.trials + 1):
                 self._round(number, null, runs, folder)
-        finally:
-            null.stack.down()
+            report = self._report(started, names)
+            write_atomically(folder / "ceiling.json", report.model_dump_json(indent=1) + "\n")
+        return report
+
+    def _report(self, started: datetime, names: list[str]) -> Ceilings:
         rounds = self._rounds
-        report = Ceilings(
+        return Ceilings(
             started_at=started,
             scenario=self.scenario.name,
             topology=self.under.topology,
@@ -72,8 +67,6 @@ class Session:
             ceilings={n: rounds.figure(n) for n in MEANINGS if n in rounds.rates or n in rounds.refused},
             implementations={name: rounds.row(name) for name in names},
         )
-        write_atomically(folder / "ceiling.json", report.model_dump_json(indent=1) + "\n")
-        return report
 
     # ---- what is measured ----
 
@@ -108,7 +101,7 @@ class Session:
 
     def _visit(self, name: str, prepared: Prepared, folder: Path, number: int) -> float:
         """A fresh start; returns the goodput. From the second round on also the cost at the equal load."""
-        plan, lab = self.under.plan, self._lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
+        plan, lab = self.under.plan, self.lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
         with fresh_start(lab, plan.warm_up_s):
             closed = accepted(lab.measure("closed", plan.closed_s, None))
             if name not in MEANINGS:
@@ -132,9 +125,6 @@ class Session:
         if result.failed:
             raise TandemError(f"{result.failed} transactions of pgbench failed")
         return result.transactions_per_s
-
-    def _lab(self, prepared: Prepared, folder: Path) -> BenchLab:
-        return BenchLab(prepared.stack, prepared.cell, folder, self.view.sample, self.view.offered)
 
     # ---- what stands in for the application ----
 

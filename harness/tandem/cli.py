@@ -16,16 +16,17 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_compare, cli_develop, cli_serve, doctor, matrix
+from tandem import ceiling, cli_compare, cli_develop, cli_search, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
-from tandem.ceiling_session import Session, supporting
+from tandem.ceiling_session import CeilingSession, supporting
 from tandem.errors import TandemError
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Implementations, Json, app, duration, err, out, parse_knobs
+from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
+from tandem.session import lasts
 from tandem.store import Request, read_runs
 
 INTERRUPTED = 130
@@ -72,9 +73,8 @@ def bench(
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
-    lasts = duration(estimate_s(chosen, len(request.implementations)))
     view.note(
-        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts} after the builds"
+        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(estimate_s(chosen, len(request.implementations)))} after the builds"
     )
     if unfit := chosen.unfit(os.cpu_count() or 1):
         view.note(unfit)
@@ -117,7 +117,9 @@ def ceiling_(
     view = Lines(err) if as_json else make_view(err)
     seed = secrets.randbelow(2**31) if seed is None else seed
     try:
-        found = Session(under, asked, RESULTS, view, seed).run(supporting(under, asked, implementations))
+        found = CeilingSession(under, asked, RESULTS, view, seed).run(
+            supporting(under, asked, implementations)
+        )
     finally:
         view.close()
     if as_json:
@@ -218,7 +220,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_compare, cli_serve, cli_develop)
+COMMANDS = (cli_compare, cli_serve, cli_search, cli_develop)
 """Imported for the commands that they add."""
 
 

@@ -11,9 +11,10 @@ from tandem.catalog import Catalog
 from tandem.comparison_session import Session, estimate_s, pairing_of
 from tandem.entrant import read_entrants
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Json, app, duration, err, out, parse_knobs
+from tandem.options import RESULTS, ROOT, Json, app, err, out, parse_knobs
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions, refuse_or_clean_up
 from tandem.record import Verdict
+from tandem.session import lasts
 from tandem.store import Request, Store
 
 
@@ -73,7 +74,7 @@ def compare_(
     view.note(
         f"plan {plan}: {pairing.blocks} blocks of {pairing.rounds} × {pairing.window_s} s for each of"
         f" {', '.join(request.implementations)} and once more {named[0].label},"
-        f" about {duration(estimate_s(pairing, len(named)))} after the builds"
+        f" about {lasts(estimate_s(pairing, len(named)))} after the builds"
     )
     if unfit := chosen.unfit(os.cpu_count() or 1):
         view.note(unfit)

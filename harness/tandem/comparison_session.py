@@ -208,7 +208,7 @@ class Session:
             lab.stack.unpause()
             lab.select()
             time.sleep(AWAKE_S)
-            window = lab.measure("closed", pairing.window_s, None, settle=False)
+            window = lab.measure("closed", pairing.window_s, None, settled=False)
         except TandemError as error:
             refused = str(error)
         finally:

@@ -1,7 +1,6 @@
 """The real laboratory: what a visit needs, done with containers, the generator and the probes."""
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from tandem.measure import Conditions, Measured, window
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
-from tandem.probes.host import TICKS_PER_S, read_cpu
+from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
@@ -28,13 +27,13 @@ from tandem.record import Finding, Window
 from tandem.rows import answers_per_second, read_rows
 from tandem.sampler import Prober, Sample, Sampler
 from tandem.stack import Service, Stack
+from tandem.waiting import NotReadyError, await_health, settle
 
 ADMIN_PASSWORD = "tandem"
 READY_S = 60
 VERIFIED = 10
 """So many answers are looked at before the load."""
 GRACE_S = 12
-SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 
 
@@ -51,6 +50,8 @@ class BenchLab:
     folder: Path
     seen: Callable[[Sample, Sample], None]
     offered: Callable[[float | None], None]
+    began_s: float | None = None
+    """time.time() when the last window's load began."""
     _app: Service | None = None
     _services: dict[str, Service] = field(default_factory=dict)
     _client: Client | None = None
@@ -72,11 +73,11 @@ class BenchLab:
 
     def wait_ready(self) -> None:
         self._app = self.stack.service("app")
-        self._await(f"http://{self._app.address}:8080/healthz")
+        self._answers(f"{self._app.address}:8080")
         self._services = {role: self.stack.service(role) for role in ROLES}
         self.select()
         self.ask_for(self.cell, self.cell.load_address)
-        self._await(f"http://{self._reach(self.cell.load_address)}/healthz")
+        self._answers(self._reach(self.cell.load_address))
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         if self.stack.slot is None:
             self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
@@ -122,15 +123,11 @@ class BenchLab:
         return answers
 
     def measure(
-        self,
-        load: Literal["closed", "open"],
-        duration_s: int,
-        rate_rps: int | None,
-        settle: bool = True,
+        self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None, settled: bool = True
     ) -> Window:
-        """settle=False: the caller has seen to it that the host is quiet."""
-        if settle:
-            self._settle()
+        """settled=False: begins at once, without waiting for a quiet host."""
+        if settled:
+            settle()
         self.offered(rate_rps)
         assert self._app is not None
         assert self._postgres is not None
@@ -152,7 +149,7 @@ class BenchLab:
             try:
                 watch.start()
                 asked = self._load(duration_s, rate_rps)
-                began_s = self._run(load, asked)
+                began_s = self.began_s = self._run(load, asked)
             finally:
                 prober.stop()
                 try:
@@ -207,7 +204,7 @@ class BenchLab:
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the application rests a moment."""
-        self._settle()
+        settle()
 
     def collect(self) -> None:
         self.release_idle()
@@ -260,20 +257,11 @@ class BenchLab:
             self._idle.release()
             self._idle = None
 
-    def _await(self, url: str) -> None:
-        deadline = time.monotonic() + READY_S
-        last = "no answer"
-        while time.monotonic() < deadline:
-            try:
-                status = httpx.get(url, timeout=2).status_code
-                if status == 200:
-                    return
-                last = f"status {status}"
-            except httpx.HTTPError as error:
-                last = repr(error)
-            self.stack.service("app")  # raises, with the log, if it has died
-            time.sleep(0.05)
-        raise TandemError(f"not ready after {READY_S} s: {url}: {last}\n{self._app_log()}")
+    def _answers(self, address: str) -> None:
+        try:
+            await_health(address, READY_S, lambda: self.stack.service("app"))
+        except NotReadyError as error:
+            raise TandemError(f"{error}\n{self._app_log()}") from None
 
     def _load(self, duration_s: int, rate_rps: int | None) -> generator.Load:
         assert self._client is not None
@@ -299,13 +287,3 @@ class BenchLab:
                 "loadgen", f"{generator.FOLDER}/{name}.{suffix}", self.folder / f"{name}.{suffix}"
             )
         return float(said.split()[0])
-
-    def _settle(self) -> None:
-        """Waits until the host is quiet, a few seconds at the most."""
-        deadline = time.monotonic() + SETTLE_CAP_S
-        while time.monotonic() < deadline:
-            before = read_cpu()
-            time.sleep(SETTLE_S)
-            now = read_cpu().since(before)
-            if now.busy_s / SETTLE_S < SETTLE_BUSY:
-                return

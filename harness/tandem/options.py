@@ -43,8 +43,3 @@ def parse_knobs(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"--knob takes NAME=VALUE, not '{pair}'")
         knobs[name] = value
     return knobs
-
-
-def duration(seconds: float) -> str:
-    """A length of time as a person says it."""
-    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"

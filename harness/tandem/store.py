@@ -58,6 +58,13 @@ def file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.~-]+", "-", name)
 
 
+def give(folder: Path, owner: Path) -> None:
+    """Makes the owner of a path the owner of everything in a folder: the harness's container runs as root."""
+    status = owner.stat()
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, status.st_uid, status.st_gid, follow_symlinks=False)
+
+
 def _write(file: Path, model: BaseModel) -> None:
     write_atomically(file, model.model_dump_json(indent=1) + "\n")
 
@@ -159,7 +166,4 @@ class Store:
         return file
 
     def give_to(self, owner: Path) -> None:
-        """Makes the owner of a path the owner of everything here: the harness's container runs as root."""
-        status = owner.stat()
-        for path in (self.folder, *self.folder.rglob("*")):
-            os.chown(path, status.st_uid, status.st_gid, follow_symlinks=False)
+        give(self.folder, owner)

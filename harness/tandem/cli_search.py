@@ -1,0 +1,91 @@
+"""Commands that search: the capacity of one implementation, and how several answer to a setting."""
+
+import os
+import secrets
+from typing import Annotated
+
+import typer
+
+from tandem import capacity, capacity_record
+from tandem.capacity_session import CapacitySession, estimate_s
+from tandem.catalog import Catalog
+from tandem.live import Lines, View, make_view
+from tandem.options import RESULTS, ROOT, Json, app, err, out, parse_knobs
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.record import Verdict
+from tandem.session import lasts
+
+Scenario = Annotated[str, typer.Option(help="What the client asks for.")]
+ChosenTopology = Annotated[
+    str | None,
+    typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
+]
+Placement = Annotated[
+    str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
+]
+Knobs = Annotated[list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")]
+Seed = Annotated[int | None, typer.Option(help="Fixes the order; default: a new one, recorded.")]
+
+
+def _view(as_json: bool) -> View:
+    return Lines(err) if as_json else make_view(err)
+
+
+def _under(
+    catalog: Catalog,
+    scenario: str,
+    topology: str | None,
+    placement: str | None,
+    plan: str,
+    knob: list[str] | None,
+) -> Conditions:
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    return Conditions(
+        catalog,
+        topology or asked.topology or DEFAULT_TOPOLOGY,
+        placement or catalog.default_placement(os.cpu_count() or 1).name,
+        catalog.plan(plan),
+        parse_knobs(knob),
+    )
+
+
+@app.command(name="capacity")
+def capacity_(
+    implementation: Annotated[str, typer.Argument(help="A folder with a bench.toml.")],
+    slo: Annotated[str, typer.Option(help="What the response time may be: p99=50ms, p90=20ms.")] = "p99=50ms",
+    scenario: Scenario = "recipes",
+    plan: Annotated[
+        str, typer.Option(help="Its trials confirm; its warm-up and shortest windows are used.")
+    ] = "capacity",
+    topology: ChosenTopology = None,
+    placement: Placement = None,
+    knob: Knobs = None,
+    seed: Seed = None,
+    longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
+    as_json: Json = False,
+) -> None:
+    """Search the highest rate that meets an objective, confirm it, and show what happens around it."""
+    catalog = Catalog(ROOT)
+    chosen = catalog.implementation(implementation)
+    under = _under(catalog, scenario, topology, placement, plan, knob)
+    objective = capacity.parse_slo(slo)
+    under.check(scenario, [chosen])
+    view = _view(as_json)
+    short, long = estimate_s(under.plan, longest)
+    view.note(
+        f"capacity of {implementation} for {objective}: {lasts(short)} after the builds, up to {lasts(long)} where"
+        f" {objective.samples:,} samples need long windows"
+    )
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    try:
+        found = CapacitySession(
+            under, catalog.scenarios[scenario], RESULTS, view, seed, objective, longest
+        ).run(chosen)
+    finally:
+        view.close()
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(capacity_record.report(found))
+    if found.verdict is not Verdict.OK:
+        raise typer.Exit(1)
