@@ -26,6 +26,10 @@ SET_BUSY = 0.90
 """A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
 THREAD_BUSY = 0.90
 POOL_WAIT_SHARE = 0.20
+PROXY_QUEUE_SHARE = 0.20
+"""Of the connections: so many requests wait in HAProxy's queue in the mean."""
+REOPENED_MOST = 0.10
+"""Connections that HAProxy opened to the application, by requests: beyond, they are not kept."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     ):
         text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
         found.append(_finding("proxy-mismatch", "invalid", text))
+    opened = window.proxy.connections_opened if window.proxy else None
+    if opened is not None and opened > REOPENED_MOST * answered + window.connections:
+        text = f"HAProxy opened {opened} connections to the application for {answered} answers: it does not keep them"
+        found.append(_finding("not-kept-alive", "invalid", text))
     return found
 
 
@@ -208,8 +216,8 @@ def bottleneck(
 ) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
-    The first that matches: a role above its share of its own CPU set, in the order generator, proxy, pooler,
-    database, application; a set that is exhausted by several roles together, named after its largest user;
+    The first that matches: a role above its share of its own CPU set, in the order generator, proxy (or its
+    queue), pooler, database, application; a set that is exhausted by several roles together, named after its largest user;
     one thread of the application at a full core; waiting for a database connection; waiting for a handler
     thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
     of the whole application; None where handlers do not occupy one.
@@ -234,6 +242,8 @@ def bottleneck(
     for name, (tag, limit) in _LIMITS.items():
         if name in roles and _share(roles[name]) > limit:
             return tag, evidence
+        if name == "proxy" and (queued := _proxy_queue(window)):
+            return tag, [*evidence, queued]
     for cpuset, names in sets.items():
         if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:
             largest = max(names, key=lambda name: roles[name].cpu_cores)
@@ -258,6 +268,14 @@ def bottleneck(
         shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
         return "thread-pool", [*evidence, shared]
     return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
+
+
+def _proxy_queue(window: Window) -> str | None:
+    """Why requests wait in HAProxy, if they do."""
+    queue = window.proxy.queue_mean if window.proxy else None
+    if queue is None or queue <= PROXY_QUEUE_SHARE * window.connections:
+        return None
+    return f"{queue:.0f} of {window.connections} requests wait in HAProxy's queue in the mean"
 
 
 def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:

@@ -240,6 +240,8 @@ def _proxy(series: Series, low: float, high: float) -> Proxy | None:
         response_errors=last.response_errors - first.response_errors,
         queue_max=max((proxy.queue_now for proxy in inside), default=0),
         in_flight_mean=sum(proxy.in_flight_now for proxy in inside) / len(inside) if inside else None,
+        queue_mean=sum(proxy.queue_now for proxy in inside) / len(inside) if inside else None,
+        connections_opened=last.connections_opened - first.connections_opened,
     )
 
 

@@ -82,6 +82,9 @@ class Proxy(Part):
     response_errors: int
     queue_max: int
     in_flight_mean: Number | None
+    queue_mean: Number | None = None
+    connections_opened: int | None = None
+    """To the application."""
 
 
 class Pooler(Part):

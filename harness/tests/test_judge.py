@@ -79,6 +79,8 @@ WORK = [
     ({"proxy": proxy(responses_2xx=0)}, "proxy-mismatch"),
     ({"proxy": proxy(responses_2xx=round(0.99 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(responses_2xx=round(1.01 * ANSWERED))}, "proxy-mismatch"),
+    ({"proxy": proxy(connections_opened=ANSWERED)}, "not-kept-alive"),
+    ({"proxy": proxy(connections_opened=round(0.12 * ANSWERED))}, "not-kept-alive"),
 ]
 
 

@@ -46,6 +46,19 @@ def test_a_role_above_its_share(name: str, limit: float, tag: str, available: in
     assert told(limit - 0.02) == ("latency-bound" if load == "closed" else "offered-load")
 
 
+@pytest.mark.parametrize(
+    ("queue_mean", "tag"), [(9.9, "latency-bound"), (10.5, "proxy"), (None, "latency-bound")]
+)
+def test_requests_that_wait_in_the_proxy(queue_mean: float | None, tag: str) -> None:
+    """A fifth of the connections; a record from before the figure was kept has none."""
+    window = good_window()
+    assert window.proxy is not None
+    window.proxy = window.proxy.model_copy(update={"queue_mean": queue_mean})
+    told, evidence = bottleneck(window, 50)
+    assert told == tag
+    assert any("HAProxy's queue" in line for line in evidence) == (tag == "proxy")
+
+
 def test_the_first_in_the_order_of_the_path_wins() -> None:
     roles = {name: role(0.99, str(i)) for i, name in enumerate(quiet_roles())}
     order = []

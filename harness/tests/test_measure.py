@@ -45,6 +45,7 @@ def sample(after_s: float, **changes: Any) -> Sample:
             response_errors=2,
             queue_now=5,
             in_flight_now=8,
+            connections_opened=30 + round(20 * (after_s + 1)),
         ),
         "pooler": PoolerCounters(
             queries=40 + round(800 * (after_s + 1)),
@@ -203,6 +204,8 @@ def test_the_proxys_count_is_of_the_whole_window(closed: Window) -> None:
         0,
     )
     assert (closed.proxy.queue_max, closed.proxy.in_flight_mean) == (5, 8.0)
+    assert closed.proxy.queue_mean == 5.0
+    assert closed.proxy.connections_opened == 20 * (DURATION_S + 2)
 
 
 def test_the_proxys_gauges_are_of_the_steady_part() -> None:

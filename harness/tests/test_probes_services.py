@@ -26,6 +26,7 @@ def test_a_real_page_of_haproxy(statistics: str) -> None:
         response_errors=0,
         queue_now=0,
         in_flight_now=0,
+        connections_opened=2,
     )
 
 
@@ -44,6 +45,7 @@ def test_each_counter_of_haproxy_has_its_column(statistics: str) -> None:
         "eresp",
         "qcur",
         "scur",
+        "connect",
     )
     for power, column in enumerate(wanted):
         values[columns.index(column)] = str(10**power)
@@ -57,6 +59,7 @@ def test_each_counter_of_haproxy_has_its_column(statistics: str) -> None:
         response_errors=10**7,
         queue_now=10**8,
         in_flight_now=10**9,
+        connections_opened=10**10,
     )
 
 

@@ -22,6 +22,8 @@ class ProxyCounters:
     response_errors: int
     queue_now: int
     in_flight_now: int
+    connections_opened: int = 0
+    """To the application, since the start."""
 
 
 def parse_csv(text: str) -> ProxyCounters:
@@ -38,6 +40,7 @@ def parse_csv(text: str) -> ProxyCounters:
                 response_errors=int(row["eresp"] or 0),
                 queue_now=int(row["qcur"] or 0),
                 in_flight_now=int(row["scur"] or 0),
+                connections_opened=int(row["connect"] or 0),
             )
     raise KeyError("HAProxy's statistics name no backend 'app'")
 
