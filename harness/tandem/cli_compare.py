@@ -8,7 +8,7 @@ import typer
 
 from tandem import comparison_report
 from tandem.catalog import Catalog
-from tandem.comparison_session import Session, estimate_s, pairing_of
+from tandem.comparison_session import ComparisonSession, estimate_s, pairing_of
 from tandem.entrant import read_entrants
 from tandem.live import Lines, make_view
 from tandem.options import RESULTS, ROOT, Json, app, err, out, parse_knobs
@@ -81,10 +81,8 @@ def compare_(
     try:
         refuse_or_clean_up(ROOT, RESULTS, view.note)
         store = Store.resume(RESULTS, request) if resume else Store.create(RESULTS, request)
-        try:
-            found = Session(under, asked, RESULTS, view).run(store, named)
-        finally:
-            store.give_to(ROOT)
+        seed = store.campaign.request.seed  # a resumed comparison keeps its order
+        found = ComparisonSession(under, asked, RESULTS, view, seed).run(store, named)
     finally:
         view.close()
     if as_json:
@@ -93,5 +91,6 @@ def compare_(
         out.print(comparison_report.report(found))
         file = store.folder / "compare.json"
         print(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
-    if found.verdict is not Verdict.OK or any(entry.verdict is not Verdict.OK for entry in found.entries):
+    verdicts = {found.findings.verdict, *(entry.verdict for entry in found.findings.entries)}
+    if verdicts != {Verdict.OK}:
         raise typer.Exit(1)

@@ -67,6 +67,17 @@ class Entry(Part):
     bottleneck: str | None
 
 
+class Findings(Part):
+    """What follows from the blocks."""
+
+    reference: str
+    verdict: Verdict
+    reasons: list[str]
+    entries: list[Entry]
+    same_against_itself: dict[str, Compared]
+    """The reference's second start against its first, by metric."""
+
+
 class Comparison(Part):
     """compare.json"""
 
@@ -80,13 +91,8 @@ class Comparison(Part):
     plan: str
     seed: int
     blocks: int
-    reference: str
-    verdict: Verdict
-    reasons: list[str]
+    findings: Findings
     warnings: list[str]
-    entries: list[Entry]
-    same_against_itself: dict[str, Compared]
-    """The reference's second start against its first, by metric."""
     duration_s: Number
     phases_s: dict[str, Number]
     environment: Environment
@@ -218,3 +224,24 @@ def session_verdict(
         if interval and beyond and not interval[0] <= 1 <= interval[1]:
             reasons.append(f"the reference differs from itself in {name}: {compared.ratio.ratio:.3f}")
     return (Verdict.VOID, reasons) if reasons else (Verdict.OK, [])
+
+
+def conclude(blocks: list[Block], knobs: dict[str, dict[str, str]]) -> Findings:
+    """All that follows from the blocks. knobs: label -> the effective ones; the first label is the reference."""
+    reference, *others = knobs
+    again = same(blocks, reference)
+    against = against_reference(blocks, reference, others)
+    entries = [entry(blocks, label, own, against.get(label, {})) for label, own in knobs.items()]
+    verdict, reasons = session_verdict(blocks, entries[0], again)
+    return Findings(
+        reference=reference, verdict=verdict, reasons=reasons, entries=entries, same_against_itself=again
+    )
+
+
+def phases(blocks: list[Block], besides_s: dict[str, float]) -> dict[str, float]:
+    """Where the time went, in all blocks and besides them."""
+    out = dict(besides_s)
+    for block in blocks:
+        for phase, seconds in block.phases_s.items():
+            out[phase] = out.get(phase, 0.0) + seconds
+    return out

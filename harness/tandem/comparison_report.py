@@ -42,10 +42,10 @@ def _rows(found: Comparison, metric: str, table: Table) -> None:
             limit,
         )
 
-    for entry in found.entries:
-        if entry.entrant == found.reference:
+    for entry in found.findings.entries:
+        if entry.entrant == found.findings.reference:
             add(f"{entry.entrant} (reference)", entry.means[metric], None, entry)
-            add(second(entry.entrant), None, found.same_against_itself.get(metric), None)
+            add(second(entry.entrant), None, found.findings.same_against_itself.get(metric), None)
         else:
             add(entry.entrant, entry.means[metric], entry.against_reference.get(metric), entry)
 
@@ -53,7 +53,7 @@ def _rows(found: Comparison, metric: str, table: Table) -> None:
 def _effect(found: Comparison, metric: str) -> str:
     effects = [
         (entry.entrant, compared.ratio.detectable_ratio)
-        for entry in found.entries
+        for entry in found.findings.entries
         if (compared := entry.against_reference.get(metric)) is not None
     ]
     told = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
@@ -95,11 +95,11 @@ def report(found: Comparison) -> Group:
     lines.append(Text(note, style="dim"))
     shared = {
         name: value
-        for name, value in found.entries[0].knobs.items()
-        if value and all(entry.knobs.get(name) == value for entry in found.entries)
+        for name, value in found.findings.entries[0].knobs.items()
+        if value and all(entry.knobs.get(name) == value for entry in found.findings.entries)
     }
     lines.append(Text("knobs: " + ", ".join(f"{n}={v}" for n, v in shared.items()), style="dim"))
-    for entry in found.entries:
+    for entry in found.findings.entries:
         own = ", ".join(f"{n}={v}" for n, v in entry.knobs.items() if v and n not in shared)
         if own:
             lines.append(Text(f"{entry.entrant} has {own}", style="dim"))
@@ -107,9 +107,10 @@ def report(found: Comparison) -> Group:
             Text(f"{entry.entrant}: {entry.verdict}: {reason}", style="red") for reason in entry.reasons
         ]
     lines += [Text(warning, style="yellow") for warning in found.warnings]
-    if found.verdict is not Verdict.OK:
+    if found.findings.verdict is not Verdict.OK:
         lines += [
-            Text(f"the session is {found.verdict}: {reason}", style="bold red") for reason in found.reasons
+            Text(f"the session is {found.findings.verdict}: {reason}", style="bold red")
+            for reason in found.findings.reasons
         ]
     lines.append(Text(time_spent(found.phases_s), style="dim"))
     return Group(*lines)

@@ -15,13 +15,11 @@ from tandem.comparison import Block, Comparison, Shot, second
 from tandem.entrant import Entrant
 from tandem.errors import TandemError, UsageError
 from tandem.lab import BenchLab
-from tandem.live import View
-from tandem.prepare import SHARED, Conditions, Prepared, build, start
-from tandem.provenance import environment
+from tandem.prepare import Conditions, Prepared
 from tandem.record import Verdict, Window
-from tandem.scenario import Scenario
 from tandem.schedule import Block as Planned
 from tandem.schedule import alternation
+from tandem.session import Session
 from tandem.store import Store, write_atomically
 
 START_S, AROUND_WINDOW_S = 3.5, 1.3
@@ -46,79 +44,49 @@ def estimate_s(pairing: Pairing, entrants: int) -> float:
 
 
 @dataclass
-class Session:
+class ComparisonSession(Session):
     """One run of `tandem compare`."""
 
-    under: Conditions
-    scenario: Scenario
-    results: Path
-    view: View
     _phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def run(self, store: Store, entrants: list[Entrant]) -> Comparison:
         """Makes the blocks that the store does not have yet and concludes. Raises TandemError."""
-        began = time.monotonic()
-        pairing, request = pairing_of(self.under), store.campaign.request
-        reference = entrants[0].label
-        plan = self.under.plan.model_copy(
-            update={"trim_start_s": pairing.trim_start_s, "trim_end_s": pairing.trim_end_s}
-        )
-        self.under = replace(self.under, plan=plan)
+        began, pairing = time.monotonic(), pairing_of(self.under)
+        trims = {"trim_start_s": pairing.trim_start_s, "trim_end_s": pairing.trim_end_s}
+        self.under = replace(self.under, plan=self.under.plan.model_copy(update=trims))
+        labels = [entrant.label for entrant in entrants]
         prepared = self._prepare(store, entrants)
-        stack = prepared[reference].stack
-        schedule = alternation(
-            [entrant.label for entrant in entrants], reference, pairing.rounds, pairing.blocks, request.seed
-        )
         done = {block.number: block for block in _read_blocks(store)}
         if done:
-            self.view.note(f"{len(done)} of {len(schedule)} blocks are there already")
-        try:
-            with self._timed("build"):
-                build(
-                    list({p.cell.implementation.name: p for p in prepared.values()}.values()), self.view.note
-                )
-            with self._timed("start the stack"):
-                start(stack, self.view.note)
-            images = {service: stack.service(service).image for service in SHARED}
-            described = environment(self.under.catalog.root, stack, prepared[reference].knobs, images)
-            for planned in schedule:
-                if planned.index not in done:
-                    starts = ", ".join(entrant.label for entrant in planned.starts)
-                    self.view.trial(f"block {planned.index} of {len(schedule)}: {starts}")
-                    block = self._block(planned, prepared, pairing, store.folder)
-                    _write_block(store, block)
-                    done[planned.index] = block
-        finally:
-            stack.down()
+            self.view.note(f"{len(done)} of {pairing.blocks} blocks are there already")
+        images = {one.cell.implementation.name: one for one in prepared.values()}
+        with self.stack(list(images.values()), store.folder):
+            self._phases["build, start the stack"] = time.monotonic() - began
+            described = self.environment(prepared[labels[0]])
+            for planned in alternation(labels, labels[0], pairing.rounds, pairing.blocks, self.seed):
+                if planned.index in done:
+                    continue
+                starts = ", ".join(entrant.label for entrant in planned.starts)
+                self.view.trial(f"block {planned.index} of {pairing.blocks}: {starts}")
+                block = self._block(planned, prepared, pairing, store.folder)
+                _write_block(store, block)
+                done[planned.index] = block
         blocks = [done[number] for number in sorted(done)]
-        again = comparison.same(blocks, reference)
-        against = comparison.against_reference(blocks, reference, [e.label for e in entrants[1:]])
-        entries = [
-            comparison.entry(blocks, e.label, prepared[e.label].knobs, against.get(e.label, {}))
-            for e in entrants
-        ]
-        verdict, reasons = comparison.session_verdict(blocks, entries[0], again)
-        for block in blocks:
-            for phase, seconds in block.phases_s.items():
-                self._phases[phase] += seconds
+        unfit = self.under.plan.unfit(os.cpu_count() or 1)
         found = Comparison(
             campaign=store.campaign.id,
             started_at=store.campaign.started_at,
             finished_at=datetime.now(UTC),
-            scenario=request.scenario,
-            topology=request.topology,
-            placement=request.placement,
-            plan=request.plan,
-            seed=request.seed,
+            scenario=self.scenario.name,
+            topology=self.under.topology,
+            placement=self.under.placement,
+            plan=store.campaign.request.plan,
+            seed=self.seed,
             blocks=len(blocks),
-            reference=reference,
-            verdict=verdict,
-            reasons=reasons,
-            warnings=[unfit] if (unfit := self.under.plan.unfit(os.cpu_count() or 1)) else [],
-            entries=entries,
-            same_against_itself=again,
+            findings=comparison.conclude(blocks, {label: prepared[label].knobs for label in labels}),
+            warnings=[unfit] if unfit else [],
             duration_s=time.monotonic() - began,
-            phases_s=dict(self._phases),
+            phases_s=comparison.phases(blocks, self._phases),
             environment=described,
         )
         write_atomically(store.folder / "compare.json", found.model_dump_json(indent=1) + "\n")
@@ -153,9 +121,7 @@ class Session:
                 first.stack.execute("db", ["reset"])
             for name in starts:
                 one = prepared[name]
-                labs[name] = BenchLab(
-                    one.stack, one.cell, folder / (one.stack.slot or ""), self.view.sample, self.view.offered
-                )
+                labs[name] = self.lab(one, folder / (one.stack.slot or ""))
                 try:
                     self._start(labs[name], pairing)
                 except TandemError as error:

@@ -26,7 +26,7 @@ def test_three_entrants_are_measured_in_turn_and_leave_nothing(tmp_path: Path) -
         tmp_path, "rust-async", "rust-async:DB_POOL_MAX=2", "cpp-sync", "--scenario", "recipe", "--seed", "1"
     )
     assert status == 0, said
-    entries = {entry["entrant"]: entry for entry in found["entries"]}  # type: ignore[attr-defined]
+    entries = {entry["entrant"]: entry for entry in found["findings"]["entries"]}  # type: ignore[index]
     assert list(entries) == ["rust-async", "rust-async:DB_POOL_MAX=2", "cpp-sync"]
     assert entries["rust-async:DB_POOL_MAX=2"]["knobs"]["DB_POOL_MAX"] == "2"
     for entry in entries.values():
@@ -52,7 +52,7 @@ def test_an_entrant_that_lies_is_invalid_and_the_others_are_not(tmp_path: Path) 
         tmp_path, "rust-async", "contract/broken", "--scenario", "recipe", fault="cached"
     )
     assert status == 1, said
-    entries = {entry["entrant"]: entry for entry in found["entries"]}  # type: ignore[attr-defined]
+    entries = {entry["entrant"]: entry for entry in found["findings"]["entries"]}  # type: ignore[index]
     assert entries["rust-async"]["verdict"] == "ok"
     assert entries["contract/broken"]["verdict"] in ("failed", "invalid")
     assert entries["contract/broken"]["means"]["goodput_rps"] is None
