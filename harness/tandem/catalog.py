@@ -67,6 +67,8 @@ class Plan(Entry):
     trim_start_s: float = 2.0
     trim_end_s: float = 1.0
     compare: Pairing | None = None
+    ceilings: bool = False
+    """Whether a session begins with a short look at what the parts around an application reach."""
     cpus_least: Annotated[int, Field(ge=1)] = 1
     """A host with fewer is told so, and its results are marked."""
 

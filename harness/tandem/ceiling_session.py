@@ -1,27 +1,21 @@
 """Measures the ceilings and the implementations in one session, interleaved."""
 
 import random
-import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from tandem import pgbench
-from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY, Ceilings, Rounds
-from tandem.cell import Cell
-from tandem.client import session_key
+from tandem.around import Around
+from tandem.ceiling import MEANINGS, Ceilings, Rounds
 from tandem.errors import TandemError, UsageError
 from tandem.fresh import accepted, fresh_start
-from tandem.golden import Exact, read_answers
 from tandem.prepare import Conditions, Prepared
-from tandem.scenario import Answer, Scenario
+from tandem.scenario import Scenario
 from tandem.session import Session, folder_for
 from tandem.store import write_atomically
 
-NULL_IMPLEMENTATION = "rust-hyper"
-PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
 EQUAL_LOAD = 0.5
 """The equal offered load is this share of the slowest implementation's goodput."""
 
@@ -40,15 +34,13 @@ class CeilingSession(Session):
         self.under.check(self.scenario.name, implementations)
         folder = folder_for(self.results, f"ceiling-{self.scenario.name}", started)
         self.clean_up()
-        null = self.under.prepare(
-            catalog.implementation(NULL_IMPLEMENTATION), self._null_scenario(), folder / "null"
-        )
+        around = Around(self, folder)
         runs = [
             self.under.prepare(i, self.scenario, folder / i.name.replace("/", "-")) for i in implementations
         ]
-        with self.stack([null, *runs], folder):
+        with self.stack([around.null, *runs], folder):
             for number in range(1, self.under.plan.trials + 1):
-                self._round(number, null, runs, folder)
+                self._round(number, around, runs, folder)
             report = self._report(started, names)
             write_atomically(folder / "ceiling.json", report.model_dump_json(indent=1) + "\n")
         return report
@@ -70,14 +62,8 @@ class CeilingSession(Session):
 
     # ---- what is measured ----
 
-    def _round(self, number: int, null: Prepared, runs: list[Prepared], folder: Path) -> None:
-        proxy = replace(null, cell=self._proxy_cell(null.cell))
-        steps: list[tuple[str, Callable[[], float]]] = [
-            (PROXY, partial(self._visit, PROXY, proxy, folder, number)),
-            (NULL, partial(self._visit, NULL, null, folder, number)),
-        ]
-        if self.scenario.statements:
-            steps.append((DATABASE, partial(self._database, null, folder)))
+    def _round(self, number: int, around: Around, runs: list[Prepared], folder: Path) -> None:
+        steps: list[tuple[str, Callable[[], float]]] = list(around.steps().items())
         for prepared in runs:
             name = prepared.cell.implementation.name
             steps.append((name, partial(self._visit, name, prepared, folder, number)))
@@ -104,53 +90,12 @@ class CeilingSession(Session):
         plan, lab = self.under.plan, self.lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
         with fresh_start(lab, plan.warm_up_s):
             closed = accepted(lab.measure("closed", plan.closed_s, None))
-            if name not in MEANINGS:
-                self._rounds.bottlenecks.setdefault(name, []).append(closed.bottleneck)
-                if self._rate is not None:
-                    opened = accepted(lab.measure("open", plan.open_s, self._rate))
-                    if opened.app_cpu_us_per_request is not None:
-                        self._rounds.costs.setdefault(name, []).append(opened.app_cpu_us_per_request)
+            self._rounds.bottlenecks.setdefault(name, []).append(closed.bottleneck)
+            if self._rate is not None:
+                opened = accepted(lab.measure("open", plan.open_s, self._rate))
+                if opened.app_cpu_us_per_request is not None:
+                    self._rounds.costs.setdefault(name, []).append(opened.app_cpu_us_per_request)
             return closed.goodput_rps
-
-    def _database(self, null: Prepared, folder: Path) -> float:
-        assert self.scenario.session_user is not None
-        stack, plan, file = null.stack, self.under.plan, folder / DATABASE / "script.sql"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        cpuset = stack.variables.get("APP_CPUSET", "")
-        clients, key = int(null.knobs["DB_POOL_MAX"]), session_key(self.scenario.session_user)
-        stack.stop("app", grace_s=1)  # pgbench takes its place
-        stack.execute("db", ["reset"])
-        for seconds in (plan.warm_up_s, plan.closed_s):
-            result = pgbench.run(stack, self.scenario, key, clients, cpuset, seconds, file)
-        if result.failed:
-            raise TandemError(f"{result.failed} transactions of pgbench failed")
-        return result.transactions_per_s
-
-    # ---- what stands in for the application ----
-
-    def _body_bytes(self) -> int:
-        contract = self.under.catalog.root / "contract"
-        return int(statistics.median(read_answers(self.scenario, contract).lengths()))
-
-    def _null_scenario(self) -> Scenario:
-        size = self._body_bytes()
-        return Scenario(
-            name=NULL,
-            stresses=MEANINGS[NULL],
-            path=f"/null/{size}",
-            connections=self.scenario.connections,
-            statements=[],
-            answer=Answer(text="x" * size),
-        )
-
-    def _proxy_cell(self, cell: Cell) -> Cell:
-        golden, size = self.under.catalog.root / "contract/golden", self._body_bytes()
-        bodies = {name: (golden / name).read_bytes() for name in PROXY_BODIES}
-        name = min(bodies, key=lambda name: abs(len(bodies[name]) - size))
-        scenario = cell.scenario.model_copy(update={"name": PROXY, "path": f"/{name}"})
-        return replace(
-            cell, scenario=scenario, answers=Exact(bodies[name]), load_address="proxy:8081", proxied=False
-        )
 
 
 def supporting(under: Conditions, scenario: Scenario, asked: list[str] | None) -> list[str]:

@@ -18,6 +18,8 @@ METRICS: dict[str, tuple[Metric, Literal["higher", "lower"]]] = {
 """What is compared, and which direction is the better one."""
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
+CENSORED_SHARE = 0.9
+"""A goodput above this share of the lowest ceiling is published as a lower bound and not ranked."""
 
 
 class Shot(Part):
@@ -65,6 +67,10 @@ class Entry(Part):
     """Metric -> mean over blocks of the block's mean; for orientation, the ratios are what is compared."""
     against_reference: dict[str, Compared]
     bottleneck: str | None
+    ceiling_share: Number | None = None
+    """Of the lowest ceiling of the session."""
+    censored: bool = False
+    """The goodput is the ceiling's as much as the entrant's: at least this, and not ranked."""
 
 
 class Findings(Part):
@@ -76,6 +82,8 @@ class Findings(Part):
     entries: list[Entry]
     same_against_itself: dict[str, Compared]
     """The reference's second start against its first, by metric."""
+    ceilings_rps: dict[str, Number | None]
+    """What the parts around the application reached, one short look each; empty where the plan has none."""
 
 
 class Comparison(Part):
@@ -226,15 +234,32 @@ def session_verdict(
     return (Verdict.VOID, reasons) if reasons else (Verdict.OK, [])
 
 
-def conclude(blocks: list[Block], knobs: dict[str, dict[str, str]]) -> Findings:
+def _mark_ceiling(line: Entry, ceilings_rps: dict[str, float | None]) -> None:
+    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
+    goodput = line.means["goodput_rps"]
+    if lowest and goodput:
+        line.ceiling_share = goodput / lowest
+        line.censored = line.ceiling_share > CENSORED_SHARE
+
+
+def conclude(
+    blocks: list[Block], knobs: dict[str, dict[str, str]], ceilings_rps: dict[str, float | None]
+) -> Findings:
     """All that follows from the blocks. knobs: label -> the effective ones; the first label is the reference."""
     reference, *others = knobs
     again = same(blocks, reference)
     against = against_reference(blocks, reference, others)
     entries = [entry(blocks, label, own, against.get(label, {})) for label, own in knobs.items()]
+    for line in entries:
+        _mark_ceiling(line, ceilings_rps)
     verdict, reasons = session_verdict(blocks, entries[0], again)
     return Findings(
-        reference=reference, verdict=verdict, reasons=reasons, entries=entries, same_against_itself=again
+        reference=reference,
+        verdict=verdict,
+        reasons=reasons,
+        entries=entries,
+        same_against_itself=again,
+        ceilings_rps=ceilings_rps,
     )
 
 

@@ -29,11 +29,14 @@ def _rows(found: Comparison, metric: str, table: Table) -> None:
         words: str = str(compared.verdict) if compared else "–"
         if entry is not None and entry.verdict is not Verdict.OK:
             words = str(entry.verdict)
+        bound = metric == "goodput_rps" and entry is not None and entry.censored
+        if bound and compared:
+            words = "not ranked"
         ratio = compared.ratio if compared else None
         limit = BOTTLENECKS.get(entry.bottleneck or "", "–") if entry else ""
         table.add_row(
             label,
-            number(mean, 0 if metric == "goodput_rps" else 1),
+            ("≥ " if bound else "") + number(mean, 0 if metric == "goodput_rps" else 1),
             _ratio(compared),
             Text(words, style=_COLOURS.get(words, "")),
             _p(compared.p_adjusted if compared else None),
@@ -106,6 +109,11 @@ def report(found: Comparison) -> Group:
         lines += [
             Text(f"{entry.entrant}: {entry.verdict}: {reason}", style="red") for reason in entry.reasons
         ]
+    if found.findings.ceilings_rps:
+        told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.findings.ceilings_rps.items())
+        lines.append(
+            Text(f"ceilings: {told}; ≥: above 90 % of the lowest, so not ranked by goodput", style="dim")
+        )
     lines += [Text(warning, style="yellow") for warning in found.warnings]
     if found.findings.verdict is not Verdict.OK:
         lines += [

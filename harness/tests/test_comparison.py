@@ -123,3 +123,12 @@ def test_a_reference_that_fails_or_differs_from_itself_voids_the_session() -> No
     assert "differs from itself in goodput_rps" in reasons[0]
     spoil(blocks, "A", "invalid", 1)
     assert comparison.session_verdict(blocks, comparison.entry(blocks, "A", {}, {}), {})[0] is Verdict.VOID
+
+
+def test_a_goodput_at_the_ceiling_is_a_lower_bound() -> None:
+    blocks = make_blocks(effect=2.0, noise=0.0)
+    rate = comparison.entry(blocks, "A", {}, {}).means["goodput_rps"]
+    assert rate is not None
+    found = comparison.conclude(blocks, {"A": {}, "B": {}}, {"proxy": rate * 2.1, "null": None})
+    assert [line.censored for line in found.entries] == [False, True]
+    assert comparison.conclude(blocks, {"A": {}, "B": {}}, {}).entries[1].ceiling_share is None

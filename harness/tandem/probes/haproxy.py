@@ -61,7 +61,10 @@ def point(proxy: str, application: str) -> None:
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20server
     """
-    commands = f"set server {SLOT} addr {application} port 8080; set server {SLOT} state ready; show servers state app\n"
+    commands = (
+        f"set server app/app state maint; set server {SLOT} addr {application} port 8080;"
+        f" set server {SLOT} state ready; show servers state app\n"
+    )
     try:
         with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
             connection.sendall(commands.encode())

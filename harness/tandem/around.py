@@ -1,0 +1,117 @@
+"""Measures the parts around an application: HAProxy alone, a null application, the database alone."""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from tandem import pgbench
+from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY
+from tandem.cell import Cell
+from tandem.client import session_key
+from tandem.errors import TandemError
+from tandem.fresh import accepted, fresh_start
+from tandem.golden import Exact, read_answers
+from tandem.prepare import Prepared
+from tandem.scenario import Answer, Scenario
+from tandem.session import Session
+
+NULL_IMPLEMENTATION = "rust-hyper"
+PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
+SHORT = {"warm_up_s": 2, "closed_s": 5, "trim_start_s": 1.0, "trim_end_s": 0.5}
+"""The plan of one look at each ceiling, for sessions about something else."""
+
+
+@dataclass
+class Around:
+    """The ceilings of a session's scenario. The stack must be up when one is measured; each is a fresh start."""
+
+    session: Session
+    folder: Path
+    null: Prepared = field(init=False)
+
+    def __post_init__(self) -> None:
+        under = self.session.under
+        self.null = under.prepare(
+            under.catalog.implementation(NULL_IMPLEMENTATION), self._null_scenario(), self.folder / NULL
+        )
+
+    def steps(self) -> dict[str, Callable[[], float]]:
+        """Ceiling -> what measures it and returns its rate per second, or raises TandemError."""
+        proxy = replace(self.null, cell=self._proxy_cell(self.null.cell))
+        out: dict[str, Callable[[], float]] = {
+            PROXY: partial(self._asked, PROXY, proxy),
+            NULL: partial(self._asked, NULL, self.null),
+        }
+        if self.session.scenario.statements:
+            out[DATABASE] = self._database
+        return out
+
+    def once(self) -> dict[str, float | None]:
+        """One short look at each; null where it failed, which is told."""
+        view = self.session.view
+        out: dict[str, float | None] = {}
+        for name, step in self.steps().items():
+            view.trial(f"ceiling: {MEANINGS[name]}")
+            try:
+                rate = out[name] = step()
+                view.note(f"  {rate:,.0f}/s")
+            except TandemError as error:
+                out[name] = None
+                view.note(f"  not measured: {error}")
+        return out
+
+    # ---- how ----
+
+    def _asked(self, name: str, prepared: Prepared) -> float:
+        plan = prepared.cell.plan
+        with fresh_start(self.session.lab(prepared, self.folder / name), plan.warm_up_s) as lab:
+            return accepted(lab.measure("closed", plan.closed_s, None)).goodput_rps
+
+    def _database(self) -> float:
+        scenario, stack, plan = self.session.scenario, self.null.stack, self.session.under.plan
+        assert scenario.session_user is not None
+        file = self.folder / DATABASE / "script.sql"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        cpuset = stack.variables.get("APP_CPUSET", "")
+        clients, key = int(self.null.knobs["DB_POOL_MAX"]), session_key(scenario.session_user)
+        stack.stop("app", grace_s=1)  # pgbench takes its place
+        stack.execute("db", ["reset"])
+        for seconds in (plan.warm_up_s, plan.closed_s):
+            result = pgbench.run(stack, scenario, key, clients, cpuset, seconds, file)
+        if result.failed:
+            raise TandemError(f"{result.failed} transactions of pgbench failed")
+        return result.transactions_per_s
+
+    # ---- what stands in for the application ----
+
+    def _body_bytes(self) -> int:
+        contract = self.session.under.catalog.root / "contract"
+        return int(statistics.median(read_answers(self.session.scenario, contract).lengths()))
+
+    def _null_scenario(self) -> Scenario:
+        size = self._body_bytes()
+        return Scenario(
+            name=NULL,
+            stresses=MEANINGS[NULL],
+            path=f"/null/{size}",
+            connections=self.session.scenario.connections,
+            statements=[],
+            answer=Answer(text="x" * size),
+        )
+
+    def _proxy_cell(self, cell: Cell) -> Cell:
+        golden, size = self.session.under.catalog.root / "contract/golden", self._body_bytes()
+        bodies = {name: (golden / name).read_bytes() for name in PROXY_BODIES}
+        name = min(bodies, key=lambda name: abs(len(bodies[name]) - size))
+        scenario = cell.scenario.model_copy(update={"name": PROXY, "path": f"/{name}"})
+        return replace(
+            cell, scenario=scenario, answers=Exact(bodies[name]), load_address="proxy:8081", proxied=False
+        )
+
+
+def short(session: Session) -> Session:
+    """The session's conditions with the plan of one short look."""
+    under = replace(session.under, plan=session.under.plan.model_copy(update=SHORT))
+    return Session(under, session.scenario, session.results, session.view, session.seed)
