@@ -21,6 +21,11 @@ set positional-arguments := true
 @ceiling *arguments:
     harness/run ceiling "$@"
 
+# Make a recorded run again and say whether it lies within the recorded noise: just replay results/reference
+[group('measure')]
+@replay *arguments:
+    harness/run replay "$@"
+
 # Say which implementation serves which scenario, tried on running containers
 [group('measure')]
 @matrix *arguments:

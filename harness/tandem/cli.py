@@ -16,7 +16,7 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
+from tandem import ceiling, cli_develop, cli_replay, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
 from tandem.ceiling_session import Session, supporting
@@ -217,7 +217,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_serve, cli_develop)
+COMMANDS = (cli_serve, cli_develop, cli_replay)
 """Imported for the commands that they add."""
 
 
