@@ -33,12 +33,16 @@ def _recorded(path: Path) -> list[Run]:
 
 
 def _request(catalog: Catalog, run: Run, seed: int) -> Request:
-    """What has to be asked for to make a run again. Knobs that are still the default are not chosen."""
+    """What has to be asked for to make a run again. Knobs that are still the default are not chosen.
+
+    Nor are those that were unset: a value that is no value cannot be asked for, and the report tells the change.
+    """
     implementation = catalog.implementation(run.implementation)
     placement = catalog.pick("placement", run.placement, catalog.placements).variables
     cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
     default = catalog.effective_knobs(implementation, cpus, {})
-    chosen = {name: value for name, value in run.environment.knobs.items() if default.get(name) != value}
+    recorded = run.environment.knobs
+    chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}
     return Request(
         implementations=[run.implementation],
         scenario=run.scenario,
