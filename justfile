@@ -36,6 +36,11 @@ set positional-arguments := true
 @sweep *arguments:
     harness/run sweep "$@"
 
+# Make a recorded run again and say whether it lies within the recorded noise: just replay results/reference
+[group('measure')]
+@replay *arguments:
+    harness/run replay "$@"
+
 # Say which implementation serves which scenario, tried on running containers
 [group('measure')]
 @matrix *arguments:

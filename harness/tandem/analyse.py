@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from tandem.record import Finding, ResponseTime, Summary, Trial, Verdict, Warning, Window
-from tandem.rows import Floats, times
+from tandem.histogram import merge
+from tandem.record import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
 
 CONFIDENCE = 0.95
 
@@ -28,11 +28,16 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def summarise(trials: list[Trial], responses_s: list[Floats]) -> Summary:
+def pool(trials: list[Trial]) -> Times:
+    """The response times of the good trials' open windows together, from their histograms: to three digits."""
+    windows = [trial.open for trial in trials if trial.verdict is Verdict.OK]
+    return merge([window.response_time_hdr for window in windows if window and window.response_time_hdr])
+
+
+def summarise(trials: list[Trial], pooled: Times) -> Summary:
     """The figures of a run.
 
-    trials: all of them; only those with verdict ok count. responses_s: per good trial, the response times of
-    its open window in seconds, pooled here.
+    trials: all of them; only those with verdict ok count. pooled: the response times of these.
     """
     good = [trial for trial in trials if trial.verdict is Verdict.OK and trial.closed and trial.open]
     closed = [trial.closed for trial in good if trial.closed]
@@ -40,7 +45,6 @@ def summarise(trials: list[Trial], responses_s: list[Floats]) -> Summary:
     goodputs = [window.goodput_rps for window in closed]
     costs = [w.app_cpu_us_per_request for w in closed if w.app_cpu_us_per_request is not None]
     peaks = [w.app_memory_peak_bytes for w in (*closed, *opened) if w.app_memory_peak_bytes is not None]
-    pooled = times(np.concatenate(responses_s)) if responses_s else times(np.array([]))
     return Summary(
         goodput_rps=_mean(goodputs),
         goodput_rps_interval=t_interval(goodputs),

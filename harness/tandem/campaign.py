@@ -5,16 +5,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tandem import analyse, measure
+from tandem import analyse
 from tandem.catalog import Catalog, Implementation, Plan
-from tandem.cell import Cell
-from tandem.generator import read_report
 from tandem.lab import BenchLab
 from tandem.live import View
 from tandem.prepare import SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
 from tandem.provenance import environment
 from tandem.record import Run, Trial, Verdict, Warning
-from tandem.rows import Floats, read_rows
 from tandem.schedule import schedule
 from tandem.store import Request, Store
 from tandem.visit import Visit
@@ -71,7 +68,10 @@ class Bench:
 
     def _describe(self, prepared: Prepared) -> None:
         images = {service: prepared.stack.service(service).image for service in SHARED}
-        prepared.environment = environment(self._catalog.root, prepared.stack, prepared.knobs, images)
+        found = environment(self._catalog.root, prepared.stack, prepared.knobs, images)
+        found.configuration["plan"] = prepared.cell.plan.model_dump_json(indent=1)
+        found.configuration["scenario"] = prepared.cell.scenario.model_dump_json(indent=1)
+        prepared.environment = found
 
     # ---- visits ----
 
@@ -107,20 +107,19 @@ class Bench:
         folder = store.fresh_trial_folder(prepared.name, index)
         lab = BenchLab(prepared.stack, prepared.cell, folder, self._view.sample, self._view.offered)
         trial = Visit(lab, plan, prepared.cell.workers, self._view).run(index, rate, retry_of)
-        store.save_trial(prepared.name, trial)
+        store.save_trial_or_its_failure(prepared.name, trial)
         self._view.note(f"  {_told(trial)}")
 
     # ---- after ----
 
     def _conclude(self, store: Store, prepared: Prepared, plan: Plan) -> Run:
         request, trials = store.campaign.request, store.trials(prepared.name)
-        pooled = [
-            _responses(store.trial_folder(prepared.name, trial.index), trial, prepared.cell)
-            for trial in trials
-            if trial.verdict is Verdict.OK
-        ]
         verdict, reasons = analyse.run_verdict(trials, plan.trials)
-        summary = analyse.summarise(trials, pooled) if verdict is Verdict.OK else analyse.nothing(trials)
+        summary = (
+            analyse.summarise(trials, analyse.pool(trials))
+            if verdict is Verdict.OK
+            else analyse.nothing(trials)
+        )
         bottleneck, evidence = analyse.run_bottleneck(trials)
         assert prepared.environment is not None
         run = Run(
@@ -145,24 +144,6 @@ class Bench:
         )
         store.save_run(run)
         return run
-
-
-def _responses(folder: Path, trial: Trial, cell: Cell) -> Floats:
-    assert trial.open is not None
-    assert trial.open.offered_rps is not None
-    asked = measure.Conditions(
-        load="open",
-        duration_s=trial.open.duration_s,
-        connections=trial.open.connections,
-        rate_rps=int(trial.open.offered_rps),
-        trim_start_s=cell.plan.trim_start_s,
-        trim_end_s=cell.plan.trim_end_s,
-        lengths=cell.answers.lengths(),
-        cpusets={},
-        status=cell.scenario.status,
-    )
-    errors = sum(read_report(folder / "open.json").errorDistribution.values())
-    return measure.responses(read_rows(folder / "open.sqlite"), asked, errors)
 
 
 def _unfit(plan: Plan) -> list[Warning]:

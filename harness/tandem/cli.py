@@ -16,7 +16,16 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_compare, cli_develop, cli_search, cli_serve, doctor, matrix
+from tandem import (
+    ceiling,
+    cli_compare,
+    cli_develop,
+    cli_replay,
+    cli_search,
+    cli_serve,
+    doctor,
+    matrix,
+)
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
 from tandem.ceiling_session import CeilingSession, supporting
@@ -220,7 +229,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_compare, cli_serve, cli_search, cli_develop)
+COMMANDS = (cli_compare, cli_search, cli_replay, cli_serve, cli_develop)
 """Imported for the commands that they add."""
 
 

@@ -9,7 +9,9 @@ from typing import Literal
 
 from python_on_whales import DockerException
 
+from tandem.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
+from tandem.probes.hiccup import can_be_realtime
 from tandem.probes.host import describe, read_cpu
 from tandem.stack import engine_versions
 from tandem.store import NEEDED_BYTES
@@ -62,6 +64,14 @@ def _quiet() -> list[Check]:
     return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
 
 
+def _hiccups() -> Check:
+    if can_be_realtime():
+        means = f"a machine that stands still for {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
+        return Check("hiccup meter", "good", "real-time priority", means)
+    means = "the engine grants no real-time priority, so hiccups are recorded and judge nothing"
+    return Check("hiccup meter", "limited", "ordinary priority", means)
+
+
 def _engine() -> Check:
     try:
         versions = engine_versions()
@@ -101,6 +111,7 @@ def examine(root: Path) -> list[Check]:
         Check("clock", "good", clock, "steady and cheap to read")
         if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
         else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
+        _hiccups(),
         Check(
             "disk",
             "good" if free > NEEDED_BYTES else "bad",

@@ -16,7 +16,7 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
-MEASURING = ("bench", "compare", "matrix", "ceiling", "capacity", "sweep")
+MEASURING = ("bench", "compare", "matrix", "ceiling", "capacity", "sweep", "replay")
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
@@ -151,6 +151,18 @@ class Stack:
             address,
             container.host_config.cpuset_cpus or "",
         )
+
+    def environment(self, service: str) -> dict[str, str]:
+        """The variables that a service's container has or will have: those of its image, then Compose's."""
+        described = self.docker.compose.config(return_json=True)["services"][service]
+        own = self.docker.image.inspect(described["image"]).config.env or []
+        given = {name: value or "" for name, value in (described.get("environment") or {}).items()}
+        return {**dict(pair.split("=", 1) for pair in own), **given}
+
+    def image_id(self, service: str) -> str:
+        """Of the image that the service's next container is made from; it must have been built."""
+        described = self.docker.compose.config(return_json=True)["services"][service]
+        return str(self.docker.image.inspect(described["image"]).id)
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
         return tail(str(self.container(service).logs(tail=lines)), lines)

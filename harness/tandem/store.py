@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from tandem.errors import TandemError, UsageError
-from tandem.record import SCHEMA_VERSION, Part, Run, Trial
+from tandem.record import SCHEMA_VERSION, Finding, Part, Run, Trial, Verdict
 
 NEEDED_BYTES = 1 << 30
 """Free space below which a campaign does not start: rows and logs of the longest plan fit."""
@@ -76,12 +76,17 @@ def _read_trial(file: Path) -> Trial:
         raise TandemError(f"{file} cannot be read: {error}. Move it away to make that trial anew.") from None
 
 
+def read_run(file: Path) -> Run:
+    """The record of one run, of this version or an earlier one. Raises TandemError if it cannot be read."""
+    try:
+        return Run.model_validate_json(file.read_text())
+    except (ValueError, OSError) as error:
+        raise TandemError(f"{file}: the record cannot be read: {error}") from None
+
+
 def read_runs(folder: Path) -> list[Run]:
     """The records of a campaign's folder, by implementation. Raises TandemError if there are none."""
-    try:
-        runs = [Run.model_validate_json(file.read_text()) for file in sorted(folder.glob("*/run.json"))]
-    except (ValueError, OSError) as error:
-        raise TandemError(f"{folder}: a record cannot be read: {error}") from None
+    runs = [read_run(file) for file in sorted(folder.glob("*/run.json"))]
     if not runs:
         raise TandemError(f"{folder} holds no finished run (no */run.json)")
     return sorted(runs, key=lambda run: run.implementation)
@@ -126,7 +131,8 @@ class Store:
             except (ValueError, OSError):
                 continue
             same = campaign.request.model_copy(update={"seed": request.seed}) == request
-            if same and not campaign.finished:
+            # Trials of an earlier version lack what the summary is made from.
+            if same and not campaign.finished and campaign.schema_version == SCHEMA_VERSION:
                 return cls(results, campaign)
         raise UsageError(
             f"there is no unfinished campaign of {', '.join(request.implementations)} with this scenario, topology, plan and knobs"
@@ -154,6 +160,20 @@ class Store:
 
     def save_trial(self, run: str, trial: Trial) -> None:
         _write(self.trial_folder(run, trial.index) / "trial.json", trial)
+
+    def save_trial_or_its_failure(self, run: str, trial: Trial) -> None:
+        """Saves a trial; where the disk is full its raw files make room, and it is saved as failed instead.
+
+        Raises TandemError if not even that fits.
+        """
+        try:
+            self.save_trial(run, trial)
+        except TandemError as error:
+            for file in self.trial_folder(run, trial.index).iterdir():
+                file.unlink(missing_ok=True)
+            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+            trial.verdict, trial.closed, trial.open = Verdict.FAILED, None, None
+            self.save_trial(run, trial)
 
     def trials(self, run: str) -> list[Trial]:
         """The finished trials of a run, in order."""

@@ -58,7 +58,7 @@ class Visit:
     def run(self, index: int, rate_rps: int | None, retry_of: int | None = None) -> Trial:
         """Makes a trial. rate_rps: the open loop's rate; None derives it from this trial's closed window.
 
-        A TandemError of a phase makes the trial `failed`, with the error as its finding; anything else
+        A TandemError or OSError (a full disk) of a phase makes the trial `failed`, with the error as its finding; anything else
         (an interrupt, a defect) goes on upwards after the container is removed.
         """
         trial = Trial(
@@ -69,7 +69,7 @@ class Visit:
         def attempt(work: Callable[[], None]) -> bool:
             try:
                 work()
-            except TandemError as error:
+            except (TandemError, OSError) as error:
                 trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
                 return False
             return True

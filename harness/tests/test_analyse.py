@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from harness_samples import finding, good_trial, good_window
 
-from tandem.analyse import nothing, run_bottleneck, run_verdict, run_warnings, summarise, t_interval
-from tandem.record import Summary, Trial, Verdict
+from tandem.analyse import nothing, pool, run_bottleneck, run_verdict, run_warnings, summarise, t_interval
+from tandem.histogram import encode
+from tandem.record import Summary, Times, Trial, Verdict
+from tandem.rows import times
 
 INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
 """Student's t, two-sided 95 %, by the number of values: from a printed table."""
@@ -72,7 +74,7 @@ def trial(index: int, goodput: float, cost: float, closed_peak: int, open_peak: 
 def test_the_summary_of_known_trials() -> None:
     trials = [trial(1, 900, 100, 10, 20), trial(2, 1000, 110, 70, 30), trial(3, 1100, 120, 10, 40)]
     responses = [np.full(4000, 0.010), np.full(4000, 0.020), np.full(4000, 0.030)]
-    found = summarise(trials, responses)
+    found = summarise(trials, times(np.concatenate(responses)))
     assert found.goodput_rps == pytest.approx(1000)
     assert found.goodput_rps_interval == pytest.approx((1000 - 248.4, 1000 + 248.4), abs=0.1)
     assert found.response_time_ms.p50 == pytest.approx(20)
@@ -90,15 +92,29 @@ def test_the_summary_of_known_trials() -> None:
 def test_only_good_trials_count(verdict: Verdict) -> None:
     bad = trial(2, 9_999_999, 1, 2**40, 2**40).model_copy(update={"verdict": verdict})
     good = [trial(1, 900, 100, 10, 20), trial(3, 1100, 120, 10, 40)]
-    responses = [np.full(4000, 0.010), np.full(4000, 0.030)]
-    assert summarise([good[0], bad, good[1]], responses) == summarise(good, responses)
-    assert summarise([bad], []) == Summary()
+    pooled = times(np.array([0.010, 0.030] * 4000))
+    assert summarise([good[0], bad, good[1]], pooled) == summarise(good, pooled)
+    assert summarise([bad], Times(samples=0)) == Summary()
+
+
+def test_the_response_times_of_good_trials_are_pooled() -> None:
+    fast, slow, lost = (encode(np.full(6000, seconds)) for seconds in (0.010, 0.030, 5.0))
+    trials = [
+        good_trial(1, open=good_window("open", response_time_hdr=fast)),
+        good_trial(2, open=good_window("open", response_time_hdr=lost), verdict=Verdict.VOID),
+        good_trial(3, open=good_window("open", response_time_hdr=slow)),
+        good_trial(4),  # nothing measured
+    ]
+    found = pool(trials)
+    assert (found.samples, found.p999) == (12_000, None)
+    assert found.p50 == pytest.approx(10, rel=0.001)
+    assert found.p90 == found.p99 == pytest.approx(30, rel=0.001)
 
 
 def test_what_was_not_measured_stays_null() -> None:
     unmeasured = good_trial(closed=good_window(app_cpu_us_per_request=None, app_memory_peak_bytes=None))
     unmeasured.open = good_window("open", app_memory_peak_bytes=None)
-    found = summarise([unmeasured], [np.full(10, 0.01)])
+    found = summarise([unmeasured], times(np.full(10, 0.01)))
     assert found.app_cpu_us_per_request is None
     assert found.app_memory_peak_bytes is None
     assert found.response_time_ms.p50 is None
@@ -197,24 +213,24 @@ def warned(index: int) -> Trial:
 
 def test_one_warning_per_code() -> None:
     trials = [good_trial(1), warned(2), warned(3), warned(4)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
+    [warning] = run_warnings(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
     assert (warning.code, warning.text) == ("steal", "trial 2: steal 2 (and 2 more like it)")
 
 
 def test_a_single_warning_is_not_said_to_have_others_like_it() -> None:
     trials = [warned(2)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
+    [warning] = run_warnings(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
     assert warning.text == "trial 2: steal 2"
 
 
 def test_a_quiet_run_has_no_warnings() -> None:
     trials = [good_trial(1)]
-    assert run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK) == []
+    assert run_warnings(trials, summarise(trials, times(np.full(20_000, 0.01))), OK) == []
 
 
 def test_percentiles_that_are_left_out_are_told() -> None:
     trials = [good_trial(1)]
-    [warning] = run_warnings(trials, summarise(trials, [np.full(2000, 0.01)]), OK)
+    [warning] = run_warnings(trials, summarise(trials, times(np.full(2000, 0.01))), OK)
     assert warning.code == "few-samples"
     assert warning.text.startswith("p99: not published, 2000 samples")
 
@@ -224,7 +240,7 @@ def test_a_void_trial_of_an_ok_run_is_told() -> None:
     void = good_trial(2, verdict=Verdict.VOID, findings=[finding("void", "steal", "steal 12 %")])
     trials = [good_trial(1), void, good_trial(3, retry_of=2)]
     assert run_verdict(trials, 2) == (OK, [])
-    [warning] = run_warnings(trials, summarise(trials, [np.full(20_000, 0.01)]), OK)
+    [warning] = run_warnings(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
     assert (warning.code, warning.text) == ("steal", "trial 2: steal 12 %")
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tandem.histogram import merge
+
 pytestmark = pytest.mark.docker
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
@@ -86,6 +88,28 @@ def test_a_campaign_ends_with_a_record(results: Path) -> None:
     assert closed["app_memory_peak_bytes"] > 2**20
     assert opened["offered_rps"] == int(closed["goodput_rps"] * 0.5)
     assert opened["response_time_ms"]["p50"] >= opened["service_time_ms"]["p50"] * 0.9
+    for window in (closed, opened):
+        assert window["rows_2xx"] == window["reported_2xx"] == window["requests"]
+        assert window["utilisation_bound_rps"] * 1.02 > window["goodput_rps"]
+        table = window["per_second"]
+        assert table["second"] == [2, 3, 4]
+        assert sum(table["good"]) == pytest.approx(window["goodput_rps"] * 3, abs=1)
+        host = window["host"]
+        assert abs(host["clock_drift_ms"]) < 1000
+        assert host["clock_changed"] is False
+        assert host["hiccup"]["samples"] > 100
+        assert host["hiccup"]["cpu_cores"] < 0.05
+        merged = merge([window["service_time_hdr"]])
+        assert merged.samples == window["service_time_ms"]["samples"]
+        assert merged.p50 == pytest.approx(window["service_time_ms"]["p50"], rel=0.002)
+    environment = record["environment"]
+    assert environment["images"].keys() >= {"app", "db", "pgbouncer", "proxy", "loadgen"}
+    configuration = environment["configuration"]
+    assert "pool_mode" in configuration["pgbouncer"]
+    assert "shared_buffers" in configuration["postgresql"]
+    assert "backend app" in configuration["haproxy.cfg"]
+    assert "DB_POOL_MAX=20" in configuration["app environment"].splitlines()
+    assert json.loads(configuration["plan"])["closed_s"] == 6
     if record["verdict"] == "ok":
         assert record["summary"]["goodput_rps"] == pytest.approx(closed["goodput_rps"], rel=1e-4)
         assert record["summary"]["response_time_ms"]["p50"] > 0

@@ -1,101 +1,32 @@
 """tandem.measure: a window from synthetic counters that grow at known rates."""
 
-from typing import Any, Literal
-
 import numpy as np
 import pytest
 from harness_samples import make_rows
+from harness_windows import (
+    CORES,
+    CPUS,
+    CPUSETS,
+    DURATION_S,
+    FOREIGN_CORES,
+    RATE,
+    SOFTIRQ_CORES,
+    STEAL_CORES,
+    conditions,
+    measured,
+    rows,
+    sample,
+    series,
+)
 
 from tandem.generator import Report
-from tandem.measure import Conditions, Measured, responses, window
+from tandem.measure import responses, window
 from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
-from tandem.probes.pgbouncer import PoolerCounters
-from tandem.record import Statement, Verdict, Window
+from tandem.record import Verdict, Window
 from tandem.rows import Rows
-from tandem.sampler import Sample, Series
-
-BEGAN_S = 1_000_000.0
-DURATION_S, RATE = 10.0, 100
-CORES = {"app": 0.8, "proxy": 0.1, "pgbouncer": 0.05, "db": 0.4, "loadgen": 0.3, "harness": 0.02}
-CPUSETS = {"app": "2-3", "proxy": "0", "pgbouncer": "0", "db": "1", "loadgen": ""}
-CPUS = 4
-FOREIGN_CORES, STEAL_CORES, SOFTIRQ_CORES = 0.2, 0.04, 0.12
-
-
-def sample(after_s: float, **changes: Any) -> Sample:
-    """The counters so long after the load began, each grown at a constant rate."""
-    fields: dict[str, Any] = {
-        "at_s": BEGAN_S + after_s,
-        "usage": {
-            role: Usage(cpu_s=50 + cores * after_s, throttled_s=0.5, anonymous_bytes=1000)
-            for role, cores in CORES.items()
-        },
-        "host": HostCpu(
-            busy_s=900 + (sum(CORES.values()) + FOREIGN_CORES) * after_s,
-            softirq_s=9 + SOFTIRQ_CORES * after_s,
-            steal_s=7 + STEAL_CORES * after_s,
-            total_s=5000 + CPUS * after_s,
-        ),
-        "proxy": ProxyCounters(
-            responses_2xx=70 + round(RATE * (after_s + 1)),
-            responses_other=3,
-            connection_errors=1,
-            response_errors=2,
-            queue_now=5,
-            in_flight_now=8,
-            connections_opened=30 + round(20 * (after_s + 1)),
-        ),
-        "pooler": PoolerCounters(
-            queries=40 + round(800 * (after_s + 1)),
-            wait_us=10_000 + round(1600 * (after_s + 1)),
-            clients_waiting=4,
-            servers_active=6,
-        ),
-    }
-    return Sample(**{**fields, **changes})
-
-
-def series(**last: Any) -> Series:
-    """A sample every half second from one second before the load until one second after it."""
-    moments = np.arange(-1, DURATION_S + 1, 0.5)
-    return Series([*(sample(float(moment)) for moment in moments), sample(DURATION_S + 1, **last)])
-
-
-def rows(rate: float = RATE) -> Rows:
-    start = np.arange(0, DURATION_S, 1 / rate)
-    return make_rows(start, start + 0.005, paced_s=start)
-
-
-def measured(**changes: Any) -> Measured:
-    fields: dict[str, Any] = {
-        "rows": rows(),
-        "report": Report(statusCodeDistribution={"200": 1000}),
-        "began_s": BEGAN_S,
-        "series": series(),
-        "busiest_thread_s": 6.0,
-        "statements": {"session": Statement(calls=1020, rows=1020)},
-        "probes": 20,
-        "probes_refused": [],
-        "probe_failures": [],
-    }
-    return Measured(**{**fields, **changes})
-
-
-def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> Conditions:
-    fields: dict[str, Any] = {
-        "load": load,
-        "duration_s": DURATION_S,
-        "connections": 1,
-        "rate_rps": RATE if load == "open" else None,
-        "trim_start_s": 2.0,
-        "trim_end_s": 1.0,
-        "lengths": {1000},
-        "cpusets": CPUSETS,
-        "host_cpus": CPUS,
-    }
-    return Conditions(**{**fields, **changes})
+from tandem.sampler import Series
 
 
 @pytest.fixture

@@ -154,6 +154,13 @@ def test_a_finished_campaign_is_not_resumed(new: Store, tmp_path: Path) -> None:
         Store.resume(tmp_path, REQUEST)
 
 
+def test_a_campaign_of_an_earlier_version_is_not_resumed(tmp_path: Path) -> None:
+    """Its trials lack the histograms that a summary is made from."""
+    make(tmp_path, "20261101T000000Z-a", schema_version=1)
+    with pytest.raises(UsageError):
+        Store.resume(tmp_path, REQUEST)
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"{}", b"[]", b'{"id": "x"}', b"\xff\xfe\x00"])
 def test_a_corrupt_campaign_is_passed_over(tmp_path: Path, text: bytes) -> None:
     make(tmp_path, "20261101T000000Z-good")

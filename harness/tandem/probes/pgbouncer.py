@@ -40,6 +40,10 @@ class PgBouncer:
             servers_active=sum(int(row["sv_active"]) for row in pools),
         )
 
+    def changed_settings(self) -> dict[str, str]:
+        """The settings that are not the program's own defaults."""
+        return {str(r["key"]): str(r["value"]) for r in self._show("CONFIG") if r["value"] != r["default"]}
+
     def version(self) -> str:
         return str(self._show("VERSION")[0]["version"])
 

@@ -73,6 +73,14 @@ class Postgres:
         row = self._connected().execute("show server_version").fetchone()
         return str(row[0]) if row else ""
 
+    def changed_settings(self) -> dict[str, str]:
+        """The settings that are neither the program's own defaults nor of this very connection."""
+        rows = self._connected().execute(
+            "select name, current_setting(name) from pg_settings"
+            " where source not in ('default', 'client', 'session', 'interactive') order by name"
+        )
+        return {str(name): str(value) for name, value in rows}
+
     def reset_statements(self) -> None:
         self._connected().execute("select pg_stat_statements_reset()")
 

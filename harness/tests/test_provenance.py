@@ -1,0 +1,52 @@
+"""tandem.provenance: hashes of what decides a run. The rest needs a running stack: test_end_to_end."""
+
+from pathlib import Path
+
+import pytest
+
+from tandem.provenance import LOCKS, TREES, hashes
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("contract/a.sql", "contract/tests/b.py", "rust-async/Cargo.lock", "node/package-lock.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def test_every_lock_file_and_tree_of_this_repository_has_a_hash(root: Path) -> None:
+    found = hashes(root)
+    assert {f"{tree}/" for tree in TREES} <= found.keys()
+    locks = {f.relative_to(root).as_posix() for name in LOCKS for f in root.glob(f"*/{name}")}
+    assert {
+        "rust-async/Cargo.lock",
+        "python-sync/uv.lock",
+        "node/package-lock.json",
+        "harness/uv.lock",
+    } <= locks
+    assert locks <= found.keys()
+    assert {len(value) for value in found.values()} == {64}
+
+
+def test_a_changed_byte_changes_one_hash(tree: Path) -> None:
+    before = hashes(tree)
+    (tree / "contract/tests/b.py").write_text("other")
+    after = hashes(tree)
+    assert {name for name in before if before[name] != after[name]} == {"contract/"}
+    (tree / "rust-async/Cargo.lock").write_text("other")
+    assert {name for name in before if after[name] != hashes(tree)[name]} == {"rust-async/Cargo.lock"}
+
+
+def test_a_renamed_file_changes_the_hash(tree: Path) -> None:
+    before = hashes(tree)
+    (tree / "contract/a.sql").rename(tree / "contract/c.sql")
+    assert hashes(tree)["contract/"] != before["contract/"]
+
+
+def test_what_tools_leave_behind_changes_nothing(tree: Path) -> None:
+    before = hashes(tree)
+    for name in ("contract/__pycache__/a.pyc", "contract/tests/.pytest_cache/x"):
+        (tree / name).parent.mkdir(parents=True)
+        (tree / name).write_text("x")
+    assert hashes(tree) == before
