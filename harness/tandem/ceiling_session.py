@@ -13,7 +13,7 @@ from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY, Ceilings, Rounds
 from tandem.cell import Cell
 from tandem.client import session_key
 from tandem.errors import TandemError, UsageError
-from tandem.fresh import accepted, fresh_start
+from tandem.fresh import accepted
 from tandem.golden import Exact, read_answers
 from tandem.prepare import Conditions, Prepared
 from tandem.scenario import Answer, Scenario
@@ -101,8 +101,8 @@ class CeilingSession(Session):
 
     def _visit(self, name: str, prepared: Prepared, folder: Path, number: int) -> float:
         """A fresh start; returns the goodput. From the second round on also the cost at the equal load."""
-        plan, lab = self.under.plan, self.lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
-        with fresh_start(lab, plan.warm_up_s):
+        plan = self.under.plan
+        with self.fresh(prepared, folder / name.replace("/", "-") / f"round-{number}") as lab:
             closed = accepted(lab.measure("closed", plan.closed_s, None))
             if name not in MEANINGS:
                 self._rounds.bottlenecks.setdefault(name, []).append(closed.bottleneck)

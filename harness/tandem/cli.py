@@ -26,6 +26,7 @@ from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, 
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
+from tandem.session import lasts
 from tandem.store import Request, read_runs
 
 INTERRUPTED = 130
@@ -73,9 +74,8 @@ def bench(
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
     seconds = estimate_s(chosen, len(request.implementations))
-    lasts = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
     view.note(
-        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts} after the builds"
+        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(seconds)} after the builds"
     )
     try:
         store, runs = Bench(catalog, RESULTS, view).run(request, resume)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tandem.catalog import Catalog, Plan
 from tandem.errors import TandemError, UsageError
-from tandem.fresh import fresh_start
 from tandem.prepare import Conditions, Prepared
 from tandem.record import Environment, Verdict
 from tandem.scenario import Scenario
@@ -112,6 +111,13 @@ class SweepSession(Session):
             for value, own in levels.items()
         }
         first = {name: runs[name, asked.values[0]] for name in asked.implementations}
+        if (
+            asked.axis == "pool"
+            and "pgbouncer" in next(iter(first.values())).stack.variables["DATABASE_ADDRESS"]
+        ):
+            self.view.note(
+                "PgBouncer has a pool of its own (PGBOUNCER_POOL_SIZE): what is beyond it waits there"
+            )
         with self.stack(list(first.values()), folder):
             environments = {name: self.environment(prepared) for name, prepared in first.items()}
             self._measure_all(asked, runs, folder)
@@ -141,9 +147,7 @@ class SweepSession(Session):
         plan = self.under.plan
         name = f"{step.implementation.replace('/', '-')}-{step.value}"
         try:
-            with fresh_start(
-                self.lab(prepared, folder / name / f"round-{step.round}"), plan.warm_up_s
-            ) as lab:
+            with self.fresh(prepared, folder / name / f"round-{step.round}") as lab:
                 self.view.phase("closed", plan.closed_s)
                 return point(step, lab.measure("closed", plan.closed_s, None), attempt)
         except TandemError as error:
