@@ -12,6 +12,8 @@ from tandem.probe import Probe, State
 from tandem.record import Environment, Finding, Number, Part, Times, Verdict
 from tandem.report import BOTTLENECKS, number
 
+NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
+
 
 class Recovery(Part):
     """What came right after an overload: half the capacity."""
@@ -104,7 +106,8 @@ def sentences(found: Capacity) -> list[Text]:
         )
         if found.limited_by:
             what = BOTTLENECKS.get(found.limited_by, found.limited_by)
-            out.append(Text(f"above it, what was exhausted: {what}"))
+            exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
+            out.append(Text(exhausted))
     out += [Text(f"{found.verdict}: {reason}", style="yellow") for reason in found.reasons]
     if not found.decided and None not in found.bracket_rps:
         out.append(Text("the probes ran out before both edges were decided", style="yellow"))

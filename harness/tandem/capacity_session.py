@@ -11,7 +11,6 @@ from tandem.capacity import MOST_PROBES, Confirmation, Search, Slo, window_s
 from tandem.capacity_record import Behaviour, Capacity, Recovery, limited_by
 from tandem.catalog import Implementation, Plan
 from tandem.errors import TandemError
-from tandem.fresh import fresh_start
 from tandem.generator import read_report
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
@@ -82,7 +81,7 @@ class CapacitySession(Session):
     def _find(self, prepared: Prepared, folder: Path, reasons: list[str]) -> Search:
         plan, search = self.under.plan, self._state
         self.view.trial(f"search: at most {MOST_PROBES} probes in one fresh start")
-        with fresh_start(self.lab(prepared, folder), plan.warm_up_s) as lab:
+        with self.fresh(prepared, folder) as lab:
             closed = self.closed(lab, plan.closed_s)
             self._goodput_rps = closed.goodput_rps
             search.start_rps = max(1, int(closed.goodput_rps * plan.open_load_fraction))
@@ -152,7 +151,7 @@ class CapacitySession(Session):
         while (rate := state.next_rps()) is not None:
             number = len(self._confirmations) + 1
             self.view.trial(f"confirmation {len(state.outcomes) + 1} of {plan.trials} at {rate:,}/s")
-            with fresh_start(self.lab(prepared, folder / f"confirmation-{number}"), plan.warm_up_s) as lab:
+            with self.fresh(prepared, folder / f"confirmation-{number}") as lab:
                 made = self._once(lab, rate, self._confirmations)
             if made.state is not State.VOID:
                 state.tell(made.state is State.PASSED)
@@ -173,7 +172,7 @@ class CapacitySession(Session):
         shares = list(SHARES)
         random.Random(self.seed).shuffle(shares)
         self.view.trial(f"behaviour around {capacity_rps:,}/s")
-        with fresh_start(self.lab(prepared, folder), self.under.plan.warm_up_s) as lab:
+        with self.fresh(prepared, folder) as lab:
             for share in (*shares, *OVERLOADS):
                 load = self._load(lab, share, capacity_rps)
                 if share > 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tandem.around import Around
 from tandem.ceiling import MEANINGS, Ceilings, Rounds
 from tandem.errors import TandemError, UsageError
-from tandem.fresh import accepted, fresh_start
+from tandem.fresh import accepted
 from tandem.prepare import Conditions, Prepared
 from tandem.scenario import Scenario
 from tandem.session import Session, folder_for
@@ -87,8 +87,8 @@ class CeilingSession(Session):
 
     def _visit(self, name: str, prepared: Prepared, folder: Path, number: int) -> float:
         """A fresh start; returns the goodput. From the second round on also the cost at the equal load."""
-        plan, lab = self.under.plan, self.lab(prepared, folder / name.replace("/", "-") / f"round-{number}")
-        with fresh_start(lab, plan.warm_up_s):
+        plan = self.under.plan
+        with self.fresh(prepared, folder / name.replace("/", "-") / f"round-{number}") as lab:
             closed = accepted(lab.measure("closed", plan.closed_s, None))
             self._rounds.bottlenecks.setdefault(name, []).append(closed.bottleneck)
             if self._rate is not None:

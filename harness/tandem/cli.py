@@ -82,8 +82,9 @@ def bench(
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
+    seconds = estimate_s(chosen, len(request.implementations))
     view.note(
-        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(estimate_s(chosen, len(request.implementations)))} after the builds"
+        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(seconds)} after the builds"
     )
     if unfit := chosen.unfit(os.cpu_count() or 1):
         view.note(unfit)

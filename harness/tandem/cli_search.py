@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tandem import capacity, capacity_record
-from tandem.capacity_session import CapacitySession, estimate_s
+from tandem import capacity, capacity_record, capacity_session, sweep, sweep_report, sweep_session
 from tandem.catalog import Catalog
 from tandem.live import Lines, View, make_view
-from tandem.options import RESULTS, ROOT, Json, app, err, out, parse_knobs
+from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.session import lasts
@@ -71,14 +70,14 @@ def capacity_(
     objective = capacity.parse_slo(slo)
     under.check(scenario, [chosen])
     view = _view(as_json)
-    short, long = estimate_s(under.plan, longest)
+    short, long = capacity_session.estimate_s(under.plan, longest)
     view.note(
         f"capacity of {implementation} for {objective}: {lasts(short)} after the builds, up to {lasts(long)} where"
         f" {objective.samples:,} samples need long windows"
     )
     seed = secrets.randbelow(2**31) if seed is None else seed
     try:
-        found = CapacitySession(
+        found = capacity_session.CapacitySession(
             under, catalog.scenarios[scenario], RESULTS, view, seed, objective, longest
         ).run(chosen)
     finally:
@@ -87,5 +86,65 @@ def capacity_(
         print(found.model_dump_json(indent=1))
     else:
         out.print(capacity_record.report(found))
+    if found.verdict is not Verdict.OK:
+        raise typer.Exit(1)
+
+
+@app.command(name="sweep")
+def sweep_(
+    implementations: Implementations,
+    over: Annotated[
+        str,
+        typer.Option(
+            help="connections=1..512 (powers of two), pool=4,10,32, threads=1..64 or wait=0,1,5,20,100 (ms)."
+        ),
+    ],
+    rounds: Annotated[int, typer.Option(min=2, help="Fresh starts at each value.")] = 3,
+    scenario: Annotated[
+        str | None, typer.Option(help="What the client asks for; default: recipes, for wait: work.")
+    ] = None,
+    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
+    topology: ChosenTopology = None,
+    placement: Placement = None,
+    knob: Knobs = None,
+    seed: Seed = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished sweep like this one.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure implementations at each value of one setting: peak, where it begins, what is lost beyond it."""
+    catalog = Catalog(ROOT)
+    swept = sweep.parse_over(over)
+    asked_for = sweep_session.default_scenario(catalog, swept, scenario)
+    under = _under(catalog, asked_for.name, topology, placement, plan, knob)
+    names = list(dict.fromkeys(implementations))
+    sweep_session.check(under, asked_for, swept, names)
+    asked = sweep.Asked(
+        implementations=names,
+        axis=swept.axis,
+        values=list(swept.values),
+        rounds=rounds,
+        scenario=asked_for.name,
+        topology=under.topology,
+        placement=under.placement,
+        plan=plan,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+        knobs=under.knobs,
+    )
+    view = _view(as_json)
+    points = len(sweep.steps(asked))
+    view.note(
+        f"{swept.axis} {', '.join(map(str, swept.values))}: {points} fresh starts, about"
+        f" {lasts(sweep_session.estimate_s(under.plan, asked))} after the builds"
+    )
+    try:
+        found = sweep_session.SweepSession(under, asked_for, RESULTS, view, asked.seed).run(asked, resume)
+    finally:
+        view.close()
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(sweep_report.report(found))
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tandem.fresh import accepted
+from tandem.fresh import accepted, fresh_start
 from tandem.lab import BenchLab
 from tandem.live import View
 from tandem.prepare import SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
@@ -71,6 +71,14 @@ class Session:
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         return BenchLab(prepared.stack, prepared.cell, folder, self.view.sample, self.view.offered)
+
+    @contextmanager
+    def fresh(self, prepared: Prepared, folder: Path) -> Iterator[BenchLab]:
+        """A fresh start, verified and warm; see tandem.fresh."""
+        warm_up_s = self.under.plan.warm_up_s
+        self.view.phase("fresh start and warm-up", warm_up_s + VISIT_OVERHEAD_S)
+        with fresh_start(self.lab(prepared, folder), warm_up_s) as lab:
+            yield lab
 
     def closed(self, lab: BenchLab, seconds: int) -> Window:
         """A closed window; once more if the host disturbed it. Raises TandemError if its verdict is not ok."""
