@@ -19,7 +19,11 @@ COMPLETE_LEAST = 0.995
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
 """The second where the mean service time is under a millisecond: the generator's own time counts there."""
 
+DB_RTT_EXCESS_WARN = 0.30
+"""The measured round trip to the database may exceed the one that was asked for by this share."""
+
 GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
+FAULTS_BUSY = 0.80
 SET_BUSY = 0.90
 """A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
 THREAD_BUSY = 0.90
@@ -121,6 +125,15 @@ def _load(window: Window) -> list[Finding]:
     return found
 
 
+def _round_trip(window: Window) -> list[Finding]:
+    """Was the database as far away as was asked for?"""
+    trip = window.db_rtt_ms
+    if trip is None or not trip.setting or trip.during_p50 <= trip.setting * (1 + DB_RTT_EXCESS_WARN):
+        return []
+    text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were asked for"
+    return [_finding("db-rtt", "warning", text)]
+
+
 def _host(window: Window) -> list[Finding]:
     """Was the host quiet?"""
     found = []
@@ -169,7 +182,7 @@ _STARVED = {
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
     host = _host(window)
-    found = [*_work(window, expected), *_load(window)]
+    found = [*_work(window, expected), *_load(window), *_round_trip(window)]
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
         found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]
@@ -190,6 +203,7 @@ _LIMITS = {
     "loadgen": ("generator", GENERATOR_BUSY),
     "proxy": ("proxy", PROXY_BUSY),
     "pgbouncer": ("pooler", POOLER_BUSY),
+    "faults": ("faults", FAULTS_BUSY),
     "db": ("database", DATABASE_BUSY),
     "app": ("app-cpu", APP_BUSY),
 }
@@ -205,7 +219,7 @@ def bottleneck(
     """What limited a window, and the shares that decided it.
 
     The first that matches: a role above its share of its own CPU set, in the order generator, proxy, pooler,
-    database, application; a set that is exhausted by several roles together, named after its largest user;
+    latency proxy, database, application; a set that is exhausted by several roles together, named after its largest user;
     one thread of the application at a full core; waiting for a database connection; waiting for a handler
     thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
     of the whole application; None where handlers do not occupy one.

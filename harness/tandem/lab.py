@@ -23,8 +23,9 @@ from tandem.probes.host import TICKS_PER_S, read_cpu
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
+from tandem.probes.round_trip import RoundTrip
+from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record import Finding, Window
-from tandem.rows import read_rows
 from tandem.sampler import Prober, Sample, Sampler
 from tandem.stack import Service, Stack
 
@@ -50,6 +51,8 @@ class BenchLab:
     folder: Path
     seen: Callable[[Sample, Sample], None]
     offered: Callable[[float | None], None]
+    load_generator: generator.Generator = generator.OHA
+    """What makes the load of the windows; the warm-up is always oha's."""
     _app: Service | None = None
     _services: dict[str, Service] = field(default_factory=dict)
     _client: Client | None = None
@@ -63,12 +66,16 @@ class BenchLab:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.stack.stop("app", grace_s=1)
         self.stack.execute("db", ["reset"])
+        if self.cell.db_rtt_ms is not None:
+            proxy = Toxiproxy(self.stack.service("faults").address)
+            proxy.delay(self.cell.database_address, self.cell.db_rtt_ms)
         self.stack.start(["app"])
 
     def wait_ready(self) -> None:
         self._app = self.stack.service("app")
         self._await(f"http://{self._app.address}:8080/healthz")
-        self._services = {role: self.stack.service(role) for role in ROLES}
+        roles = ROLES if self.cell.db_rtt_ms is None else (*ROLES, "faults")
+        self._services = {role: self.stack.service(role) for role in roles}
         self.ask_for(self.cell, self.cell.load_address)
         self._await(f"http://{self._reach(self.cell.load_address)}/healthz")
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
@@ -102,9 +109,9 @@ class BenchLab:
         )
 
     def warm_up(self, duration_s: int) -> int:
-        self._run("warm-up", self._load(duration_s, None))
+        self._run("warm-up", self._load(duration_s, None), generator.OHA)
         report = generator.read_report(self.folder / "warm-up.json")
-        for suffix in ("json", "sqlite"):
+        for suffix in generator.OHA.suffixes:
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
         return report.answered
 
@@ -119,20 +126,23 @@ class BenchLab:
         pooler = PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None
         sampler = Sampler(groups, proxy, pooler, self.seen)
         assert self._client is not None
-        prober = Prober(self._client.ask)
+        prober, trip = Prober(self._client.ask), self._round_trip()
         stored_in = self.cell.scenario.answer.created
         try:
             before = self._postgres.count(stored_in) if stored_in else 0
             self._postgres.reset_statements()
             sampler.start()
             threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
+            if trip:
+                trip.start()
             prober.start()
             try:
                 asked = self._load(duration_s, rate_rps)
-                began_s = self._run(load, asked)
+                began_s = self._run(load, asked, self.load_generator)
             finally:
                 prober.stop()
                 series = sampler.stop()
+                met = trip.stop() if trip else None
             threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
             statements = self._postgres.statements()
             stored = self._postgres.count(stored_in) - before if stored_in else None
@@ -143,9 +153,10 @@ class BenchLab:
                 proxy.close()
             if pooler:
                 pooler.close()
+        rows, report = self.load_generator.read(self.folder, load)
         measured = Measured(
-            rows=read_rows(self.folder / f"{load}.sqlite"),
-            report=generator.read_report(self.folder / f"{load}.json"),
+            rows=rows,
+            report=report,
             began_s=began_s,
             series=series,
             busiest_thread_s=max(
@@ -157,6 +168,7 @@ class BenchLab:
             probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
             stored_rows=stored,
             idle_connections=self._idle.established() if self._idle else None,
+            db_rtt_ms=met,
         )
         conditions = Conditions(
             load=load,
@@ -204,7 +216,12 @@ class BenchLab:
 
     @property
     def _pooled(self) -> bool:
-        return self.stack.variables["DATABASE_ADDRESS"].startswith("pgbouncer")
+        return self.cell.database_address.startswith("pgbouncer")
+
+    def _round_trip(self) -> RoundTrip | None:
+        if self.cell.db_rtt_ms is None:
+            return None
+        return RoundTrip(self._services["faults"].address, ADMIN_PASSWORD, self.cell.db_rtt_ms)
 
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
@@ -246,24 +263,21 @@ class BenchLab:
         threads = cpus_in(self._services["loadgen"].cpuset) or 1
         return self._client.load(self.cell.load_address, threads, duration_s, rate_rps)
 
-    def _run(self, name: str, load: generator.Load) -> float:
+    def _run(self, name: str, load: generator.Load, by: generator.Generator) -> float:
         """Runs a load to its end and brings its files home; returns when it began (time.time())."""
         if load.body_file is not None:
             assert self.cell.scenario.body is not None
             (self.folder / "body").write_bytes(self.cell.scenario.body.bytes())
             self.stack.copy_in("loadgen", self.folder / "body", BODY_FILE)
-        if load.urls is not None:
-            urls = self.folder / f"{name}.urls"
-            urls.write_text("\n".join(load.urls) + "\n")
-            self.stack.copy_in("loadgen", urls, f"{generator.FOLDER}/{name}.urls")
-        script = (
-            f'rm -f {generator.FOLDER}/{name}.json {generator.FOLDER}/{name}.sqlite; date +%s.%N; exec "$@"'
-        )
-        said = self.stack.execute("loadgen", ["sh", "-c", script, "sh", *generator.arguments(load, name)])
-        for suffix in ("json", "sqlite"):
-            self.stack.copy_out(
-                "loadgen", f"{generator.FOLDER}/{name}.{suffix}", self.folder / f"{name}.{suffix}"
-            )
+        for suffix, text in by.inputs(load, name).items():
+            file = self.folder / f"{name}.{suffix}"
+            file.write_text(text)
+            self.stack.copy_in("loadgen", file, f"{generator.FOLDER}/{file.name}")
+        left = [f"{name}.{suffix}" for suffix in by.suffixes]
+        script = f'cd {generator.FOLDER} && rm -f {" ".join(left)}; date +%s.%N; exec "$@"'
+        said = self.stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)])
+        for file_name in left:
+            self.stack.copy_out("loadgen", f"{generator.FOLDER}/{file_name}", self.folder / file_name)
         return float(said.split()[0])
 
     def _settle(self) -> None:

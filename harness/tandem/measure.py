@@ -11,7 +11,7 @@ from tandem import rows as rows_
 from tandem.generator import Report
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Usage
-from tandem.record import Host, Pooler, Proxy, Role, Statement, Verdict, Window
+from tandem.record import DbRtt, Host, Pooler, Proxy, Role, Statement, Verdict, Window
 from tandem.rows import Floats, Rows
 from tandem.sampler import Sample, Series
 
@@ -39,6 +39,7 @@ class Measured:
     """By how much the table grew that every answer has to add a row to."""
     idle_connections: int | None = None
     """Silent connections that were open from the beginning to the end."""
+    db_rtt_ms: DbRtt | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ def window(measured: Measured, asked: Conditions) -> Window:
         probe_failures=measured.probe_failures,
         stored_rows=measured.stored_rows,
         idle_connections=measured.idle_connections,
+        db_rtt_ms=measured.db_rtt_ms,
         bottleneck="unknown",
         evidence=[],
         findings=[],

@@ -18,6 +18,10 @@ def _git(root: Path, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def _toxiproxy(stack: Stack) -> str:
+    return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
+
+
 def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up, the application need not."""
     changes = _git(root, "status", "--porcelain")
@@ -34,6 +38,7 @@ def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[st
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
             "psrecord": version("psrecord"),
+            **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
         knobs=knobs,
         variables=stack.variables,

@@ -96,6 +96,19 @@ class Pooler(Part):
     servers_active_mean: Number | None
 
 
+class DbRtt(Part):
+    """The round trip from the application's network to the database and back, where a delay was asked for."""
+
+    setting: int
+    """What was asked for; the measured ones are what the application met."""
+    before_p50: Number
+    """Right before the load."""
+    during_p50: Number
+    during_p90: Number
+    samples: int
+    """During the load."""
+
+
 class Host(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
@@ -147,6 +160,7 @@ class Window(Part):
     """Where every right answer has to store a row: how many rows there are more than before."""
     idle_connections: int | None = None
     """Where silent connections are part of the scenario: how many stayed open."""
+    db_rtt_ms: DbRtt | None = None
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

@@ -132,6 +132,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "probe_failures": [],
         "stored_rows": None,
         "idle_connections": None,
+        "db_rtt_ms": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],
