@@ -16,13 +16,24 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
+from tandem import ceiling, cli_crosscheck, cli_develop, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
 from tandem.ceiling_session import Session, supporting
 from tandem.errors import TandemError
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
+from tandem.options import (
+    RESULTS,
+    ROOT,
+    DbRtt,
+    Implementations,
+    Json,
+    app,
+    err,
+    out,
+    parse_db_rtt,
+    parse_knobs,
+)
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
@@ -51,6 +62,7 @@ def bench(
     knob: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")
     ] = None,
+    db_rtt: DbRtt = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")
     ] = False,
@@ -67,6 +79,7 @@ def bench(
         plan=plan,
         seed=secrets.randbelow(2**31) if seed is None else seed,
         knobs=parse_knobs(knob),
+        db_rtt_ms=parse_db_rtt(db_rtt),
     )
     chosen = catalog.plan(plan)
     for name in implementations:
@@ -217,7 +230,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_serve, cli_develop)
+COMMANDS = (cli_serve, cli_develop, cli_crosscheck)
 """Imported for the commands that they add."""
 
 
