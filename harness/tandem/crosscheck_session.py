@@ -11,7 +11,7 @@ from tandem.generator import OHA, Generator, check_version
 from tandem.lab import BenchLab
 from tandem.live import View
 from tandem.prepare import Conditions, build, refuse_or_clean_up, start
-from tandem.record import Window
+from tandem.record import Verdict, Window
 from tandem.scenario import Scenario
 from tandem.store import write_atomically
 from tandem.vegeta import VEGETA
@@ -80,8 +80,11 @@ class Session:
         return found
 
     def _rate(self, lab: BenchLab) -> int:
-        """Half of what a closed loop reaches. Raises TandemError if that is nothing."""
-        rate = int(accepted(lab.measure("closed", self.window_s, None)).goodput_rps * RATE_SHARE)
+        """Half of what a closed loop reaches, on a disturbed host too. Raises TandemError if it is wrong or nothing."""
+        closed = lab.measure("closed", self.window_s, None)
+        if closed.verdict is Verdict.INVALID:
+            accepted(closed)
+        rate = int(closed.goodput_rps * RATE_SHARE)
         if rate < 1:
             raise TandemError("too few right answers to derive a rate from: give one with --rate")
         return rate
