@@ -41,6 +41,11 @@ set positional-arguments := true
 @replay *arguments:
     harness/run replay "$@"
 
+# Ask a second load generator, vegeta: do both say the same about an implementation?
+[group('measure')]
+@crosscheck *arguments:
+    harness/run crosscheck "$@"
+
 # Say which implementation serves which scenario, tried on running containers
 [group('measure')]
 @matrix *arguments:

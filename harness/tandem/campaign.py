@@ -9,7 +9,7 @@ from tandem import analyse
 from tandem.catalog import Catalog, Implementation, Plan
 from tandem.lab import BenchLab
 from tandem.live import View
-from tandem.prepare import SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.prepare import Conditions, Prepared, build, refuse_or_clean_up, shared, start
 from tandem.provenance import environment
 from tandem.record import Run, Trial, Verdict, Warning
 from tandem.schedule import schedule
@@ -36,7 +36,9 @@ class Bench:
         """
         implementations = [self._catalog.implementation(name) for name in request.implementations]
         plan = self._catalog.plan(request.plan)
-        under = Conditions(self._catalog, request.topology, request.placement, plan, request.knobs)
+        under = Conditions(
+            self._catalog, request.topology, request.placement, plan, request.knobs, request.db_rtt_ms
+        )
         under.check(request.scenario, implementations)
         refuse_or_clean_up(self._catalog.root, self._results, self._view.note)
         if resume:
@@ -67,7 +69,7 @@ class Bench:
                 store.give_to(self._catalog.root)
 
     def _describe(self, prepared: Prepared) -> None:
-        images = {service: prepared.stack.service(service).image for service in SHARED}
+        images = {service: prepared.stack.service(service).image for service in shared(prepared.stack)}
         found = environment(self._catalog.root, prepared.stack, prepared.knobs, images)
         found.configuration["plan"] = prepared.cell.plan.model_dump_json(indent=1)
         found.configuration["scenario"] = prepared.cell.scenario.model_dump_json(indent=1)

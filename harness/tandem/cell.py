@@ -24,6 +24,10 @@ class Cell:
     handler_threads: int | None = None
     """Sync models: how many requests can be handled at once."""
     resets: bool = False
+    database_address: str = "db:5432"
+    """Where the topology has the database, service:port; the latency proxy forwards to it."""
+    db_rtt_ms: int | None = None
+    """None: the latency proxy is not in the path."""
 
     @property
     def expected(self) -> Expectation:

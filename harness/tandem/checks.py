@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tandem.catalog import Catalog
+from tandem.prepare import FAULTS, SHARED
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 SIDE_BY_SIDE = "2"
@@ -55,7 +56,7 @@ def build_images(root: Path) -> None:
 
     began = time.monotonic()
     names = [*Catalog(root).implementations, "contract/broken"]
-    jobs = {service: (stack(names[0]), service) for service in ("db", "pgbouncer", "proxy", "loadgen")}
+    jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
     build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))

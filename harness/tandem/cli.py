@@ -19,6 +19,7 @@ from rich.table import Table
 from tandem import (
     ceiling,
     cli_compare,
+    cli_crosscheck,
     cli_develop,
     cli_replay,
     cli_search,
@@ -31,7 +32,18 @@ from tandem.catalog import Catalog
 from tandem.ceiling_session import CeilingSession, supporting
 from tandem.errors import TandemError
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
+from tandem.options import (
+    RESULTS,
+    ROOT,
+    DbRtt,
+    Implementations,
+    Json,
+    app,
+    err,
+    out,
+    parse_db_rtt,
+    parse_knobs,
+)
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
@@ -61,6 +73,7 @@ def bench(
     knob: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")
     ] = None,
+    db_rtt: DbRtt = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")
     ] = False,
@@ -77,6 +90,7 @@ def bench(
         plan=plan,
         seed=secrets.randbelow(2**31) if seed is None else seed,
         knobs=parse_knobs(knob),
+        db_rtt_ms=parse_db_rtt(db_rtt),
     )
     chosen = catalog.plan(plan)
     for name in implementations:
@@ -230,7 +244,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_compare, cli_search, cli_replay, cli_serve, cli_develop)
+COMMANDS = (cli_compare, cli_search, cli_crosscheck, cli_replay, cli_serve, cli_develop)
 """Imported for the commands that they add."""
 
 

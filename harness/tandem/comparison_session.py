@@ -136,9 +136,9 @@ class ComparisonSession(Session):
             with self._timed("start"):
                 first.stack.stop("app", grace_s=1)
                 first.stack.execute("db", ["reset"])
+            labs = {name: self.lab(one, folder / (one.stack.slot or "")) for name, one in prepared.items()}
+            labs[starts[0]].delay_database()
             for name in starts:
-                one = prepared[name]
-                labs[name] = self.lab(one, folder / (one.stack.slot or ""))
                 try:
                     self._start(labs[name], pairing)
                 except TandemError as error:

@@ -1,13 +1,14 @@
-"""oha: what to call it with, and what it says."""
+"""What a load is and what a load generator has to be; oha, the one that measures."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 
 from tandem.errors import TandemError
+from tandem.rows import Rows, read_rows
 
 OLDEST = (1, 14)
 """Before this release the SQLite rows lack the paced start."""
@@ -78,6 +79,42 @@ def read_report(file: Path) -> Report:
         return Report.model_validate_json(file.read_text())
     except (OSError, ValueError) as error:
         raise TandemError(f"{file}: the load generator's summary cannot be read: {error}") from None
+
+
+class Generator(Protocol):
+    """A load generator that runs in the container `loadgen`. The name of a load is that of its files in FOLDER."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    """Of the files that a load leaves."""
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        """Files that it reads: suffix -> text."""
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        """The command line of a load."""
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        """What a load left behind, copied to `folder`. Raises TandemError if that cannot be read."""
+
+
+class Oha:
+    """oha as a Generator: rows from SQLite, errors from its summary."""
+
+    name = "oha"
+    suffixes: tuple[str, ...] = ("json", "sqlite")
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        return {} if load.urls is None else {"urls": "\n".join(load.urls) + "\n"}
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        return arguments(load, name)
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        return read_rows(folder / f"{name}.sqlite"), read_report(folder / f"{name}.json")
+
+
+OHA = Oha()
 
 
 def check_version(text: str) -> str:

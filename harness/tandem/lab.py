@@ -10,8 +10,10 @@ import httpx
 import psycopg
 
 from tandem import generator, judge
+from tandem.bottleneck import bottleneck
 from tandem.cell import Cell
-from tandem.client import BODY_FILE, Client
+from tandem.client import Client
+from tandem.drive import run_load
 from tandem.errors import TandemError
 from tandem.idle import IdleConnections
 from tandem.measure import Conditions, Measured, window
@@ -22,6 +24,8 @@ from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
+from tandem.probes.round_trip import RoundTrip
+from tandem.probes.toxiproxy import Toxiproxy
 from tandem.probes.watch import Watch
 from tandem.record import Finding, Window
 from tandem.rows import answers_per_second, read_rows
@@ -52,6 +56,8 @@ class BenchLab:
     offered: Callable[[float | None], None]
     began_s: float | None = None
     """time.time() when the last window's load began."""
+    load_generator: generator.Generator = generator.OHA
+    """What makes the load of the windows; the warm-up is always oha's."""
     _app: Service | None = None
     _services: dict[str, Service] = field(default_factory=dict)
     _client: Client | None = None
@@ -64,7 +70,14 @@ class BenchLab:
     def start(self) -> None:
         self.stack.stop("app", grace_s=1)
         self.stack.execute("db", ["reset"])
+        self.delay_database()
         self.launch()
+
+    def delay_database(self) -> None:
+        """Where a distance to the database is asked for: sets the latency proxy to it, which closes what goes through it."""
+        if self.cell.db_rtt_ms is not None:
+            proxy = Toxiproxy(self.stack.service("faults").address)
+            proxy.delay(self.cell.database_address, self.cell.db_rtt_ms)
 
     def launch(self) -> None:
         """A fresh container of the application, the database left as it is."""
@@ -74,7 +87,8 @@ class BenchLab:
     def wait_ready(self) -> None:
         self._app = self.stack.service("app")
         self._answers(f"{self._app.address}:8080")
-        self._services = {role: self.stack.service(role) for role in ROLES}
+        roles = ROLES if self.cell.db_rtt_ms is None else (*ROLES, "faults")
+        self._services = {role: self.stack.service(role) for role in roles}
         self.select()
         self.ask_for(self.cell, self.cell.load_address)
         self._answers(self._reach(self.cell.load_address))
@@ -116,9 +130,9 @@ class BenchLab:
         )
 
     def warm_up(self, duration_s: int) -> list[int]:
-        self._run("warm-up", self._load(duration_s, None))
+        self._run("warm-up", self._load(duration_s, None), generator.OHA)
         answers = answers_per_second(read_rows(self.folder / "warm-up.sqlite"))
-        for suffix in ("json", "sqlite"):
+        for suffix in generator.OHA.suffixes:
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
         return answers
 
@@ -137,7 +151,7 @@ class BenchLab:
         pooler = PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None
         sampler = Sampler(groups, proxy, pooler, self.seen)
         assert self._client is not None
-        prober = Prober(self._client.ask)
+        prober, trip = Prober(self._client.ask), self._round_trip()
         watch = Watch(self._services["app"].pid, *(self._services[r].cpuset for r in ("app", "loadgen")))
         stored_in = self.cell.scenario.answer.created
         try:
@@ -145,17 +159,20 @@ class BenchLab:
             self._postgres.reset_statements()
             sampler.start()
             threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
+            if trip:
+                trip.start()
             prober.start()
             try:
                 watch.start()
                 asked = self._load(duration_s, rate_rps)
-                began_s = self.began_s = self._run(load, asked)
+                began_s = self.began_s = self._run(load, asked, self.load_generator)
             finally:
                 prober.stop()
                 try:
                     watched = watch.stop()
                 finally:
                     series = sampler.stop()
+                    met = trip.stop() if trip else None
             threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
             statements = self._postgres.statements()
             stored = self._postgres.count(stored_in) - before if stored_in else None
@@ -166,9 +183,10 @@ class BenchLab:
                 proxy.close()
             if pooler:
                 pooler.close()
+        rows, report = self.load_generator.read(self.folder, load)
         measured = Measured(
-            rows=read_rows(self.folder / f"{load}.sqlite"),
-            report=generator.read_report(self.folder / f"{load}.json"),
+            rows=rows,
+            report=report,
             began_s=began_s,
             series=series,
             busiest_thread_s=max(
@@ -181,6 +199,7 @@ class BenchLab:
             stored_rows=stored,
             idle_connections=self._idle.established() if self._idle else None,
             watched=watched,
+            db_rtt_ms=met,
         )
         conditions = Conditions(
             load=load,
@@ -197,7 +216,7 @@ class BenchLab:
         result = window(measured, conditions)
         result.findings = judge.gates(result, self.cell.expected)
         result.verdict = judge.verdict(result.findings)
-        result.bottleneck, result.evidence = judge.bottleneck(
+        result.bottleneck, result.evidence = bottleneck(
             result, self.cell.db_pool_usable, self.cell.handler_threads
         )
         return result
@@ -228,7 +247,12 @@ class BenchLab:
 
     @property
     def _pooled(self) -> bool:
-        return self.stack.variables["DATABASE_ADDRESS"].startswith("pgbouncer")
+        return self.cell.database_address.startswith("pgbouncer")
+
+    def _round_trip(self) -> RoundTrip | None:
+        if self.cell.db_rtt_ms is None:
+            return None
+        return RoundTrip(self._services["faults"].address, ADMIN_PASSWORD, self.cell.db_rtt_ms)
 
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
@@ -268,22 +292,6 @@ class BenchLab:
         threads = cpus_in(self._services["loadgen"].cpuset) or 1
         return self._client.load(self._target(), threads, duration_s, rate_rps)
 
-    def _run(self, name: str, load: generator.Load) -> float:
-        """Runs a load to its end and brings its files home; returns when it began (time.time())."""
-        if load.body_file is not None:
-            assert self.cell.scenario.body is not None
-            (self.folder / "body").write_bytes(self.cell.scenario.body.bytes())
-            self.stack.copy_in("loadgen", self.folder / "body", BODY_FILE)
-        if load.urls is not None:
-            urls = self.folder / f"{name}.urls"
-            urls.write_text("\n".join(load.urls) + "\n")
-            self.stack.copy_in("loadgen", urls, f"{generator.FOLDER}/{name}.urls")
-        script = (
-            f'rm -f {generator.FOLDER}/{name}.json {generator.FOLDER}/{name}.sqlite; date +%s.%N; exec "$@"'
-        )
-        said = self.stack.execute("loadgen", ["sh", "-c", script, "sh", *generator.arguments(load, name)])
-        for suffix in ("json", "sqlite"):
-            self.stack.copy_out(
-                "loadgen", f"{generator.FOLDER}/{name}.{suffix}", self.folder / f"{name}.{suffix}"
-            )
-        return float(said.split()[0])
+    def _run(self, name: str, load: generator.Load, by: generator.Generator) -> float:
+        body = self.cell.scenario.body
+        return run_load(self.stack, self.folder, name, load, by, body.bytes() if body else None)

@@ -14,7 +14,7 @@ from tandem.generator import TIMEOUT_S, Report
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Usage
 from tandem.probes.watch import Watched
-from tandem.record import Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
+from tandem.record import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
 from tandem.rows import Floats, Rows
 from tandem.sampler import Sample, Series
 
@@ -43,6 +43,7 @@ class Measured:
     idle_connections: int | None = None
     """Silent connections that were open from the beginning to the end."""
     watched: Watched | None = None
+    db_rtt_ms: DbRtt | None = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def window(measured: Measured, asked: Conditions) -> Window:
         reported_2xx=measured.report.answered_2xx,
         utilisation_bound_rps=bound[0] if bound else None,
         utilisation_bound_by=bound[1] if bound else None,
+        db_rtt_ms=measured.db_rtt_ms,
         bottleneck="unknown",
         evidence=[],
         findings=[],

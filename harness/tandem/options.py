@@ -1,6 +1,7 @@
 """What the commands share: the application object, where things are, the options of more than one command."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -32,6 +33,28 @@ Json = Annotated[
 Topology = Annotated[
     str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
 ]
+
+
+DbRtt = Annotated[
+    str | None,
+    typer.Option(
+        help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
+    ),
+]
+MAX_DB_RTT_MS = 250
+"""Drivers give up connecting after two seconds, and a handshake takes several round trips."""
+
+
+def parse_db_rtt(text: str | None) -> int | None:
+    """Milliseconds of `--db-rtt`; None where it is not given. Raises UsageError for anything but whole ones."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,4})ms", text, re.ASCII)
+    if not match or int(match[1]) > MAX_DB_RTT_MS:
+        raise UsageError(
+            f"--db-rtt takes whole milliseconds from 0ms to {MAX_DB_RTT_MS}ms, such as 15ms, not '{text}'"
+        )
+    return int(match[1])
 
 
 def parse_knobs(pairs: list[str] | None) -> dict[str, str]:

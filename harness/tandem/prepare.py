@@ -12,6 +12,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.golden import read_answers
 from tandem.placement import cpus_in
 from tandem.probes.postgres import read_queries
+from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.ranges import expand
 from tandem.readiness import await_services
 from tandem.record import Environment
@@ -20,6 +21,8 @@ from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side, other_campaig
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up from the first visit to the last."""
+FAULTS = "faults"
+"""The latency proxy, which does so where it was asked for."""
 DEFAULT_TOPOLOGY = "full"
 TOLD_FROM_S = 5.0
 """Builds that come from the cache are not worth a line."""
@@ -47,6 +50,8 @@ class Conditions:
     placement: str
     plan: Plan
     knobs: dict[str, str]
+    db_rtt_ms: int | None = None
+    """How far the database is away; None: no latency proxy in the path."""
 
     def with_knobs(self, knobs: dict[str, str]) -> "Conditions":
         """The same with further knobs, which win."""
@@ -63,6 +68,8 @@ class Conditions:
             raise UsageError(
                 f"the placement {self.placement} needs {highest + 1} CPUs and this host has {have}"
             )
+        if self.db_rtt_ms is not None and not self.catalog.scenarios[scenario].statements:
+            raise UsageError(f"{scenario} never asks the database: leave --db-rtt out, or take recipes")
         for implementation in implementations:
             if scenario in implementation.unsupported.scenarios:
                 reason = implementation.unsupported.scenarios[scenario]
@@ -88,13 +95,16 @@ class Conditions:
             "STATS_PORT": "0",
             "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         }
+        if self.db_rtt_ms is not None:
+            variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(self.db_rtt_ms)}
         stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot)
         return Prepared(folder.name, self.cell(implementation, scenario, knobs), stack, knobs)
 
     def cell(self, implementation: Implementation, scenario: Scenario, knobs: dict[str, str]) -> Cell:
         """What a visit is about. knobs: the effective ones."""
         root = self.catalog.root
-        load_address = self.catalog.topologies[self.topology].variables["LOAD_ADDRESS"]
+        topology = self.catalog.topologies[self.topology].variables
+        load_address = topology["LOAD_ADDRESS"]
         workers = int(knobs.get("WORKERS") or 1)
         threads = int(knobs["THREADS"]) if implementation.model == "sync" and knobs.get("THREADS") else None
         pool = int(knobs["DB_POOL_MAX"])
@@ -110,6 +120,8 @@ class Conditions:
             proxied=load_address.startswith("proxy"),
             answers=read_answers(scenario, root / "contract"),
             queries=read_queries(root / "contract/sql/queries"),
+            database_address=topology["DATABASE_ADDRESS"],
+            db_rtt_ms=self.db_rtt_ms,
         )
 
 
@@ -125,10 +137,15 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
         note("removed the containers of a campaign that was killed")
 
 
+def shared(stack: Stack) -> list[str]:
+    """The services that stay up, for this stack."""
+    return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
+
+
 def build(runs: list[Prepared], note: Note) -> None:
     """Builds the shared images and those of the runs, side by side."""
     began = time.monotonic()
-    jobs = {service: (runs[0].stack, service) for service in SHARED}
+    jobs = {service: (runs[0].stack, service) for service in shared(runs[0].stack)}
     jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
@@ -143,6 +160,6 @@ def build(runs: list[Prepared], note: Note) -> None:
 def start(stack: Stack, note: Note) -> None:
     """Starts the shared services and waits until each answers."""
     began = time.monotonic()
-    stack.start(SHARED)
-    await_services(stack)
+    stack.start(shared(stack))
+    await_services(stack, shared(stack))
     note(f"stack: ready in {time.monotonic() - began:.1f} s")

@@ -86,6 +86,10 @@ def configuration(stack: Stack) -> dict[str, str]:
     }
 
 
+def _toxiproxy(stack: Stack) -> str:
+    return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
+
+
 def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     changes = _git(root, "status", "--porcelain")
@@ -102,6 +106,7 @@ def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[st
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
             "psrecord": version("psrecord"),
+            **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
         knobs=knobs,
         variables=stack.variables,

@@ -9,6 +9,7 @@ import psycopg
 from tandem.errors import TandemError
 from tandem.lab import ADMIN_PASSWORD
 from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.toxiproxy import Toxiproxy
 from tandem.stack import Stack
 
 START_S = 60
@@ -27,13 +28,17 @@ def _ask_proxy(address: str) -> None:
     httpx.get(f"http://{address}:8404/healthz", timeout=2).raise_for_status()
 
 
-_ASK = {"db": _ask_db, "pgbouncer": _ask_pgbouncer, "proxy": _ask_proxy}
+def _ask_faults(address: str) -> None:
+    Toxiproxy(address).version()
 
 
-def await_services(stack: Stack) -> None:
-    """Returns when database, pooler and proxy answer. Raises TandemError, with the logs, if one does not."""
-    addresses = {service: stack.service(service).address for service in _ASK}
-    waiting = dict(_ASK)
+_ASK = {"db": _ask_db, "pgbouncer": _ask_pgbouncer, "proxy": _ask_proxy, "faults": _ask_faults}
+
+
+def await_services(stack: Stack, services: list[str]) -> None:
+    """Returns when those services answer that can be asked. Raises TandemError, with the logs, if one does not."""
+    waiting = {service: _ASK[service] for service in services if service in _ASK}
+    addresses = {service: stack.service(service).address for service in waiting}
     deadline = time.monotonic() + START_S
     while True:
         for service, ask in list(waiting.items()):

@@ -97,6 +97,19 @@ class Pooler(Part):
     servers_active_mean: Number | None
 
 
+class DbRtt(Part):
+    """The round trip from the application's network to the database and back, where a delay was asked for."""
+
+    setting: int
+    """What was asked for; the measured ones are what the application met."""
+    before_p50: Number
+    """Right before the load."""
+    during_p50: Number
+    during_p90: Number
+    samples: int
+    """During the load."""
+
+
 class Window(Part):
     """One load window of a trial, computed from the generator's rows and from counters."""
 
@@ -150,6 +163,7 @@ class Window(Part):
     utilisation_bound_rps: Number | None = None
     """At this cost per request the first CPU set would be exhausted at so many requests per second."""
     utilisation_bound_by: str | None = None
+    db_rtt_ms: DbRtt | None = None
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

@@ -1,5 +1,7 @@
 """Renders records for a terminal. Pure: records in, renderables out."""
 
+import statistics
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -12,6 +14,7 @@ BOTTLENECKS = {
     "generator": "the load generator",
     "proxy": "HAProxy",
     "pooler": "PgBouncer's CPU",
+    "faults": "the latency proxy",
     "database": "the database",
     "app-cpu": "the application's CPU",
     "app-thread": "one thread of the application",
@@ -98,7 +101,24 @@ def settings(runs: list[Run]) -> Text:
         ]
         if own:
             lines.append(f"{run.implementation} has {', '.join(own)}")
+    lines += [line for run in runs if (line := round_trip(run))]
     return Text("\n".join(lines), style="dim")
+
+
+def round_trip(run: Run) -> str | None:
+    """How far the database was away, asked and measured; None where the latency proxy was not in the path."""
+    windows = [window for trial in run.trials for window in (trial.closed, trial.open) if window]
+    trips = [window.db_rtt_ms for window in windows if window.db_rtt_ms]
+    if not trips:
+        return None
+    before, during, p90 = (
+        statistics.median(getattr(trip, name) for trip in trips)
+        for name in ("before_p50", "during_p50", "during_p90")
+    )
+    return (
+        f"{run.implementation}: round trip to the database {during:.1f} ms during the load"
+        f" (p90 {p90:.1f}; {before:.1f} before it; {trips[0].setting} asked; medians of {len(trips)} windows)"
+    )
 
 
 def markdown(runs: list[Run]) -> str:
@@ -130,6 +150,7 @@ def markdown(runs: list[Run]) -> str:
         f" scenario {first.scenario}, topology {first.topology}, placement {first.placement}, plan {first.plan},"
         f" {first.summary.trials_ok} fresh starts each, seed {first.seed}.",
     ]
+    lines += [f"{line}." for run in runs if (line := round_trip(run))]
     return "\n".join(lines)
 
 

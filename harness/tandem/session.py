@@ -10,7 +10,7 @@ from pathlib import Path
 from tandem.fresh import accepted, fresh_start
 from tandem.lab import BenchLab
 from tandem.live import View
-from tandem.prepare import SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.prepare import Conditions, Prepared, build, refuse_or_clean_up, shared, start
 from tandem.provenance import environment
 from tandem.record import Environment, Verdict, Window
 from tandem.scenario import Scenario
@@ -92,5 +92,5 @@ class Session:
 
     def environment(self, prepared: Prepared) -> Environment:
         """The stack must be up."""
-        images = {service: prepared.stack.service(service).image for service in SHARED}
+        images = {service: prepared.stack.service(service).image for service in shared(prepared.stack)}
         return environment(self.under.catalog.root, prepared.stack, prepared.knobs, images)

@@ -16,7 +16,7 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
-MEASURING = ("bench", "compare", "matrix", "ceiling", "capacity", "sweep", "replay")
+MEASURING = ("bench", "compare", "matrix", "ceiling", "capacity", "sweep", "replay", "crosscheck")
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
@@ -61,7 +61,7 @@ class Stack:
             compose_files=[root / "compose.yaml"],
             compose_project_name=project,
             compose_env_files=[env_file],
-            compose_profiles=["load"],
+            compose_profiles=["load", "faults"],
         )
 
     def build(self, service: str) -> None:

@@ -27,6 +27,8 @@ class Request(Part):
     plan: str
     seed: int
     knobs: dict[str, str] = Field(default_factory=dict)
+    db_rtt_ms: int | None = None
+    """None: no latency proxy between application and database."""
 
 
 class Campaign(Part):

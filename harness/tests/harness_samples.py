@@ -153,6 +153,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "reported_2xx": REQUESTS,
         "utilisation_bound_rps": REQUESTS / 30 / 0.5,
         "utilisation_bound_by": "app",
+        "db_rtt_ms": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

@@ -74,7 +74,7 @@ class Simulated(CapacitySession):
         return good_window(goodput_rps=self.limit * 1.2)
 
     def _open(
-        self, lab: BenchLab, rate_rps: int, seconds: int, settle: bool = True
+        self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
     ) -> tuple[Window, Responses]:
         self.rates.append(rate_rps)
         over = rate_rps > self.limit

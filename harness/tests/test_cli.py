@@ -144,6 +144,17 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
             "no placement 'two-core'. Did you mean 'two-cores'?",
         ),
         (["bench", "rust-async", "--knob", "WORKERS"], "--knob takes NAME=VALUE, not 'WORKERS'"),
+        *(
+            (["bench", "rust-async", "--db-rtt", wrong], f"such as 15ms, not '{wrong}'")
+            for wrong in ("0.5ms", "abc", "-5ms")
+        ),
+        (
+            ["bench", "rust-async", "--scenario", "index", "--db-rtt", "15ms"],
+            "index never asks the database: leave --db-rtt out",
+        ),
+        (["crosscheck", "rust-asink"], "Did you mean 'rust-async'?"),
+        (["crosscheck", "rust-async", "--pairs", "2"], "Invalid value for '--pairs'"),
+        (["crosscheck", "rust-async", "--scenario", "indx"], "Did you mean 'index'?"),
         (["bench", "rust-async", "--sed", "3"], "No such option: --sed"),
         (["bench", "rust-async", "--seed", "three"], "Invalid value for '--seed'"),
         (["bench"], "Missing argument"),

@@ -5,8 +5,7 @@ from typing import Any, Literal
 import pytest
 from harness_samples import good_window, quiet_roles, role
 
-from tandem import judge
-from tandem.judge import bottleneck
+from tandem.bottleneck import LIMITS, bottleneck
 from tandem.record import Host, Pooler, Role
 
 Load = Literal["closed", "open"]
@@ -65,7 +64,7 @@ def test_the_first_in_the_order_of_the_path_wins() -> None:
     while roles:
         tag, _ = bottleneck(good_window(roles=roles), 50)
         order.append(tag)
-        roles.pop({tag: name for name, (tag, _) in judge._LIMITS.items()}[tag])
+        roles.pop({tag: name for name, (tag, _) in LIMITS.items()}[tag])
         if set(roles) == {"app"}:
             break
     assert order == ["generator", "proxy", "pooler", "database"]

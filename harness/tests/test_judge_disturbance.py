@@ -8,8 +8,9 @@ import pytest
 from harness_samples import EXPECTED, REQUESTS, good_window, role
 
 from tandem.accounting import utilisation_bound
+from tandem.bottleneck import bottleneck
 from tandem.disturbance import hiccup
-from tandem.judge import bottleneck, gates, verdict
+from tandem.judge import gates, verdict
 from tandem.probes.hiccup import Oversleep
 from tandem.record import Hiccup, Host, Verdict, Window
 

@@ -24,7 +24,7 @@ from tandem.measure import responses, window
 from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
-from tandem.record import Verdict, Window
+from tandem.record import DbRtt, Verdict, Window
 from tandem.rows import Rows
 from tandem.sampler import Series
 
@@ -44,6 +44,12 @@ def test_the_generators_figures_of_a_closed_loop(closed: Window) -> None:
     assert (closed.response_time_ms, closed.lateness_ms, closed.scheduled, closed.unsent) == (None,) * 4
     assert closed.verdict is Verdict.OK
     assert closed.findings == []
+
+
+def test_the_round_trip_to_the_database_is_handed_on(closed: Window) -> None:
+    trip = DbRtt(setting=15, before_p50=15.5, during_p50=16.0, during_p90=17.0, samples=12)
+    assert window(measured(db_rtt_ms=trip), conditions()).db_rtt_ms == trip
+    assert closed.db_rtt_ms is None
 
 
 def test_the_generators_figures_of_an_open_loop() -> None:

@@ -6,7 +6,7 @@ import pytest
 from harness_samples import good_run
 from rich.console import Console
 
-from tandem import judge
+from tandem import bottleneck
 from tandem.record import Environment, Run, Summary, Verdict, Warning
 from tandem.report import BOTTLENECKS, number, report, with_interval
 
@@ -85,7 +85,7 @@ def test_runs_with_the_same_knobs_have_no_line_of_their_own() -> None:
 
 
 def test_every_bottleneck_has_words() -> None:
-    tags = {tag for tag, _ in judge._LIMITS.values()}
+    tags = {tag for tag, _ in bottleneck.LIMITS.values()}
     assert (
         tags | {"app-thread", "pool-wait", "thread-pool", "latency-bound", "offered-load", "unknown"}
         == BOTTLENECKS.keys()

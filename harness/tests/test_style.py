@@ -152,7 +152,9 @@ def test_the_check_of_the_justfile_can_fail(tmp_path: Path) -> None:
 def test_compose_understands_the_stack(topology: str, placement: str) -> None:
     given = [f"compose/topologies/{topology}.env", f"compose/placements/{placement}.env"]
     flags = [flag for file in given for flag in ("--env-file", file)]
-    ok, said = run("docker", "compose", *flags, "--profile", "load", "config", "--quiet")
+    ok, said = run(
+        "docker", "compose", *flags, "--profile", "load", "--profile", "faults", "config", "--quiet"
+    )
     assert ok, said
 
 

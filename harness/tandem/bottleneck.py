@@ -1,0 +1,109 @@
+"""Names what limited a window, with the shares that decided it. Pure."""
+
+from tandem.accounting import utilisation_evidence
+from tandem.judge import host_findings
+from tandem.record import Role, Window
+
+GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
+FAULTS_BUSY = 0.80
+SET_BUSY = 0.90
+"""A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
+THREAD_BUSY = 0.90
+POOL_WAIT_SHARE = 0.20
+PROXY_QUEUE_SHARE = 0.20
+"""Of the connections: so many requests wait in HAProxy's queue in the mean."""
+
+LIMITS = {
+    "loadgen": ("generator", GENERATOR_BUSY),
+    "proxy": ("proxy", PROXY_BUSY),
+    "pgbouncer": ("pooler", POOLER_BUSY),
+    "faults": ("faults", FAULTS_BUSY),
+    "db": ("database", DATABASE_BUSY),
+    "app": ("app-cpu", APP_BUSY),
+}
+
+
+def _share(role: Role) -> float:
+    return role.cpu_cores / role.cores_available
+
+
+def bottleneck(
+    window: Window, db_pool_usable: int | None, handler_threads: int | None = None
+) -> tuple[str, list[str]]:
+    """What limited a window, and the shares that decided it.
+
+    The first that matches: a role above its share of its own CPU set, in the order generator, proxy (or its
+    queue), pooler, latency proxy, database, application; a set that is exhausted by several roles together, named
+    after its largest user;
+    one thread of the application at a full core; waiting for a database connection; waiting for a handler
+    thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
+    of the whole application; None where handlers do not occupy one.
+    An open loop below saturation is limited by nothing: its rate was given.
+    """
+    roles = window.roles
+    evidence = [
+        f"{name} {role.cpu_cores:.2f} of {role.cores_available} cores ({_share(role):.0%})"
+        for name, role in sorted(roles.items(), key=lambda item: -_share(item[1]))
+    ]
+    sets: dict[str, list[str]] = {}
+    for name, role in roles.items():
+        sets.setdefault(role.cpuset or "all", []).append(name)
+    busy_sets = {cpuset: sum(_share(roles[name]) for name in names) for cpuset, names in sets.items()}
+    evidence += [
+        f"CPU set {cpuset} {busy:.0%} busy"
+        for cpuset, busy in sorted(busy_sets.items())
+        if len(sets[cpuset]) > 1
+    ]
+
+    evidence += utilisation_evidence(window)
+    for name, (tag, limit) in LIMITS.items():
+        if name in roles and _share(roles[name]) > limit:
+            return tag, evidence
+        if name == "proxy" and (queued := _proxy_queue(window)):
+            return tag, [*evidence, queued]
+    for cpuset, names in sets.items():
+        if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:
+            largest = max(names, key=lambda name: roles[name].cpu_cores)
+            return LIMITS[largest][0], [
+                *evidence,
+                f"{largest} is the largest user of the exhausted CPU set {cpuset}",
+            ]
+    app = roles.get("app")
+    if app is not None and (app.busiest_thread_cores or 0) >= THREAD_BUSY:
+        return "app-thread", [
+            *evidence,
+            f"one thread of the application used {app.busiest_thread_cores:.2f} of a core",
+        ]
+    if window.load == "open":
+        return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
+    if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
+        return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
+    waiting = _pool_wait(window, db_pool_usable)
+    if waiting:
+        return "pool-wait", [*evidence, waiting]
+    if handler_threads is not None and handler_threads < window.connections:
+        shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
+        return "thread-pool", [*evidence, shared]
+    return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
+
+
+def _proxy_queue(window: Window) -> str | None:
+    """Why requests wait in HAProxy, if they do."""
+    queue = window.proxy.queue_mean if window.proxy else None
+    if queue is None or queue <= PROXY_QUEUE_SHARE * window.connections:
+        return None
+    return f"{queue:.0f} of {window.connections} requests wait in HAProxy's queue in the mean"
+
+
+def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:
+    """Why requests wait for a database connection, if they do."""
+    pooler, mean_ms = window.pooler, window.service_time_ms.mean
+    if db_pool_usable is None or pooler is None or not mean_ms:
+        return None
+    if pooler.wait_us_per_query is not None and window.requests:
+        waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
+        if waited_ms > POOL_WAIT_SHARE * mean_ms:
+            return f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms for a server connection in PgBouncer"
+    if db_pool_usable < window.connections:
+        return f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
+    return None

@@ -1,0 +1,26 @@
+"""Runs the load generator in its container and brings its files home."""
+
+from pathlib import Path
+
+from tandem import generator
+from tandem.client import BODY_FILE
+from tandem.stack import Stack
+
+
+def run_load(
+    stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator, body: bytes | None
+) -> float:
+    """Runs a load to its end; returns when it began (time.time()). name: of the files in `folder`. Raises TandemError."""
+    if body is not None:
+        (folder / "body").write_bytes(body)
+        stack.copy_in("loadgen", folder / "body", BODY_FILE)
+    for suffix, text in by.inputs(load, name).items():
+        file = folder / f"{name}.{suffix}"
+        file.write_text(text)
+        stack.copy_in("loadgen", file, f"{generator.FOLDER}/{file.name}")
+    left = [f"{name}.{suffix}" for suffix in by.suffixes]
+    script = f'cd {generator.FOLDER} && rm -f {" ".join(left)}; date +%s.%N; exec "$@"'
+    said = stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)])
+    for file_name in left:
+        stack.copy_out("loadgen", f"{generator.FOLDER}/{file_name}", folder / file_name)
+    return float(said.split()[0])

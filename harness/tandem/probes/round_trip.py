@@ -1,0 +1,80 @@
+"""The round trip from the application's network to the database, through the latency proxy: `select 1`.
+
+It is asked for by the administrator, whose statements no count of the application's contains, over a
+connection of its own, which PgBouncer serves from a pool of its own.
+"""
+
+import threading
+import time
+
+import numpy as np
+import psycopg
+
+from tandem.probes.toxiproxy import PROXIED_PORT
+from tandem.record import DbRtt
+
+BEFORE = 20
+"""So many round trips before the load."""
+INTERVAL_S = 0.5
+CONNECT_S = 20
+
+
+class RoundTrip:
+    """A thread that measures a round trip every INTERVAL_S between `start` and `stop`.
+
+    address, password: the latency proxy's and the administrator's. setting_ms: what was asked for.
+    """
+
+    def __init__(self, address: str, password: str, setting_ms: int) -> None:
+        self._dsn = f"host={address} port={PROXIED_PORT} dbname=tandem user=postgres password={password}"
+        self._setting_ms = setting_ms
+        self._before: list[float] = []
+        self._during: list[float] = []
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: psycopg.Error | None = None
+
+    def start(self) -> None:
+        """Measures the round trips before the load, then goes on in the background. Raises psycopg.Error."""
+        self._connection = psycopg.connect(
+            self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=CONNECT_S
+        )
+        self._trip_ms()  # lets PgBouncer open its connection
+        self._before = [self._trip_ms() for _ in range(BEFORE)]
+        self._thread = threading.Thread(target=self._run, name="round trip", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> DbRtt | None:
+        """Ends it. Raises what the thread met."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._connection.close()
+        if self._failure is not None:
+            raise self._failure
+        return summary(self._setting_ms, self._before, self._during)
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(INTERVAL_S):
+                self._during.append(self._trip_ms())
+        except psycopg.Error as error:  # told to the main thread, which knows the phase
+            self._failure = error
+
+    def _trip_ms(self) -> float:
+        began = time.perf_counter()
+        self._connection.execute("select 1")
+        return (time.perf_counter() - began) * 1e3
+
+
+def summary(setting_ms: int, before_ms: list[float], during_ms: list[float]) -> DbRtt | None:
+    """What goes into the record; None if the window was too short for a single round trip."""
+    if not before_ms or not during_ms:
+        return None
+    return DbRtt(
+        setting=setting_ms,
+        before_p50=float(np.quantile(before_ms, 0.5)),
+        during_p50=float(np.quantile(during_ms, 0.5)),
+        during_p90=float(np.quantile(during_ms, 0.9)),
+        samples=len(during_ms),
+    )

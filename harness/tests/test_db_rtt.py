@@ -1,0 +1,141 @@
+"""`--db-rtt`: what may be asked, what it puts into the path, what is judged and shown; without it, nothing."""
+
+import io
+from pathlib import Path
+
+import pytest
+from harness_samples import EXPECTED, good_run, good_trial, good_window, quiet_roles, role
+from rich.console import Console
+
+from tandem.bottleneck import bottleneck
+from tandem.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.judge import gates
+from tandem.options import parse_db_rtt
+from tandem.prepare import SHARED, Conditions, Prepared, shared
+from tandem.probes.round_trip import summary
+from tandem.record import DbRtt
+from tandem.report import markdown, report
+
+
+def under(real: Catalog, topology: str, db_rtt_ms: int | None) -> Conditions:
+    return Conditions(real, topology, "shared", real.plans["smoke"], {}, db_rtt_ms)
+
+
+def prepared(real: Catalog, folder: Path, topology: str, db_rtt_ms: int | None) -> Prepared:
+    conditions = under(real, topology, db_rtt_ms)
+    return conditions.prepare(real.implementation("rust-async"), real.scenarios["recipes"], folder)
+
+
+def trip(during_p50: float, setting: int = 15) -> DbRtt:
+    return DbRtt(setting=setting, before_p50=15.6, during_p50=during_p50, during_p90=19.0, samples=12)
+
+
+# ---- what may be asked ----
+
+
+@pytest.mark.parametrize(("text", "ms"), [(None, None), ("15ms", 15), ("0ms", 0), ("250ms", 250)])
+def test_whole_milliseconds(text: str | None, ms: int | None) -> None:
+    assert parse_db_rtt(text) == ms
+
+
+@pytest.mark.parametrize("text", ["0.5ms", "abc", "-5ms", "15", "", "15 ms", "1s", "251ms", "99999ms", "١ms"])
+def test_anything_else_is_refused_with_the_remedy(text: str) -> None:
+    with pytest.raises(UsageError, match="whole milliseconds from 0ms to 250ms, such as 15ms") as caught:
+        parse_db_rtt(text)
+    assert f"'{text}'" in str(caught.value)
+
+
+def test_a_scenario_that_never_asks_the_database_is_refused(real: Catalog) -> None:
+    implementations = [real.implementation("rust-async")]
+    with pytest.raises(UsageError, match="index never asks the database: leave --db-rtt out"):
+        under(real, "full", 15).check("index", implementations)
+    under(real, "full", None).check("index", implementations)
+    under(real, "full", 15).check("recipes", implementations)
+
+
+# ---- the path ----
+
+
+@pytest.mark.parametrize(
+    ("topology", "upstream"),
+    [("full", "pgbouncer:6432"), ("pooled", "pgbouncer:6432"), ("direct", "db:5432"), ("proxied", "db:5432")],
+)
+def test_it_takes_the_place_of_what_the_topology_names(
+    real: Catalog, tmp_path: Path, topology: str, upstream: str
+) -> None:
+    found = prepared(real, tmp_path, topology, 15)
+    assert found.stack.variables["DATABASE_ADDRESS"] == "faults:6432"
+    assert found.stack.variables["DB_RTT_MS"] == "15"
+    assert (found.cell.database_address, found.cell.db_rtt_ms) == (upstream, 15)
+    assert shared(found.stack) == [*SHARED, "faults"]
+
+
+@pytest.mark.parametrize("topology", ["full", "direct"])
+def test_without_it_nothing_changes(real: Catalog, tmp_path: Path, topology: str) -> None:
+    found = prepared(real, tmp_path, topology, None)
+    expected = real.topologies[topology].variables["DATABASE_ADDRESS"]
+    assert found.stack.variables["DATABASE_ADDRESS"] == found.cell.database_address == expected
+    assert "DB_RTT_MS" not in found.stack.variables
+    assert found.cell.db_rtt_ms is None
+    assert shared(found.stack) == SHARED
+
+
+def test_every_placement_says_where_it_runs(real: Catalog) -> None:
+    for placement in real.placements.values():
+        assert "FAULTS_CPUSET" in placement.variables
+        assert placement.variables["FAULTS_CPUSET"] != (placement.variables["APP_CPUSET"] or None)
+
+
+# ---- judged and shown ----
+
+
+def test_medians_of_the_round_trips() -> None:
+    found = summary(15, [15.0, 15.5, 99.0], [16.0, 17.0, 18.0, 30.0])
+    assert found is not None
+    assert (found.setting, found.before_p50, found.during_p50, found.samples) == (15, 15.5, 17.5, 4)
+    assert 18.0 < found.during_p90 < 30.0
+    assert summary(15, [15.0], []) is None
+
+
+@pytest.mark.parametrize("during", [19.6, 40.0])
+def test_a_round_trip_that_grew_is_a_warning(during: float) -> None:
+    [found] = gates(good_window(db_rtt_ms=trip(during)), EXPECTED)
+    assert (found.code, found.severity) == ("db-rtt", "warning")
+    assert f"was {during:.1f} ms during the load, not the 15 ms" in found.text
+
+
+@pytest.mark.parametrize("found", [trip(19.4), trip(3.0, setting=0), None])
+def test_a_round_trip_as_asked_is_none(found: DbRtt | None) -> None:
+    assert gates(good_window(db_rtt_ms=found), EXPECTED) == []
+
+
+def test_a_latency_proxy_that_is_exhausted_is_named() -> None:
+    busy = quiet_roles(faults=role(0.85, "5"))
+    assert bottleneck(good_window(roles=busy), 50)[0] == "faults"
+    idle = quiet_roles(faults=role(0.4, "5"))
+    assert bottleneck(good_window(roles=idle), 50)[0] == "latency-bound"
+
+
+def test_the_largest_user_of_a_shared_set_may_be_it() -> None:
+    shares = {"loadgen": 0.2, "proxy": 0.1, "pgbouncer": 0.1, "db": 0.2, "faults": 0.35}
+    roles = {name: role(cores, "0") for name, cores in shares.items()}
+    told, evidence = bottleneck(good_window(roles={**roles, "app": role(0.5, "1")}), 50)
+    assert told == "faults"
+    assert "faults is the largest user of the exhausted CPU set 0" in evidence
+
+
+def test_the_report_shows_what_was_measured_and_what_was_asked() -> None:
+    trials = [
+        good_trial(closed=good_window(db_rtt_ms=trip(17.0)), open=good_window("open", db_rtt_ms=trip(16.0)))
+    ]
+    run = good_run(trials=trials)
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(report([run]))
+    told = "rust-async: round trip to the database 16.5 ms during the load (p90 19.0; 15.6 before it; 15 asked; medians of 2 windows)"
+    assert told in console.export_text()
+    console.print(report([good_run()]))
+    assert "round trip" not in console.export_text()
+    host = {"cpus": 2, "cpu_model": "x", "memory_bytes": 1 << 30, "kernel": "6"}
+    there = run.model_copy(update={"environment": run.environment.model_copy(update={"host": host})})
+    assert told in markdown([there])

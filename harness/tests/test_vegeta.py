@@ -1,0 +1,111 @@
+"""tandem.vegeta: its command line, and rows from CSV that vegeta 12.12 wrote."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tandem import rows as rows_
+from tandem.errors import TandemError
+from tandem.generator import Load
+from tandem.vegeta import VEGETA
+
+LOAD = Load(
+    url="http://proxy:8080/",
+    duration_s=5,
+    connections=200,
+    threads=1,
+    headers={"Cookie": "sessionid=1"},
+    rate_rps=500,
+)
+ALWAYS = [
+    "-format=json",
+    "-targets=/tmp/open.targets",
+    "-duration=5s",
+    "-timeout=10s",
+    "-redirects=-1",
+    "-max-body=0",
+]
+RATE, DURATION_S = 100, 2
+
+
+def test_an_open_loop() -> None:
+    pace = ["-connections=200", "-rate=500/1s", "-max-connections=200", "-header=Cookie: sessionid=1"]
+    found = VEGETA.arguments(LOAD, "open")
+    assert found[:2] == ["sh", "-c"]
+    assert found[3:] == ["sh", "/tmp/open", *ALWAYS, *pace]
+
+
+def test_a_closed_loop_is_a_rate_of_0_with_a_limit_of_workers() -> None:
+    found = VEGETA.arguments(replace(LOAD, rate_rps=None, connections=50), "open")
+    assert found[11:14] == ["-connections=50", "-rate=0", "-workers=50"]
+    assert found[14] == "-max-workers=50"
+
+
+def test_targets() -> None:
+    assert VEGETA.inputs(LOAD, "open") == {"targets": '{"method": "GET", "url": "http://proxy:8080/"}\n'}
+    posted = replace(LOAD, method="POST", body_file="/tmp/body", urls=["http://a/1", "http://a/2"])
+    assert VEGETA.inputs(posted, "open")["targets"].splitlines() == [
+        '{"method": "POST", "url": "http://a/1"}',
+        '{"method": "POST", "url": "http://a/2"}',
+    ]
+    assert "-body=/tmp/body" in VEGETA.arguments(posted, "open")
+
+
+def test_real_rows_of_an_open_loop(fixtures: Path) -> None:
+    """A server of 5 ms at 100 requests/s for 2 s; every 25th answer was a 503."""
+    rows, report = VEGETA.read(fixtures, "vegeta-open")
+    assert len(rows) == RATE * DURATION_S
+    assert report.statusCodeDistribution == {"200": 192, "503": 8}
+    assert report.errorDistribution == {}
+    assert rows_.right_answers(rows, 200, {1000}).sum() == 192
+    assert (rows.start_s[0], set(rows.length_bytes)) == (0.0, {1000})
+    assert (np.diff(rows.start_s) >= 0).all()
+    assert 0.005 < np.median(rows.end_s - rows.start_s) < 0.010
+    load = rows_.open_loop(rows, RATE, DURATION_S, errors=0)
+    assert (load.scheduled, load.unsent) == (RATE * DURATION_S, 0)
+    assert np.abs(load.lateness_s).max() < 0.02
+    assert np.median(load.response_s) == pytest.approx(np.median(rows.end_s - rows.start_s), abs=0.002)
+
+
+def test_real_rows_of_a_closed_loop(fixtures: Path) -> None:
+    """Four workers for 0.3 s: never more than four requests at once."""
+    rows, report = VEGETA.read(fixtures, "vegeta-closed")
+    assert report.answered == len(rows) == 213
+    edges = sorted([(t, 1) for t in rows.start_s] + [(t, -1) for t in rows.end_s])
+    assert np.cumsum([step for _, step in edges]).max() <= 4
+
+
+def test_real_rows_of_a_dead_server_are_errors_and_no_rows(fixtures: Path) -> None:
+    rows, report = VEGETA.read(fixtures, "vegeta-refused")
+    assert len(rows) == report.answered == 0
+    [(text, number)] = report.errorDistribution.items()
+    assert text.endswith("connect: connection refused")
+    assert number == 4
+
+
+def test_an_answer_without_a_length_is_no_right_answer(fixtures: Path, tmp_path: Path) -> None:
+    line = (fixtures / "vegeta-open.csv").read_text().splitlines()[0]
+    (tmp_path / "open.csv").write_text(line.rpartition(",")[0] + ",\n")
+    rows, _ = VEGETA.read(tmp_path, "open")
+    assert rows_.failures(rows, 200, {1000}) == {"wrong length": 1}
+
+
+@pytest.mark.parametrize("text", ["1,2,3\n", "vegeta: error\n", "a,b,c,d,e,f,g,h,i,j,k,l\n"])
+def test_rows_that_cannot_be_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "open.csv").write_text(text)
+    with pytest.raises(TandemError, match=r"open\.csv: .* cannot be read"):
+        VEGETA.read(tmp_path, "open")
+
+
+def test_truncated_rows_cannot_be_read(fixtures: Path, tmp_path: Path) -> None:
+    text = (fixtures / "vegeta-open.csv").read_text()
+    (tmp_path / "open.csv").write_text(text[: len(text) // 2 - 100])
+    with pytest.raises(TandemError, match=r"open\.csv: .* cannot be read"):
+        VEGETA.read(tmp_path, "open")
+
+
+def test_rows_that_are_missing(tmp_path: Path) -> None:
+    with pytest.raises(TandemError, match=r"open\.csv: .* left no rows"):
+        VEGETA.read(tmp_path, "open")
