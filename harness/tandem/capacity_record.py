@@ -167,4 +167,7 @@ def report(found: Capacity) -> Group:
             BOTTLENECKS.get(load.bottleneck, load.bottleneck)
             + ("" if load.verdict is not Verdict.VOID else " (void)"),
         )
-    return Group(probes, *([loads] if found.behaviour else []), *sentences(found))
+    note = Text(
+        "response times are those of the requests that were answered; unsent ones have none", style="dim"
+    )
+    return Group(probes, *([loads, note] if found.behaviour else []), *sentences(found))
