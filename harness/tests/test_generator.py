@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tandem.errors import TandemError
-from tandem.generator import Load, arguments, check_version, read_report
+from tandem.generator import OHA, Generator, Load, arguments, check_version, read_report
+from tandem.vegeta import VEGETA
 
 ALWAYS = ["oha", "--no-tui", "--worker-threads", "2", "-t", "10s", "-w", "-r", "0"]
 
@@ -47,6 +48,21 @@ def test_a_body_comes_from_a_file() -> None:
 def test_many_urls_come_from_a_file() -> None:
     found = arguments(load(urls=["http://a/1", "http://a/2"]), "w")
     assert found == [*WINDOW, *FILES, *HEADERS, "--urls-from-file", "/tmp/w.urls"]
+
+
+def test_oha_as_a_generator() -> None:
+    assert OHA.inputs(load(), "w") == {}
+    assert OHA.inputs(load(urls=["http://a/1", "http://a/2"]), "w") == {"urls": "http://a/1\nhttp://a/2\n"}
+    assert OHA.arguments(load(500), "w") == arguments(load(500), "w")
+
+
+def test_what_a_load_leaves_is_what_is_read() -> None:
+    """The files that are copied home are those on the command line, for every generator."""
+    generators: list[Generator] = [OHA, VEGETA]
+    for generator in generators:
+        command = " ".join(generator.arguments(load(500), "w"))
+        for suffix in generator.suffixes:
+            assert f"/tmp/w.{suffix}" in command or f'"$name.{suffix}"' in command
 
 
 @pytest.mark.parametrize(
