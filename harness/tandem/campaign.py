@@ -15,6 +15,7 @@ from tandem.provenance import environment
 from tandem.record import Run, Trial, Verdict
 from tandem.rows import Floats, read_rows
 from tandem.schedule import schedule
+from tandem.selftest.result import line
 from tandem.store import Request, Store
 from tandem.visit import Visit
 
@@ -70,7 +71,9 @@ class Bench:
 
     def _describe(self, prepared: Prepared) -> None:
         images = {service: prepared.stack.service(service).image for service in SHARED}
-        prepared.environment = environment(self._catalog.root, prepared.stack, prepared.knobs, images)
+        root = self._catalog.root
+        prepared.environment = environment(root, prepared.stack, prepared.knobs, images)
+        prepared.environment.selftest = line(self._results, root, datetime.now(UTC))[1]
 
     # ---- visits ----
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem import ceiling, cli_develop, cli_serve, doctor, matrix
+from tandem import ceiling, cli_develop, cli_selftest, cli_serve, doctor, matrix
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
 from tandem.ceiling_session import Session, supporting
@@ -26,6 +27,7 @@ from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, 
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
+from tandem.selftest.result import line
 from tandem.store import Request, read_runs
 
 INTERRUPTED = 130
@@ -85,7 +87,7 @@ def bench(
         records = [run.model_dump(mode="json") for run in runs]
         print(json.dumps(records[0] if len(records) == 1 else records, indent=1))
     else:
-        out.print(report(runs))
+        out.print(report(runs, line(RESULTS, ROOT, datetime.now(UTC))))
         for run in runs:
             path = store.run_folder(run.run) / "run.json"
             print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
@@ -151,11 +153,11 @@ def report_(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
 ) -> None:
     """Print the table of a campaign from its records."""
-    runs = read_runs(campaign)
+    runs, proof = read_runs(campaign), line(RESULTS, ROOT, datetime.now(UTC))
     if as_markdown:
-        print(markdown(runs))
+        print(markdown(runs, proof))
     else:
-        out.print(report(runs))
+        out.print(report(runs, proof))
 
 
 @app.command(name="list")
@@ -217,7 +219,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_serve, cli_develop)
+COMMANDS = (cli_serve, cli_develop, cli_selftest)
 """Imported for the commands that they add."""
 
 

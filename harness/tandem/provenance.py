@@ -12,7 +12,7 @@ from tandem.stack import Stack, engine_versions
 TANDEM_VERSION = "0.1.0"
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(root: Path, *arguments: str) -> str | None:
     command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
@@ -20,10 +20,10 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up, the application need not."""
-    changes = _git(root, "status", "--porcelain")
+    changes = git(root, "status", "--porcelain")
     return Environment(
         tandem_version=TANDEM_VERSION,
-        git_commit=_git(root, "rev-parse", "HEAD"),
+        git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
         host=describe(),
         images=images,

@@ -214,6 +214,8 @@ class Environment(Part):
     knobs: dict[str, str]
     variables: dict[str, str]
     """What compose/stack.yaml was given: topology, placement, knobs."""
+    selftest: str | None = None
+    """What the harness's self-test said of the harness that day."""
 
 
 class Warning(Part):

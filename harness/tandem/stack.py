@@ -15,7 +15,7 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
-MEASURING = ("bench", "matrix", "ceiling")
+MEASURING = ("bench", "matrix", "ceiling", "selftest")
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
