@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from tandem.errors import TandemError
 from tandem.scenario import Scenario
 from tandem.selftest.outcome import Outcome
-from tandem.selftest.stage import BROKEN, CALIBRATED, Load, Seen, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, Seen, Stage
 
 GROUP = "attribution"
 WINDOW_S = 5
@@ -26,13 +26,26 @@ class Limit:
     knobs: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     scenario: str | None = None
-    load: Load = "closed"
+    sql: str | None = None
+    """Run in the database before the window."""
+    hogs: int = 0
+    """So many sessions keep the database's CPU busy during the window."""
 
     @property
     def start(self) -> tuple[str, str]:
         """What limits with the same start have in common."""
         return self.implementation, repr((self.knobs, self.variables, self.scenario))
 
+
+SLOW = """
+alter table core_recipe enable row level security;
+create policy slow on core_recipe for select using (pg_sleep(0.005)::text is not null);
+"""
+"""Each look at a recipe takes 5 ms more and no CPU."""
+HOG = """
+do $$ begin while clock_timestamp() < now() + interval '8 s' loop perform 1; end loop; end $$
+"""
+POOL = {"PGBOUNCER_POOL_SIZE": "1"}
 
 LIMITS = [
     Limit("added latency", "latency-bound", "kind=constant&us=20000"),
@@ -56,7 +69,7 @@ LIMITS = [
         "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
     ),
 ]
-"""The one that changes HAProxy is the last, so that HAProxy is started anew once."""
+"""The database's own are in this order because a slow statement stays slow until the next start."""
 
 
 def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemError]]:
@@ -70,19 +83,38 @@ def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemE
         ) as running:
             for limit in same:
                 stage.view.note(f"  {limit.name}")
-                try:
-                    seen = running.steady_window(
-                        limit.load,
-                        WINDOW_S,
-                        limit.behaviour,
-                        connections=limit.connections,
-                        address=limit.address,
-                    )
-                except TandemError as error:
-                    found.append((limit, error))
-                else:
-                    found.append((limit, seen))
+                found.append((limit, _window(running, limit)))
     return found
+
+
+def _window(running: Running, limit: Limit) -> Seen | TandemError:
+    """A window under the limit; the error where there was none."""
+    stack, hogs = running.prepared.stack, list[Thread]()
+
+    def psql(text: str) -> None:
+        stack.execute("db", ["psql", "-q", "-d", "tandem", "-c", text])
+
+    def meanwhile() -> None:
+        for _ in range(limit.hogs):
+            hogs.append(Thread(target=psql, args=(HOG,), daemon=True))
+            hogs[-1].start()
+
+    try:
+        if limit.sql is not None:
+            psql(limit.sql)
+        return running.steady_window(
+            "closed",
+            WINDOW_S,
+            limit.behaviour,
+            connections=limit.connections,
+            address=limit.address,
+            meanwhile=meanwhile,
+        )
+    except TandemError as error:
+        return error
+    finally:
+        for hog in hogs:
+            hog.join()
 
 
 def _scenario(stage: Stage, limit: Limit) -> Scenario:

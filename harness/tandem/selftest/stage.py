@@ -26,6 +26,8 @@ from tandem.stack import Stack
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
+READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
+"""Variables of the services that stay up."""
 TRIES = 3
 """A window that the host disturbed is made again, so often in all."""
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
@@ -86,8 +88,7 @@ class Running:
     lab: BenchLab
     prepared: Prepared
     view: View
-    _armed: str | None = None
-    _windows: int = 0
+    _begin: Callable[[], None] | None = None
 
     @property
     def control(self) -> str:
@@ -107,8 +108,10 @@ class Running:
         connections: int = 20,
         scenario: Scenario | None = None,
         address: str | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Seen:
         """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said.
+        meanwhile: called once as the load begins; must not wait.
 
         An open loop has four times the connections (tandem.client).
         """
@@ -117,9 +120,15 @@ class Running:
         proxied = address.startswith("proxy")
         cell = replace(self.lab.cell, scenario=wanted, load_address=address, proxied=proxied)
         self.lab.ask_for(cell, address)
-        self._armed = behaviour
-        self._windows += 1
         folder = self.lab.folder
+
+        def begin() -> None:
+            if behaviour is not None:
+                self.arm(behaviour)
+            if meanwhile is not None:
+                meanwhile()
+
+        self._begin = begin
         window = self.lab.measure(load, seconds, rate_rps)
         served = Served.parse("arrival_us,start_us,finish_us\n")
         if behaviour is not None:
@@ -140,8 +149,8 @@ class Running:
     def offered(self, rate_rps: float | None) -> None:
         """The laboratory's word that a window begins."""
         self.view.offered(rate_rps)
-        if self._armed is not None:
-            self.arm(self._armed)
+        if self._begin is not None:
+            self._begin()
 
 
 @dataclass
@@ -154,7 +163,7 @@ class Stage:
     placement: str
     _base: Prepared | None = None
     _starts: int = 0
-    _proxy: dict[str, str] = field(default_factory=dict)
+    _changed: dict[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -211,7 +220,7 @@ class Stage:
         merged = {**prepared.stack.variables, **changed}
         env_file = self.folder / f"{self._starts:02}.env"
         prepared.stack = Stack(self.catalog.root, prepared.stack.project, merged, env_file)
-        self._serve_proxy(prepared.stack, {n: v for n, v in changed.items() if n == "APP_MAXCONN"})
+        self._restart_shared(prepared.stack, {n: v for n, v in changed.items() if n in READ_BY})
         folder = self.folder / prepared.name
         lab = BenchLab(prepared.stack, prepared.cell, folder, self.view.sample, self.view.offered)
         running = Running(lab, prepared, self.view)
@@ -224,21 +233,19 @@ class Stage:
             lab.collect()
             lab.stop()
 
-    def _serve_proxy(self, stack: Stack, wanted: dict[str, str]) -> None:
-        """HAProxy anew where its own variables differ from what it runs with."""
-        if wanted != self._proxy:
-            stack.start(["proxy"])
+    def _restart_shared(self, stack: Stack, wanted: dict[str, str]) -> None:
+        """Starts the shared services anew whose own variables differ from what they run with."""
+        names = {name for name in READ_BY if wanted.get(name) != self._changed.get(name)}
+        if names:
+            stack.start(sorted({READ_BY[name] for name in names}))
             await_services(stack)
-            self._proxy = wanted
+            self._changed = wanted
 
 
 def oha_version(stage: Stage) -> str:
     """What the generator says of itself."""
     assert stage._base is not None
     return stage._base.stack.execute("loadgen", ["oha", "--version"]).split()[-1]
-
-
-Sink = Callable[[str], None]
 
 
 def require(condition: bool, text: str) -> None:
