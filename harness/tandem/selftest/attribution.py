@@ -1,11 +1,12 @@
 """Limits injected on purpose, end to end: the bottleneck that the harness names must be that one."""
 
 from dataclasses import dataclass, field
+from threading import Thread
 
 from tandem.errors import TandemError
 from tandem.scenario import Scenario
 from tandem.selftest.outcome import Outcome
-from tandem.selftest.stage import BROKEN, CALIBRATED, Seen, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, Running, Seen, Stage
 
 GROUP = "attribution"
 WINDOW_S = 5
