@@ -51,6 +51,11 @@ set positional-arguments := true
 @matrix *arguments:
     harness/run matrix "$@"
 
+# Prove that the harness tells the truth, against servers of known behaviour (five minutes; --full: hours)
+[group('measure')]
+@selftest *arguments:
+    harness/run selftest "$@"
+
 # Run the contract's black-box tests: just verify rust-async, just verify all
 [group('measure')]
 @verify *arguments:

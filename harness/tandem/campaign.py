@@ -13,6 +13,7 @@ from tandem.prepare import Conditions, Prepared, build, refuse_or_clean_up, shar
 from tandem.provenance import environment
 from tandem.record import Run, Trial, Verdict, Warning
 from tandem.schedule import schedule
+from tandem.selftest.result import line
 from tandem.store import Request, Store
 from tandem.visit import Visit
 
@@ -73,6 +74,7 @@ class Bench:
         found = environment(self._catalog.root, prepared.stack, prepared.knobs, images)
         found.configuration["plan"] = prepared.cell.plan.model_dump_json(indent=1)
         found.configuration["scenario"] = prepared.cell.scenario.model_dump_json(indent=1)
+        found.selftest = line(self._results, self._catalog.root, datetime.now(UTC))[1]
         prepared.environment = found
 
     # ---- visits ----

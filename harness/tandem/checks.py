@@ -55,7 +55,7 @@ def build_images(root: Path) -> None:
         return Stack(root, BENCH_PROJECT, {"IMPL": implementation}, env_file)
 
     began = time.monotonic()
-    names = [*Catalog(root).implementations, "contract/broken"]
+    names = [*Catalog(root).implementations, "contract/broken", "harness/calibrated"]
     jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from tandem import (
     cli_develop,
     cli_replay,
     cli_search,
+    cli_selftest,
     cli_serve,
     doctor,
     matrix,
@@ -47,6 +49,7 @@ from tandem.options import (
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.record import Verdict
 from tandem.report import markdown, report
+from tandem.selftest.result import line
 from tandem.session import lasts
 from tandem.store import Request, read_runs
 
@@ -110,7 +113,7 @@ def bench(
         records = [run.model_dump(mode="json") for run in runs]
         print(json.dumps(records[0] if len(records) == 1 else records, indent=1))
     else:
-        out.print(report(runs))
+        out.print(report(runs, line(RESULTS, ROOT, datetime.now(UTC))))
         for run in runs:
             path = store.run_folder(run.run) / "run.json"
             print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
@@ -178,11 +181,11 @@ def report_(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
 ) -> None:
     """Print the table of a campaign from its records."""
-    runs = read_runs(campaign)
+    runs, proof = read_runs(campaign), line(RESULTS, ROOT, datetime.now(UTC))
     if as_markdown:
-        print(markdown(runs))
+        print(markdown(runs, proof))
     else:
-        out.print(report(runs))
+        out.print(report(runs, proof))
 
 
 @app.command(name="list")
@@ -244,7 +247,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-COMMANDS = (cli_compare, cli_search, cli_crosscheck, cli_replay, cli_serve, cli_develop)
+COMMANDS = (cli_compare, cli_search, cli_crosscheck, cli_replay, cli_selftest, cli_serve, cli_develop)
 """Imported for the commands that they add."""
 
 

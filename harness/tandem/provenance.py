@@ -31,7 +31,7 @@ PASSING = {
 }
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(root: Path, *arguments: str) -> str | None:
     command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
@@ -92,10 +92,10 @@ def _toxiproxy(stack: Stack) -> str:
 
 def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
-    changes = _git(root, "status", "--porcelain")
+    changes = git(root, "status", "--porcelain")
     return Environment(
         tandem_version=TANDEM_VERSION,
-        git_commit=_git(root, "rev-parse", "HEAD"),
+        git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
         host=describe(),
         images={**images, "app": stack.image_id("app")},

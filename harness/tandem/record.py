@@ -232,6 +232,8 @@ class Environment(Part):
     """SHA-256 of every lock file, and of the contract as a whole."""
     configuration: dict[str, str] = Field(default_factory=dict)
     """Component -> its effective configuration, as text."""
+    selftest: str | None = None
+    """What the harness's self-test said of the harness that day."""
 
 
 class Warning(Part):

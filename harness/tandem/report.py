@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record import Run, Verdict
+from tandem.selftest.result import Status
 
 _STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
@@ -121,11 +122,14 @@ def round_trip(run: Run) -> str | None:
     )
 
 
-def markdown(runs: list[Run]) -> str:
-    """The table of a campaign for a page, with where and when it was made."""
+def markdown(runs: list[Run], proof: tuple[Status, str] | None = None) -> str:
+    """The table of a campaign for a page, with where and when it was made, and a line about a self-test that is
+    not passed."""
     first = runs[0]
     host = first.environment.host
+    doubt = [f"**{proof[1]}**", ""] if proof and proof[0] is not Status.PASSED else []
     lines = [
+        *doubt,
         "| implementation | verdict | goodput, 1/s | p50 / p90 / p99, ms | at, 1/s | app CPU, µs/request | app memory, MiB | limited by |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
@@ -154,11 +158,17 @@ def markdown(runs: list[Run]) -> str:
     return "\n".join(lines)
 
 
-def report(runs: list[Run]) -> RenderableType:
-    """All that a campaign says at its end."""
+def proven(status: Status, text: str) -> Text:
+    """The line at the top: what the harness's self-test says of the harness."""
+    return Text(text, style="green" if status is Status.PASSED else "bold yellow")
+
+
+def report(runs: list[Run], proof: tuple[Status, str] | None = None) -> RenderableType:
+    """All that a campaign says at its end. proof: tandem.selftest.result.line."""
+    top = [proven(*proof)] if proof else []
     note = Text(
         "goodput: right answers per second, closed loop, mean of fresh starts with the half-width of its 95 % interval."
         " p50 p90 p99: response time at a fixed rate (column «at»), open loop.",
         style="dim",
     )
-    return Group(table(runs), note, settings(runs), *(line for run in runs for line in words(run)))
+    return Group(*top, table(runs), note, settings(runs), *(line for run in runs for line in words(run)))

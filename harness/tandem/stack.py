@@ -16,7 +16,17 @@ LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
 BENCH_PROJECT = "tandem-bench"
 USER_PROJECT = "tandem"
-MEASURING = ("bench", "compare", "matrix", "ceiling", "capacity", "sweep", "replay", "crosscheck")
+MEASURING = (
+    "bench",
+    "compare",
+    "matrix",
+    "ceiling",
+    "capacity",
+    "sweep",
+    "replay",
+    "crosscheck",
+    "selftest",
+)
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""

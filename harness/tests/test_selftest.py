@@ -1,13 +1,25 @@
 """tandem.selftest: the models against hand-made figures, and every check of the unit class."""
 
+import io
+import subprocess
 from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from harness_samples import NOW, good_run
+from rich.console import Console
 
-from tandem.selftest import registry
+from tandem.errors import TandemError, UsageError
+from tandem.live import Lines
+from tandem.report import markdown, report
+from tandem.selftest import registry, result, session, table
 from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
 from tandem.selftest.outcome import Outcome
+from tandem.selftest.result import Selftest
+from tandem.store import read_runs
 
 
 @pytest.mark.parametrize("check", registry.units(), ids=lambda check: check.__name__)
@@ -46,3 +58,152 @@ def test_the_theory_of_queues() -> None:
 
 def test_more_requests_make_the_mean_more_certain() -> None:
     assert mean_error(0.7, 8000, runs=100) < 0.5 * mean_error(0.7, 500, runs=100)
+
+
+# ---- what a kept self-test is worth ----
+
+
+def outcome(**changes: Any) -> Outcome:
+    fields = {
+        "name": "a check",
+        "group": "g",
+        "expected": "1",
+        "measured": "1",
+        "tolerance": "none",
+        "passed": True,
+        "negative_control": "broken",
+        "negative_control_failed": True,
+    }
+    return Outcome.model_validate({**fields, **changes})
+
+
+def kept(**changes: Any) -> Selftest:
+    fields = {
+        "kind": "end to end",
+        "started_at": NOW - timedelta(minutes=5),
+        "finished_at": NOW,
+        "git_commit": "abc",
+        "source": "s1",
+        "oha_version": "1.16.0",
+        "cpus": 2,
+        "outcomes": [outcome()],
+    }
+    return Selftest.model_validate({**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        (None, "missing"),
+        (kept(), "passed"),
+        (kept(kind="weekly"), "passed"),
+        (kept(outcomes=[outcome(negative_control=None, negative_control_failed=None)]), "passed"),
+        (kept(kind="unit"), "missing"),
+        (kept(outcomes=[outcome(), outcome(passed=False)]), "failing"),
+        (kept(outcomes=[outcome(negative_control_failed=False)]), "failing"),
+        (kept(outcomes=[]), "failing"),
+        (kept(source="s2"), "stale"),
+        (kept(finished_at=NOW - timedelta(days=15)), "stale"),
+        (kept(finished_at=NOW - timedelta(days=13)), "passed"),
+        (kept(source="s2", outcomes=[outcome(passed=False)]), "failing"),
+    ],
+)
+def test_the_status(found: Selftest | None, wanted: str) -> None:
+    state = result.status(found, "s1", NOW)
+    assert state == wanted
+    said = result.sentence(state, found)
+    assert wanted in said
+    assert ("run just selftest" in said) == (wanted != "passed")
+
+
+def test_it_is_kept_and_read_again(tmp_path: Path) -> None:
+    assert result.load(tmp_path) is None
+    result.save(kept(), tmp_path)
+    assert result.load(tmp_path) == kept()
+    (tmp_path / result.FILE).write_text('{"kind": "weekly"')
+    assert result.load(tmp_path) is None
+
+
+def test_the_hash_changes_with_names_and_contents(tmp_path: Path) -> None:
+    def hashed(**files: str) -> str:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text)
+        return result.source_hash(folder.glob("*.py"), folder)
+
+    assert hashed(a="1", b="2") == hashed(a="1", b="2")
+    assert (
+        len({hashed(a="1", b="2"), hashed(a="2", b="1"), hashed(a="12"), hashed(a="1"), hashed(b="1")}) == 5
+    )
+
+
+def test_the_report_says_so_at_its_top(tmp_path: Path, root: Path) -> None:
+    proof = result.line(tmp_path, root, NOW)
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(report([good_run()], proof))
+    assert console.export_text().splitlines()[0] == "self-test: missing, run just selftest"
+    reference = read_runs(root / "results/reference")
+    assert markdown(reference, proof).startswith("**self-test: missing")
+    result.save(kept(source=result.harness_source(root)), tmp_path)
+    passed = result.line(tmp_path, root, NOW)
+    assert passed == ("passed", "self-test: passed, 1 checks on 2026-11-21 (end to end)")
+    assert markdown(reference, passed).startswith("| implementation")
+
+
+# ---- the session ----
+
+
+class Quiet(Lines):
+    def __init__(self) -> None:
+        super().__init__(Console(file=io.StringIO()))
+
+
+def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> None:
+    found = session.run(root, tmp_path, Quiet(), ["unit"], False)
+    assert found.passed
+    assert found.kind == "unit"
+    assert len(found.outcomes) == len(registry.units())
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(table.report(found))
+    assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in console.export_text()
+
+
+def test_a_check_that_raises_has_not_passed(
+    monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path
+) -> None:
+    def broken() -> Outcome:
+        raise TandemError("no clock")
+
+    monkeypatch.setattr(registry, "units", lambda: [broken])
+    found = session.run(root, tmp_path, Quiet(), ["unit"], False)
+    assert not found.passed
+    assert "no clock" in found.outcomes[0].measured
+
+
+def test_an_unknown_group_is_refused() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'timing'"):
+        session.chosen(["timings"], False)
+    assert session.chosen([], False) == ["unit", *registry.END_TO_END]
+    assert session.chosen([], True) == registry.names()
+
+
+# ---- end to end ----
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("group", list(registry.END_TO_END))
+def test_end_to_end(group: str) -> None:
+    done = subprocess.run(
+        ["python3", "-m", "tandem", "selftest", "--only", group, "--json"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    found = Selftest.model_validate_json(done.stdout)
+    bad = [outcome for outcome in found.outcomes if not result.good(outcome)]
+    assert not bad, done.stderr
+    assert found.outcomes
+    assert done.returncode == 0

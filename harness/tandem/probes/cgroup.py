@@ -50,12 +50,16 @@ class Cgroup:
             anonymous_bytes=_fields((self._unified / "memory.stat").read_text())["anon"],
         )
 
+    def processes(self) -> list[int]:
+        """Processes in the group."""
+        folder = self._cpuacct if self.version == 1 else self._unified
+        return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+
     def thread_cpu_s(self, ticks_per_s: int) -> dict[int, float]:
         """CPU time of every thread in the group, by thread id."""
-        folder = self._cpuacct if self.version == 1 else self._unified
         out: dict[int, float] = {}
-        for pid in (folder / "cgroup.procs").read_text().split():
-            for stat in (self._proc / pid / "task").glob("*/stat"):
+        for pid in self.processes():
+            for stat in (self._proc / str(pid) / "task").glob("*/stat"):
                 try:
                     fields = stat.read_text().rpartition(")")[2].split()
                 except OSError:

@@ -1,15 +1,43 @@
-"""Which checks there are. A new module is one line here."""
+"""Which checks there are, by class. A new module is one line here."""
 
 from collections.abc import Callable
 from types import ModuleType
 
+from tandem.selftest import attribution, comparing, liars, sampling, timing
 from tandem.selftest import units as units_
 from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import Stage
+
+OnStage = Callable[[Stage], list[Outcome]]
 
 UNIT: list[ModuleType] = [units_]
 """Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
+
+END_TO_END: dict[str, OnStage] = {
+    "timing": timing.run,
+    "liars": liars.run,
+    "sampler": sampling.run,
+    "attribution": attribution.run,
+}
+"""With real containers: minutes in all."""
+
+LONG_QUEUE = 100_000
+
+WEEKLY: dict[str, OnStage] = {
+    "queueing": lambda stage: timing.long_queues(stage, LONG_QUEUE),
+    "hangs": timing.hangs,
+    "confusion": attribution.confusion,
+    "pairs": comparing.same_with_itself,
+    "power": comparing.power,
+}
+"""Only with --full: hours."""
 
 
 def units() -> list[Callable[[], Outcome]]:
     """The checks of the unit class."""
     return [check for module in UNIT for check in module.checks()]
+
+
+def names() -> list[str]:
+    """What --only can name."""
+    return ["unit", *END_TO_END, *WEEKLY]

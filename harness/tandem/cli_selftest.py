@@ -1,0 +1,37 @@
+"""The command that proves the harness."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from tandem.live import Lines, make_view
+from tandem.options import RESULTS, ROOT, Json, app, err, out
+from tandem.selftest import result, session, table
+
+
+@app.command()
+def selftest(
+    full: Annotated[bool, typer.Option("--full", help="Also what takes hours: the weekly class.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="One group of checks: unit, timing, liars, …; may be repeated. Not kept."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Prove that the harness tells the truth: servers of known behaviour, and every check seen failing on purpose."""
+    view = Lines(err) if as_json else make_view(err)
+    try:
+        found = session.run(ROOT, RESULTS, view, only or [], full)
+    finally:
+        view.close()
+    if not only:  # a part of the checks proves a part: it must not stand for the whole
+        file = result.save(found, RESULTS)
+        owner = ROOT.stat()
+        os.chown(file, owner.st_uid, owner.st_gid)
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(table.report(found))
+    if not found.passed:
+        raise typer.Exit(1)

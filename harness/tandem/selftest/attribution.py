@@ -1,0 +1,174 @@
+"""Limits injected on purpose, end to end: the bottleneck that the harness names must be that one."""
+
+from dataclasses import dataclass, field
+from threading import Thread
+
+from tandem.errors import TandemError
+from tandem.scenario import Scenario
+from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import BROKEN, CALIBRATED, Running, Seen, Stage
+
+GROUP = "attribution"
+WINDOW_S = 5
+WANTED_SHARE = 0.95
+"""Of the repetitions of the weekly class."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit: how the stack is started, what the window is, and the tag that must come out."""
+
+    name: str
+    tag: str
+    behaviour: str | None
+    connections: int = 20
+    address: str | None = None
+    implementation: str = CALIBRATED
+    knobs: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    scenario: str | None = None
+    sql: str | None = None
+    """Run in the database before the window."""
+    hogs: int = 0
+    """So many sessions keep the database's CPU busy during the window."""
+
+    @property
+    def start(self) -> tuple[str, str]:
+        """What limits with the same start have in common."""
+        return self.implementation, repr((self.knobs, self.variables, self.scenario))
+
+
+SLOW = """
+alter table core_recipe enable row level security;
+create policy slow on core_recipe for select using (pg_sleep(0.005)::text is not null);
+"""
+"""Each look at a recipe takes 5 ms more and no CPU."""
+HOG = """
+do $$ begin while clock_timestamp() < now() + interval '8 s' loop perform 1; end loop; end $$
+"""
+POOL = {"PGBOUNCER_POOL_SIZE": "1"}
+
+LIMITS = [
+    Limit("added latency", "latency-bound", "kind=constant&us=20000"),
+    Limit("CPU of the application", "app-cpu", "kind=spin&us=1000"),
+    Limit("generator on one thread", "generator", "kind=constant", connections=50, address="app:8080"),
+    Limit(
+        "one thread of the application",
+        "app-thread",
+        "kind=queue&us=1000&busy=1",
+        variables={"APP_CPUSET": "0-1"},
+    ),
+    Limit(
+        "two handler threads",
+        "thread-pool",
+        None,
+        implementation=BROKEN,
+        knobs={"THREADS": "2"},
+        scenario="work",
+    ),
+    Limit(
+        "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
+    ),
+]
+"""The database's own are in this order because a slow statement stays slow until the next start."""
+
+
+def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemError]]:
+    """A window of each; limits that need the same start share it."""
+    found: list[tuple[Limit, Seen | TandemError]] = []
+    for start in dict.fromkeys(limit.start for limit in limits):
+        same = [limit for limit in limits if limit.start == start]
+        scenario = _scenario(stage, same[0])
+        with stage.running(
+            same[0].implementation, scenario, knobs=same[0].knobs, variables=same[0].variables
+        ) as running:
+            for limit in same:
+                stage.view.note(f"  {limit.name}")
+                found.append((limit, _window(running, limit)))
+    return found
+
+
+def _window(running: Running, limit: Limit) -> Seen | TandemError:
+    """A window under the limit; the error where there was none."""
+    stack, hogs = running.prepared.stack, list[Thread]()
+
+    def psql(text: str) -> None:
+        stack.execute("db", ["psql", "-q", "-d", "tandem", "-c", text])
+
+    def meanwhile() -> None:
+        for _ in range(limit.hogs):
+            hogs.append(Thread(target=psql, args=(HOG,), daemon=True))
+            hogs[-1].start()
+
+    try:
+        if limit.sql is not None:
+            psql(limit.sql)
+        return running.steady_window(
+            "closed",
+            WINDOW_S,
+            limit.behaviour,
+            connections=limit.connections,
+            address=limit.address,
+            meanwhile=meanwhile,
+        )
+    except TandemError as error:
+        return error
+    finally:
+        for hog in hogs:
+            hog.join()
+
+
+def _scenario(stage: Stage, limit: Limit) -> Scenario:
+    return stage.catalog.scenarios[limit.scenario] if limit.scenario else stage.scenario()
+
+
+def named(seen: Seen | TandemError) -> str:
+    return f"no window: {seen}" if isinstance(seen, TandemError) else seen.window.bottleneck
+
+
+def run(stage: Stage) -> list[Outcome]:
+    """One window of each limit. The negative control of each is another limit, which must be named differently."""
+    found = tried(stage, LIMITS)
+    tags = [named(seen) for _, seen in found]
+    out = []
+    for (limit, seen), tag, other in zip(found, tags, [*tags[1:], tags[0]], strict=True):
+        evidence = "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}"
+        out.append(
+            Outcome(
+                name=limit.name,
+                group=GROUP,
+                expected=limit.tag,
+                measured=f"{tag}{evidence}"[:150],
+                tolerance="none",
+                passed=tag == limit.tag,
+                negative_control=f"another limit is named {other}",
+                negative_control_failed=other != limit.tag,
+            )
+        )
+    return out
+
+
+def confusion(stage: Stage, repetitions: int = 20) -> list[Outcome]:
+    """The weekly class: each limit so often; the right tag in 95 %."""
+    counts: dict[str, dict[str, int]] = {limit.name: {} for limit in LIMITS}
+    for _ in range(repetitions):
+        for limit, seen in tried(stage, LIMITS):
+            row = counts[limit.name]
+            row[named(seen)] = row.get(named(seen), 0) + 1
+    right = sum(counts[limit.name].get(limit.tag, 0) for limit in LIMITS)
+    total = repetitions * len(LIMITS)
+    rotated = [*LIMITS[1:], LIMITS[0]]
+    swapped = sum(counts[limit.name].get(other.tag, 0) for limit, other in zip(LIMITS, rotated, strict=True))
+    rows = "; ".join(f"{name}: {row}" for name, row in counts.items())
+    return [
+        Outcome(
+            name=f"confusion matrix, {repetitions} of each",
+            group=GROUP,
+            expected="the injected limit is named",
+            measured=f"{right / total:.1%} right ({rows})",
+            tolerance=f"at least {WANTED_SHARE:.0%}",
+            passed=right / total >= WANTED_SHARE,
+            negative_control=f"compared with the tag of the next limit: {swapped / total:.1%}",
+            negative_control_failed=swapped / total < WANTED_SHARE,
+        )
+    ]

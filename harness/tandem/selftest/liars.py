@@ -1,0 +1,91 @@
+"""Servers that lie, end to end: every one must come out invalid, for the right reason."""
+
+from dataclasses import dataclass
+
+from tandem.errors import TandemError
+from tandem.record import Verdict
+from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
+
+GROUP = "liars"
+WINDOW_S = 4
+
+
+@dataclass(frozen=True)
+class Liar:
+    """behaviour: what the calibrated server is armed with. code, text: of the finding that must be there."""
+
+    name: str
+    behaviour: str
+    code: str
+    text: str
+
+
+LIARS = [
+    Liar("fast 500", "kind=fail", "wrong-answers", "status 500"),
+    Liar("refused", "kind=refuse", "wrong-answers", "status 503"),
+    Liar("reset after the head", "kind=reset", "wrong-answers", "error:"),
+    Liar("short body", "kind=short", "wrong-answers", "wrong length"),
+    Liar("redirect", "kind=redirect", "wrong-answers", "status 302"),
+    Liar("close after each", "kind=close", "not-kept-alive", "connections to the application"),
+    Liar("hang", "kind=hang", "no-answers", "error:"),
+]
+CACHED = Liar("cached 200 without SQL", "FAULT=cached", "sql-mismatch", "the database ran")
+
+
+def caught(liar: Liar, seen: Seen) -> bool:
+    """Is the window invalid, with a finding that names what is wrong?"""
+    codes = {liar.code, "no-answers"}  # where every request fails, there is no answer to be wrong
+    named = any(
+        finding.severity == "invalid" and finding.code in codes and liar.text in finding.text
+        for finding in seen.window.findings
+    )
+    return seen.window.verdict is Verdict.INVALID and named
+
+
+def told(seen: Seen) -> str:
+    texts = [f"{f.code} ({f.text})" for f in seen.window.findings if f.severity != "warning"]
+    return f"{seen.window.verdict}: {'; '.join(texts)[:150]}" if texts else str(seen.window.verdict)
+
+
+def outcome(liar: Liar, seen: Seen, honest: Seen) -> Outcome:
+    return Outcome(
+        name=liar.name,
+        group=GROUP,
+        expected=f"invalid: {liar.code}, {liar.text}",
+        measured=told(seen),
+        tolerance="none",
+        passed=caught(liar, seen),
+        negative_control=f"the same server without the lie: {told(honest)}",
+        negative_control_failed=not caught(liar, honest) and honest.window.verdict is not Verdict.INVALID,
+    )
+
+
+def lie(running: Running, liar: Liar, honest: Seen) -> Outcome:
+    try:
+        seen = running.steady_window("closed", WINDOW_S, liar.behaviour)
+    except TandemError as error:
+        return Outcome(
+            name=liar.name, group=GROUP, expected=f"invalid: {liar.code}", measured=f"no window: {error}",
+            tolerance="none", passed=False, negative_control=None, negative_control_failed=None,
+        )  # fmt: skip
+    return outcome(liar, seen, honest)
+
+
+def cached(stage: Stage) -> Outcome:
+    """Answers from memory: right bodies, and PostgreSQL does not know of them."""
+    scenario = stage.catalog.scenarios["recipe"]
+
+    def seen(fault: str) -> Seen:
+        with stage.running(BROKEN, scenario, variables={"FAULT": fault}) as running:
+            return running.steady_window("closed", WINDOW_S, None)
+
+    return outcome(CACHED, seen("cached"), seen(""))
+
+
+def run(stage: Stage) -> list[Outcome]:
+    """All of this module."""
+    with stage.running() as running:
+        honest = running.steady_window("closed", WINDOW_S, HONEST)
+        out = [lie(running, liar, honest) for liar in LIARS]
+    return [*out, cached(stage)]

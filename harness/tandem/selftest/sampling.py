@@ -1,0 +1,189 @@
+"""The counters against processes that know what they used, end to end."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from python_on_whales import Container, DockerClient
+
+from tandem.probes.cgroup import Cgroup
+from tandem.probes.host import TICKS_PER_S
+from tandem.sampler import Sampler, Series
+from tandem.selftest import burner
+from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import BROKEN, Stage, require
+
+GROUP = "sampler"
+IMAGE = f"tandem/{BROKEN}"
+"""Any image with Python."""
+SHARES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
+SHARE_S = 3.5
+EDGE_S = 0.6
+CORE_SHARE = 0.005
+CHILDREN, CHILD_S = 200, 0.020
+SIZE_BYTES = 256 << 20
+FORKS = 4
+
+
+@dataclass
+class Burner:
+    """A running container of burner.py."""
+
+    container: Container
+    group: Cgroup
+
+    def lines(self, wait_s: float = 60) -> list[dict[str, Any]]:
+        """What it printed, once it is done. Raises TandemError if it does not get done."""
+        deadline = time.monotonic() + wait_s
+        while time.monotonic() < deadline:
+            said = str(self.container.logs()).splitlines()
+            if said and said[-1] == "done":
+                return [json.loads(line) for line in said[:-1]]
+            time.sleep(0.2)
+        require(False, f"the burner did not end: {self.container.logs()}")
+        return []
+
+
+@contextmanager
+def burning(*arguments: object) -> Iterator[Burner]:
+    """Starts the burner; it waits a moment before it begins."""
+    docker = DockerClient()
+    source = Path(burner.__file__).read_text()
+    container = docker.run(
+        IMAGE,
+        ["python3", "-c", source, *map(str, arguments)],
+        detach=True,
+        labels={"dev.tandem": "stack"},
+    )
+    assert isinstance(container, Container)
+    try:
+        container.reload()  # type: ignore[no-untyped-call]
+        yield Burner(container, Cgroup(container.state.pid or 0))
+    finally:
+        container.remove(force=True, volumes=True)
+
+
+def _sampled(group: Cgroup) -> Sampler:
+    return Sampler({"burner": group}, None, None, lambda before, now: None)
+
+
+def _cores(series: Series, low_s: float, high_s: float) -> float:
+    """As tandem.measure has it."""
+    used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low_s, high_s)]
+    return (used[1] - used[0]) / (high_s - low_s)
+
+
+def _own_cores(lines: list[dict[str, Any]], low_s: float, high_s: float) -> float:
+    """The same by the processes' own clocks."""
+    used = 0.0
+    for process in {line["process"] for line in lines}:
+        own = [line for line in lines if line["process"] == process]
+        at_s, cpu_s = [line["at_s"] for line in own], [line["cpu_s"] for line in own]
+        used += float(np.interp(high_s, at_s, cpu_s) - np.interp(low_s, at_s, cpu_s))
+    return used / (high_s - low_s)
+
+
+def shares(cpus: int) -> Outcome:
+    """A burner at known shares of a core, against its own clocks."""
+    wanted = [share for share in SHARES if share <= max(1.0, cpus - 0.5)]
+    with burning("share", ",".join(map(str, wanted)), SHARE_S) as it:
+        sampler = _sampled(it.group)
+        sampler.start()
+        lines = it.lines()
+        series = sampler.stop()
+    differences, polled = [], []
+    for share in wanted:
+        own = [line for line in lines if line["share"] == f"{share:.2f}"]
+        low, high = min(line["at_s"] for line in own) + EDGE_S, max(line["at_s"] for line in own) - EDGE_S
+        true = _own_cores(own, low, high)
+        differences.append(_cores(series, low, high) - true)
+        polled.append(_own_cores([line for line in own if line["process"] == 0], low, high) - true)
+    worst = max(map(abs, differences))
+    blind = max(map(abs, polled))
+    return Outcome(
+        name="CPU burner",
+        group=GROUP,
+        expected=f"its own clocks at {', '.join(f'{share:.0%}' for share in wanted)} of a core",
+        measured=f"{worst:.2%} of a core off at the most ({', '.join(f'{d:+.2%}' for d in differences)})",
+        tolerance=f"{CORE_SHARE:.1%} of a core",
+        passed=worst <= CORE_SHARE,
+        negative_control=f"one process of the container looked at: {blind:.0%} of a core off",
+        negative_control_failed=blind > CORE_SHARE,
+    )
+
+
+def children() -> Outcome:
+    """Processes that live shorter than any sampling interval."""
+    with burning("children", CHILDREN, CHILD_S) as it:
+        before, alive_before = it.group.usage().cpu_s, sum(it.group.thread_cpu_s(TICKS_PER_S).values())
+        [line] = it.lines()
+        after, alive_after = it.group.usage().cpu_s, sum(it.group.thread_cpu_s(TICKS_PER_S).values())
+    captured = (after - before) / line["cpu_s"]
+    polled = (alive_after - alive_before) / line["cpu_s"]
+    return Outcome(
+        name=f"{CHILDREN} children of {CHILD_S * 1e3:.0f} ms",
+        group=GROUP,
+        expected=f"{line['cpu_s']:.2f} s of CPU by their parent's account",
+        measured=f"{after - before:.2f} s, {captured:.1%}",
+        tolerance="99 % captured, 5 % more at the most",
+        passed=0.99 <= captured <= 1.05 and line["cpu_s"] >= 0.99 * line["least_s"],
+        negative_control=f"summed over living threads: {polled:.1%}",
+        negative_control_failed=polled < 0.99,
+    )
+
+
+def _grown(touched: str, forks: int) -> tuple[int, int]:
+    """Growth of the container's anonymous memory; sum of the resident memory of its processes at the end."""
+    with burning("memory", SIZE_BYTES, touched, forks) as it:
+        before = it.group.usage().anonymous_bytes
+        it.lines()
+        after = it.group.usage().anonymous_bytes
+        resident = 0
+        for pid in it.group.processes():
+            resident += psutil.Process(pid).memory_info().rss
+    return after - before, resident
+
+
+def memory() -> Outcome:
+    """Memory that is touched counts, memory that is only asked for does not."""
+    grown, _ = _grown("touched", 0)
+    untouched, _ = _grown("untouched", 0)
+    return Outcome(
+        name="256 MiB touched",
+        group=GROUP,
+        expected="256 MiB more",
+        measured=f"{grown / 2**20:.1f} MiB more",
+        tolerance="2 %",
+        passed=abs(grown / SIZE_BYTES - 1) <= 0.02,
+        negative_control=f"not touched: {untouched / 2**20:.1f} MiB more",
+        negative_control_failed=abs(untouched / SIZE_BYTES - 1) > 0.02,
+    )
+
+
+def forks() -> Outcome:
+    """Copies of a process share its pages until they write."""
+    grown, resident = _grown("touched", FORKS)
+    return Outcome(
+        name=f"{FORKS} forks of 256 MiB",
+        group=GROUP,
+        expected="256 MiB more, once",
+        measured=f"{grown / 2**20:.1f} MiB more",
+        tolerance="+5 %",
+        passed=0.98 <= grown / SIZE_BYTES <= 1.05,
+        negative_control=f"resident memory summed over processes, as psrecord does: {resident / 2**20:.0f} MiB",
+        negative_control_failed=resident / SIZE_BYTES > 1.05,
+    )
+
+
+def run(stage: Stage) -> list[Outcome]:
+    """All of this module."""
+    out = [shares(psutil.cpu_count() or 1), children(), memory(), forks()]
+    for outcome in out:
+        stage.view.note(f"  {outcome.name}: {outcome.measured}")
+    return out

@@ -1,0 +1,41 @@
+"""Renders a self-test for a terminal. Pure."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tandem.selftest.result import Selftest, good
+
+
+def _mark(value: bool | None) -> Text:
+    if value is None:
+        return Text("–", style="dim")
+    return Text("yes", style="green") if value else Text("NO", style="bold red")
+
+
+def report(found: Selftest) -> RenderableType:
+    """One row per check: what was known beforehand, what was measured, and what was broken on purpose."""
+    table = Table(title=f"self-test, {found.kind}", title_justify="left", show_lines=True)
+    for column in ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught"):
+        table.add_column(column, overflow="fold")
+    group = None
+    for outcome in found.outcomes:
+        if outcome.group != group:
+            group = outcome.group
+            table.add_section()
+        table.add_row(
+            Text(outcome.name),
+            Text(outcome.expected),
+            Text(outcome.measured),
+            Text(outcome.tolerance),
+            _mark(outcome.passed),
+            Text(outcome.negative_control or "–", style="dim"),
+            _mark(outcome.negative_control_failed),
+        )
+    right = sum(map(good, found.outcomes))
+    seconds = (found.finished_at - found.started_at).total_seconds()
+    last = Text(
+        f"{right} of {len(found.outcomes)} checks hold, in {seconds:.0f} s",
+        style="green" if found.passed else "bold red",
+    )
+    return Group(table, last)

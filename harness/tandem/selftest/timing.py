@@ -1,0 +1,256 @@
+"""Known times, end to end: stalls, stops, hangs, distributions and a queue, against the server's own log."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tandem.record import Verdict
+from tandem.rows import Floats
+from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
+from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import HONEST, TRIM_END_S, TRIM_START_S, Running, Seen, Stage, require
+
+GROUP = "response times"
+RATE_RPS, BASE_S = 500, 0.005
+FEW = 12
+OPENED = 4 * FEW
+"""Few enough for the uncorrected figure to miss the stall."""
+LEAST_MS, LEAST_SHARE = 0.3, 0.01
+PATH_S = 5
+SERVICE_S = 0.010
+QUEUE_S = 16
+
+
+def close(found: float, wanted: float, share: float, least: float = 0.0) -> bool:
+    return abs(found - wanted) <= max(least, share * wanted)
+
+
+# ---- pauses ----
+
+
+def stall(running: Running, seconds: int = 20) -> Outcome:
+    """The server stands still for 2 s."""
+    seen = running.steady_window(
+        "open", seconds, "kind=stall&us=5000&at_ms=6000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
+    )
+    low, high = 2.0, seconds - 1.0
+    model = paced(RATE_RPS, high - low, BASE_S, OPENED, server=Pause(4, 2)).response_s
+    found = seen.response_s(low, high)
+    wanted = [model.mean(), *np.quantile(model, [0.99, 0.999])]
+    got = [found.mean(), *np.quantile(found, [0.99, 0.999])]
+    naive_ms = float(np.quantile(seen.rows.end_s - seen.rows.start_s, 0.99)) * 1e3
+    return Outcome(
+        name="server stalls for 2 s",
+        group=GROUP,
+        expected=f"mean {wanted[0] * 1e3:.1f} ms, p99 {wanted[1]:.2f} s, p99.9 {wanted[2]:.2f} s in {seconds} s",
+        measured=f"mean {got[0] * 1e3:.1f} ms, p99 {got[1]:.2f} s, p99.9 {got[2]:.2f} s",
+        tolerance="5 %, 3 %, 2 %",
+        passed=all(close(g, w, t) for g, w, t in zip(got, wanted, (0.05, 0.03, 0.02), strict=True)),
+        negative_control=f"uncorrected, as the generator itself counts: p99 {naive_ms:.1f} ms",
+        negative_control_failed=naive_ms < 50,
+    )
+
+
+def generators(cgroup_of: int) -> list[int]:
+    """Processes named oha in the control group of a process, by their PIDs in this namespace."""
+    own = Path(f"/proc/{cgroup_of}/cgroup").read_text()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text() == "oha\n" and (folder / "cgroup").read_text() == own:
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+class Stopper(threading.Thread):
+    """Stops the generator once, some seconds after it has begun."""
+
+    def __init__(self, container_pid: int, after_s: float, for_s: float) -> None:
+        super().__init__(name="stopper", daemon=True)
+        self._pid, self._after_s, self._for_s = container_pid, after_s, for_s
+        self.stopped_s: float | None = None
+
+    def run(self) -> None:
+        deadline = time.monotonic() + 30
+        while not (pids := generators(self._pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(self._after_s)
+        began = time.monotonic()
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(self._for_s)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        self.stopped_s = time.monotonic() - began if pids else None
+
+
+def generator_stop(running: Running, seconds: int = 14) -> Outcome:
+    """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
+    service = running.prepared.stack.service("loadgen")
+    stopper = Stopper(service.pid, 5, 1)
+    stopper.start()
+    seen = running.window("open", seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
+    stopper.join()
+    require(stopper.stopped_s is not None, "the generator was not found among the processes of its container")
+    assert stopper.stopped_s is not None
+    low, high = 1.0, seconds - 1.0
+    model = paced(RATE_RPS, high - low, BASE_S, OPENED, generator=Pause(4, stopper.stopped_s))
+    wanted, found = (float(np.quantile(v, 0.99)) for v in (model.response_s, seen.response_s(low, high)))
+    naive_ms = float(np.quantile(seen.rows.end_s - seen.rows.start_s, 0.99)) * 1e3
+    void = seen.window.verdict is Verdict.VOID and "generator-stalled" in seen.codes()
+    return Outcome(
+        name="generator stopped for 1 s",
+        group=GROUP,
+        expected=f"p99 {wanted:.2f} s in {seconds} s, void: generator-stalled",
+        measured=f"p99 {found:.2f} s, {seen.window.verdict}: {', '.join(sorted(seen.codes())) or 'nothing'}",
+        tolerance="5 %",
+        passed=close(found, wanted, 0.05) and void,
+        negative_control=f"uncorrected: p99 {naive_ms:.1f} ms",
+        negative_control_failed=not close(naive_ms / 1e3, wanted, 0.05),
+    )
+
+
+def hang(running: Running, honest: Seen, seconds: int = 5) -> Outcome:
+    """The server answers nothing in the last two seconds. honest: a window in which it did answer."""
+    at_ms = (seconds - 2) * 1000
+    seen = running.steady_window(
+        "open", seconds, f"kind=stall&us=5000&at_ms={at_ms}&for_ms=60000", rate_rps=RATE_RPS, connections=FEW
+    )
+    share = seen.window.good / (seen.window.scheduled or 1)
+    return Outcome(
+        name="the last 2 s hang",
+        group=GROUP,
+        expected=f"invalid: incomplete, about {(seconds - 2) / seconds:.0%} answered",
+        measured=f"{seen.window.verdict}: {', '.join(sorted(seen.codes()))}, {share:.0%} answered",
+        tolerance="15 %",
+        passed=seen.window.verdict is Verdict.INVALID
+        and "incomplete" in seen.codes()
+        and abs(share - (seconds - 2) / seconds) < 0.15,
+        negative_control=f"the same server that does not hang: {honest.window.verdict}",
+        negative_control_failed="incomplete" not in honest.codes(),
+    )
+
+
+# ---- distributions ----
+
+DISTRIBUTIONS = {
+    "constant 10 ms": "kind=constant&us=10000",
+    "2 ms, and 100 ms for a tenth": "kind=mixture&us=2000&slow_us=100000&slow_share=0.1&seed=3",
+    "lognormal, median 10 ms": "kind=lognormal&us=10000&sigma=0.5&seed=3",
+}
+QUANTILES = (0.5, 0.9, 0.99)
+
+
+def with_path(server_s: Floats, path_s: Floats, seed: int = 1) -> Floats:
+    """The server's times plus the way there and back, drawn from the times of a server that does nothing."""
+    drawn: Floats = np.random.default_rng(seed).choice(path_s, len(server_s))
+    return server_s + drawn
+
+
+def _quantiles(values_ms: Floats) -> str:
+    p50, p90, p99 = values_ms
+    return f"p50 {p50:.2f}, p90 {p90:.2f}, p99 {p99:.2f} ms"
+
+
+def distribution(running: Running, name: str, path_s: Floats, seconds: int = 7) -> Outcome:
+    """Percentiles of a known distribution, against the server's own log and the way there and back."""
+    seen = running.steady_window("open", seconds, DISTRIBUTIONS[name], rate_rps=RATE_RPS, connections=4 * FEW)
+    require(
+        len(seen.served) == len(seen.rows),
+        f"the server wrote down {len(seen.served)} requests, the generator {len(seen.rows)}",
+    )
+    wanted = np.quantile(with_path(seen.served.response_s, path_s), QUANTILES) * 1e3
+    found = np.quantile(seen.response_s(), QUANTILES) * 1e3
+    shifted = found + 2 * np.maximum(LEAST_MS, LEAST_SHARE * wanted)
+
+    def right(values: Floats) -> bool:
+        return all(close(v, w, LEAST_SHARE, LEAST_MS) for v, w in zip(values, wanted, strict=True))
+
+    return Outcome(
+        name=name,
+        group=GROUP,
+        expected=_quantiles(wanted),
+        measured=f"{_quantiles(found)}, {seen.window.verdict}",
+        tolerance="0.3 ms or 1 %",
+        passed=right(found),
+        negative_control="the same figures, twice the tolerance later",
+        negative_control_failed=not right(shifted),
+    )
+
+
+# ---- a queue ----
+
+
+def queue(running: Running, load: float, path_s: Floats, seconds: int) -> Outcome:
+    """A single server with exponential service and evenly spaced arrivals."""
+    rate = round(load / SERVICE_S)
+    behaviour = f"kind=queue&us={SERVICE_S * 1e6:.0f}&seed={round(load * 100)}"
+    seen = running.steady_window("open", seconds, behaviour, rate_rps=rate, connections=50)
+    served = seen.served
+    require(len(served) == len(seen.rows), "the server's log and the generator's rows differ in number")
+    service_s = served.finish_s - served.start_s
+    evenly = lindley(np.arange(len(served)) / rate, service_s)
+    wanted_ms = (evenly.mean() + path_s.mean()) * 1e3
+    found_ms = seen.response_s().mean() * 1e3
+    replayed = lindley(served.arrival_s, service_s).mean() / served.response_s.mean()
+    theory, spread = evenly_spaced_mean(load), 3 * mean_error(load, len(served))
+    in_services = found_ms / 1e3 / service_s.mean() - path_s.mean() / service_s.mean()
+    unqueued_ms = (service_s.mean() + path_s.mean()) * 1e3
+    return Outcome(
+        name=f"queue at {load:.0%} load",
+        group="queueing",
+        expected=f"{wanted_ms:.2f} ms by the recursion, {theory:.3f} service times by the theory",
+        measured=f"{found_ms:.2f} ms, {in_services:.3f} service times; the server's own log {replayed:.4f} of its recursion",
+        tolerance=f"0.3 ms or 1 %; {spread:.2f} (three standard errors of {len(served):,} requests)",
+        passed=close(found_ms, wanted_ms, LEAST_SHARE, LEAST_MS)
+        and close(replayed, 1, 0.01)
+        and abs(in_services - theory) <= spread,
+        negative_control=f"without the queue: {unqueued_ms:.2f} ms",
+        negative_control_failed=not close(unqueued_ms, wanted_ms, LEAST_SHARE, LEAST_MS),
+    )
+
+
+def path(running: Running, rate_rps: int, seconds: int = PATH_S) -> Seen:
+    """The way there and back: response times of a server that answers at once."""
+    return running.steady_window("open", seconds, HONEST, rate_rps=rate_rps, connections=4 * FEW)
+
+
+def queues(running: Running, requests: int | None = None) -> list[Outcome]:
+    """At 50 and 70 % load. requests: so many of each instead of the shortest window."""
+    path_s = path(running, round(0.5 / SERVICE_S)).response_s(TRIM_START_S, PATH_S - TRIM_END_S)
+    out = []
+    for load in (0.5, 0.7):
+        seconds = QUEUE_S if requests is None else round(requests * SERVICE_S / load)
+        out.append(queue(running, load, path_s, seconds))
+    return out
+
+
+def run(stage: Stage) -> list[Outcome]:
+    """All of this module in one fresh start."""
+    with stage.running() as running:
+        before = path(running, RATE_RPS)
+        path_s = before.response_s(TRIM_START_S, PATH_S - TRIM_END_S)
+        out = [distribution(running, name, path_s) for name in DISTRIBUTIONS]
+        out.append(stall(running))
+        out.append(generator_stop(running))
+        out.append(hang(running, before))
+        return [*out, *queues(running)]
+
+
+def long_queues(stage: Stage, requests: int) -> list[Outcome]:
+    """The weekly class: so many requests of each queue that the theory binds to 2 and 4 %."""
+    with stage.running() as running:
+        return queues(running, requests)
+
+
+def hangs(stage: Stage, times: int = 5) -> list[Outcome]:
+    """The weekly class: a hang at the end fails every time."""
+    with stage.running() as running:
+        honest = path(running, RATE_RPS)
+        return [hang(running, honest) for _ in range(times)]

@@ -1,0 +1,133 @@
+"""The parts of the end-to-end checks that need no container: each must be able to say no."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from harness_samples import finding, good_window, make_rows
+
+from tandem.generator import Report
+from tandem.record import Window
+from tandem.report import BOTTLENECKS
+from tandem.selftest import attribution, burner, comparing, liars, sampling, timing
+from tandem.selftest.stage import Seen, Served
+
+LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
+
+
+def seen(window: Window, **rows: Any) -> Seen:
+    made = make_rows(**(rows or {"start_s": [0.0], "end_s": [0.1]}))
+    return Seen(window, made, Report(statusCodeDistribution={"200": len(made)}), Served.parse(LOG))
+
+
+def test_the_servers_log_is_in_the_order_of_arrival() -> None:
+    served = Served.parse(LOG)
+    assert served.arrival_s.tolist() == [1.0, 3.0]
+    assert served.response_s == pytest.approx([0.512, 0.010])
+    assert len(Served.parse("arrival_us,start_us,finish_us\n")) == 0
+    with pytest.raises(KeyError):
+        Served.parse("arrival,finish\n1,2\n")
+
+
+def test_response_times_of_what_was_due_within_limits() -> None:
+    window = good_window("open", offered_rps=10, duration_s=1.0)
+    times = np.arange(10) / 10
+    of_all = seen(window, start_s=times, end_s=times + 0.05, paced_s=times)
+    assert of_all.response_s() == pytest.approx([0.05] * 10)
+    assert len(of_all.response_s(0.25, 0.75)) == 5
+
+
+# ---- liars ----
+
+
+@pytest.mark.parametrize("liar", [*liars.LIARS, liars.CACHED], ids=lambda liar: liar.name)
+def test_a_liar_is_caught_for_the_right_reason_alone(liar: liars.Liar) -> None:
+    def told(code: str, text: str, verdict: str = "invalid") -> bool:
+        found = finding("invalid", code, text)
+        return liars.caught(liar, seen(good_window(findings=[found], verdict=verdict)))
+
+    assert told(liar.code, f"say {liar.text} here")
+    assert not told(liar.code, "something else")
+    assert not told("wrong-body", f"say {liar.text} here")
+    assert not told(liar.code, f"say {liar.text} here", verdict="void")
+    assert not liars.caught(liar, seen(good_window(verdict="ok")))
+
+
+def test_a_liar_that_is_believed_is_no_pass() -> None:
+    honest = seen(good_window(verdict="ok"))
+    assert not liars.outcome(liars.LIARS[0], honest, honest).passed
+
+
+def test_an_honest_server_that_is_refused_spoils_the_control() -> None:
+    found = finding("invalid", "wrong-answers", "status 500")
+    refused = seen(good_window(findings=[found], verdict="invalid"))
+    assert liars.outcome(liars.LIARS[0], refused, refused).negative_control_failed is False
+
+
+# ---- distributions, pauses ----
+
+
+def test_the_way_there_and_back_is_added() -> None:
+    server, path = np.full(10_000, 0.010), np.array([0.001, 0.003])
+    both = timing.with_path(server, path)
+    assert set(np.round(both, 6)) == {0.011, 0.013}
+    assert both.mean() == pytest.approx(0.012, abs=1e-4)
+
+
+@pytest.mark.parametrize(("found", "right"), [(10.0, True), (10.29, True), (10.31, False), (9.6, False)])
+def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> None:
+    assert timing.close(found, 10.0, timing.LEAST_SHARE, timing.LEAST_MS) == right
+    assert timing.close(100 * found, 1000.0, timing.LEAST_SHARE, timing.LEAST_MS) == (9.9 <= found <= 10.1)
+
+
+def test_only_processes_named_oha_are_stopped() -> None:
+    assert timing.generators(cgroup_of=1) == []
+
+
+# ---- attribution ----
+
+
+def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
+    assert {limit.tag for limit in attribution.LIMITS} <= BOTTLENECKS.keys()
+    assert len({limit.tag for limit in attribution.LIMITS}) == len(attribution.LIMITS)
+
+
+# ---- comparing ----
+
+
+def test_a_difference_is_told_from_none() -> None:
+    noise = np.array([0.01, -0.01, 0.004, -0.006, 0.002, 0.0])
+    assert not comparing.rejected(noise)
+    assert comparing.rejected(noise + 0.05)
+
+
+# ---- the burner, as a process of its own ----
+
+
+def burn(*arguments: str) -> list[dict[str, Any]]:
+    source = (
+        Path(burner.__file__).read_text().replace("BEFORE_S, AFTER_S = 2.0, 2.0", "BEFORE_S, AFTER_S = 0, 0")
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source, *arguments], capture_output=True, text=True, check=True, timeout=30
+    )
+    *lines, last = done.stdout.splitlines()
+    assert last == "done"
+    return [json.loads(line) for line in lines]
+
+
+def test_the_burner_writes_down_what_it_used() -> None:
+    lines = burn("share", "0.5,1.5", "0.5")
+    assert {(line["share"], line["process"]) for line in lines} == {("0.50", 0), ("1.50", 0), ("1.50", 1)}
+    own = [line for line in lines if line["share"] == "0.50"]
+    assert sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) == pytest.approx(0.5, abs=0.2)
+
+
+def test_the_burners_children_use_what_they_were_told() -> None:
+    [line] = burn("children", "5", "0.01")
+    assert line["least_s"] == pytest.approx(0.05)
+    assert line["cpu_s"] >= line["least_s"]
