@@ -5,6 +5,7 @@ import pg from "pg";
 
 import type { Config } from "./config.ts";
 import { Unavailable } from "./errors.ts";
+import { time } from "./models.ts";
 import { type QueryName, SQL } from "./queries.ts";
 
 const ACQUIRE_TIMEOUT_MS = 1500;
@@ -19,10 +20,23 @@ const MAX_LIFETIME_S = 30 * 60;
 const RESET =
   "CLOSE ALL; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 
+/** How values are read: node-postgres' way, but a moment becomes the text that the contract wants. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === pg.types.builtins.TIMESTAMPTZ ? time : pg.types.getTypeParser(oid, format),
+};
+
+type Statements = Readonly<Record<QueryName, { readonly name?: string; readonly text: string }>>;
+
+const names = Object.keys(SQL) as QueryName[];
+/** Made once, as node-postgres copies a statement property by property each time; a name makes it prepare on first use. */
+const PREPARED = Object.fromEntries(names.map((name) => [name, { name, text: SQL[name] }])) as Statements;
+const UNNAMED = Object.fromEntries(names.map((name) => [name, { text: SQL[name] }])) as Statements;
+
 /** The pool of this process. */
 export class Database {
   readonly #pool: pg.Pool;
-  readonly #prepare: boolean;
+  readonly #statements: Statements;
   readonly #reset: boolean;
   readonly #log: FastifyBaseLogger;
 
@@ -36,10 +50,11 @@ export class Database {
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       maxLifetimeSeconds: MAX_LIFETIME_S,
       keepAlive: true,
+      types,
       // Without persistence the pool is still the limit and the queue.
       ...(config.persistent ? {} : { maxUses: 1 }),
     });
-    this.#prepare = config.prepare;
+    this.#statements = config.prepare ? PREPARED : UNNAMED;
     this.#reset = config.reset && config.persistent;
     this.#log = log;
     // Without listeners a connection that breaks, idle or not, would end the process.
@@ -58,7 +73,7 @@ export class Database {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw new Unavailable({ cause });
     });
-    const connection = new Connection(client, this.#prepare);
+    const connection = new Connection(client, this.#statements);
     try {
       return await work(connection);
     } finally {
@@ -81,26 +96,29 @@ export class Database {
 export class Connection {
   broken = false;
   readonly #client: pg.PoolClient;
-  readonly #prepare: boolean;
+  readonly #statements: Statements;
 
-  constructor(client: pg.PoolClient, prepare: boolean) {
+  constructor(client: pg.PoolClient, statements: Statements) {
     this.#client = client;
-    this.#prepare = prepare;
+    this.#statements = statements;
   }
 
-  /** One statement of the contract, one round trip; a name makes node-postgres prepare it on first use. */
-  async query<Row extends pg.QueryResultRow>(
-    name: QueryName,
-    values: readonly (string | number)[],
-  ): Promise<Row[]> {
-    const text = SQL[name];
-    const statement = this.#prepare ? { name, text, values: [...values] } : { text, values: [...values] };
-    return (await this.#send<Row>(statement)).rows;
+  /** One statement of the contract, one round trip. */
+  async query<Row extends pg.QueryResultRow>(name: QueryName, values: (string | number)[]): Promise<Row[]> {
+    try {
+      return (await this.#client.query<Row>(this.#statements[name], values)).rows;
+    } catch (cause) {
+      throw this.#unavailable(cause);
+    }
   }
 
   /** A command without parameters or rows. */
   async command(text: string): Promise<void> {
-    await this.#send({ text });
+    try {
+      await this.#client.query(text);
+    } catch (cause) {
+      throw this.#unavailable(cause);
+    }
   }
 
   /** Commits what the work did, or rolls it back if the work throws. */
@@ -117,12 +135,8 @@ export class Connection {
     }
   }
 
-  async #send<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    try {
-      return await this.#client.query<Row>(statement);
-    } catch (cause) {
-      this.broken = true;
-      throw new Unavailable({ cause });
-    }
+  #unavailable(cause: unknown): Error {
+    this.broken = true;
+    return new Unavailable({ cause });
   }
 }

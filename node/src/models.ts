@@ -10,7 +10,7 @@ const nullable = <T extends TSchema>(schema: T) =>
 
 const Id = Type.Integer();
 const Text = Type.String();
-/** RFC 3339 in UTC with whole seconds; `time` makes it. */
+/** RFC 3339 in UTC with whole seconds; `time` makes it where rows are read. */
 const Time = Type.String();
 
 const Person = Type.Object({ id: Id, email: Text, name: nullable(Text) });
@@ -87,7 +87,11 @@ export type NewNote = Static<typeof NewNote>;
 export const Created = Type.Object({ id: Id });
 export const Health = Type.Object({ status: Text });
 
-/** A moment as the contract writes it; fractions of a second are cut off. */
-export function time(moment: Date): string {
-  return `${moment.toISOString().slice(0, 19)}Z`;
+/**
+ * A moment as the contract writes it, from PostgreSQL's text; fractions of a second are cut off. Connections are in UTC,
+ * so that no Date is needed; a moment in another time zone goes through one.
+ */
+export function time(moment: string): string {
+  if (moment[10] === " " && moment.endsWith("+00")) return `${moment.slice(0, 10)}T${moment.slice(11, 19)}Z`;
+  return `${new Date(moment).toISOString().slice(0, 19)}Z`;
 }

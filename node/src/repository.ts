@@ -2,7 +2,7 @@
 
 import type { Connection, Database } from "./database.ts";
 import { NotFound, Unauthorized } from "./errors.ts";
-import { type Dashboard, type Recipe, time } from "./models.ts";
+import type { Dashboard, Recipe } from "./models.ts";
 import { type EventRow, type NoteRow, type ReactionRow, type RecipeRow, event, note, owner } from "./rows.ts";
 
 type Ingredient = Extract<Recipe["ingredients"][number], { kind: "ingredient" }>;
@@ -54,18 +54,12 @@ export class Repository {
     const read = <Row extends object>(name: `dashboard_${"recipes" | "teams" | "notes" | "events"}`) =>
       this.#database.use((connection) => connection.query<Row>(name, [user]));
     const [recipes, teams, notes, events] = await Promise.all([
-      read<{ id: number; name: string; modified: Date }>("dashboard_recipes"),
+      read<Dashboard["recipes"][number]>("dashboard_recipes"),
       read<Dashboard["teams"][number]>("dashboard_teams"),
-      read<{ id: number; recipe_id: number; text: string; created: Date }>("dashboard_notes"),
-      read<{ id: number; recipe_id: number; action: string; created: Date }>("dashboard_events"),
+      read<Dashboard["notes"][number]>("dashboard_notes"),
+      read<Dashboard["events"][number]>("dashboard_events"),
     ]);
-    return {
-      user_id: user,
-      recipes: recipes.map((row) => ({ ...row, modified: time(row.modified) })),
-      teams,
-      notes: notes.map((row) => ({ ...row, created: time(row.created) })),
-      events: events.map((row) => ({ ...row, created: time(row.created) })),
-    };
+    return { user_id: user, recipes, teams, notes, events };
   }
 }
 
@@ -95,9 +89,9 @@ async function completed(connection: Connection, [row]: readonly RecipeRow[]): P
     time: row.time,
     servings: row.servings,
     edits: row.edits,
-    created: time(row.created),
-    modified: time(row.modified),
-    archived_at: row.archived_at && time(row.archived_at),
+    created: row.created,
+    modified: row.modified,
+    archived_at: row.archived_at,
     tags: row.tags,
     owner: owner(row),
     ingredients: [

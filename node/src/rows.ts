@@ -1,6 +1,6 @@
 /** Rows as node-postgres gives them, and what they become. */
 
-import { type Note, type Recipe, time } from "./models.ts";
+import type { Note, Recipe } from "./models.ts";
 
 type Event = Exclude<Recipe["timeline"][number], Note>;
 
@@ -12,9 +12,9 @@ export interface RecipeRow {
   readonly time: string;
   readonly servings: string;
   readonly edits: number;
-  readonly created: Date;
-  readonly modified: Date;
-  readonly archived_at: Date | null;
+  readonly created: string;
+  readonly modified: string;
+  readonly archived_at: string | null;
   readonly tags: string[];
   readonly object_id: number;
   readonly content_type_id: number;
@@ -23,8 +23,8 @@ export interface RecipeRow {
 interface Author {
   readonly id: number;
   readonly text: string;
-  readonly created: Date;
-  readonly modified: Date;
+  readonly created: string;
+  readonly modified: string;
   readonly author_id: number;
   readonly author_email: string;
   readonly author_name: string | null;
@@ -44,14 +44,14 @@ export interface ReactionRow {
   readonly note_id: number;
   readonly emoji: string;
   readonly created_by_id: number;
-  readonly created: Date;
+  readonly created: string;
 }
 
 export interface EventRow {
   readonly id: number;
   readonly action: string;
   readonly created_by_id: number | null;
-  readonly created: Date;
+  readonly created: string;
 }
 
 /** Content type 1 is a user, 20 a team; the schema of the database allows no other. */
@@ -64,8 +64,8 @@ export function note(row: NoteRow, reactions: readonly ReactionRow[]): Note {
     kind: "note",
     id: row.id,
     text: row.text,
-    created: time(row.created),
-    modified: time(row.modified),
+    created: row.created,
+    modified: row.modified,
     created_by: { id: row.author_id, email: row.author_email, name: row.author_name },
     last_modified_by:
       row.editor_id === null ? null : { id: row.editor_id, email: row.editor_email, name: row.editor_name },
@@ -73,7 +73,7 @@ export function note(row: NoteRow, reactions: readonly ReactionRow[]): Note {
       id: reaction.id,
       emoji: reaction.emoji,
       created_by_id: reaction.created_by_id,
-      created: time(reaction.created),
+      created: reaction.created,
     })),
   };
 }
@@ -84,6 +84,6 @@ export function event(row: EventRow): Event {
     id: row.id,
     action: row.action,
     created_by_id: row.created_by_id,
-    created: time(row.created),
+    created: row.created,
   };
 }

@@ -18,7 +18,7 @@ from recipes.adding import adding
 from recipes.config import INDEX, MAX_BODY, Offload
 from recipes.errors import DatabaseUnavailable, NotFound, PayloadTooLarge, Unauthorized
 from recipes.main import build
-from recipes.models import Dashboard, Recipe
+from recipes.models import Dashboard, Recipe, dashboard_from_rows, recipe_from_rows
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ class FakeRepository:
             raise RuntimeError("a bug")
         if recipe_id != 7:
             raise NotFound
-        return Recipe.from_rows(**ROWS)
+        return recipe_from_rows(**ROWS)
 
     async def write_note(self, session_key: str, recipe_id: int, text: str) -> int:
         await self.recipe_by_id(session_key, recipe_id)
@@ -45,7 +45,7 @@ class FakeRepository:
 
     async def dashboard(self, session_key: str) -> Dashboard:
         await self.random_recipe(session_key)
-        return Dashboard.from_rows(1, **DASHBOARD_ROWS)
+        return dashboard_from_rows(1, **DASHBOARD_ROWS)
 
 
 @pytest.fixture(params=["none", "sum", "parse+sum"])

@@ -1,12 +1,12 @@
 from rows import BODY, DASHBOARD_BODY, DASHBOARD_ROWS, ROWS
 
-from recipes.models import Dashboard, Recipe
+from recipes.models import dashboard_from_rows, recipe_from_rows
 from recipes.responses import JSONResponse
 
 
 def test_rows_become_the_canonical_recipe() -> None:
-    assert JSONResponse(Recipe.from_rows(**ROWS)).body == BODY
+    assert JSONResponse(recipe_from_rows(**ROWS)).body == BODY
 
 
 def test_rows_become_the_canonical_dashboard() -> None:
-    assert JSONResponse(Dashboard.from_rows(1, **DASHBOARD_ROWS)).body == DASHBOARD_BODY
+    assert JSONResponse(dashboard_from_rows(1, **DASHBOARD_ROWS)).body == DASHBOARD_BODY

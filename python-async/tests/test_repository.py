@@ -11,7 +11,7 @@ from rows import DASHBOARD_ROWS, ROWS
 from recipes.config import QUERIES
 from recipes.database import Connection, guarded
 from recipes.errors import DatabaseUnavailable, NotFound, Unauthorized
-from recipes.models import Dashboard, Recipe
+from recipes.models import dashboard_from_rows, recipe_from_rows
 from recipes.repository import Repository, read_queries
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +78,7 @@ async def given(connection: Any) -> AsyncIterator[Connection]:
 async def test_eight_statements_on_one_connection() -> None:
     connection = FakeConnection()
     recipe = await repository(connection).recipe_by_id("key", 7)
-    assert recipe == Recipe.from_rows(**ROWS)
+    assert recipe == recipe_from_rows(**ROWS)
     assert connection.statements == [
         ("session", ("key",)),
         ("recipe_by_id", (1, 7)),
@@ -129,7 +129,7 @@ async def test_a_note_on_no_recipe_is_rolled_back() -> None:
 
 async def test_a_dashboard_is_five_statements() -> None:
     connection = FakeConnection()
-    assert await repository(connection).dashboard("key") == Dashboard.from_rows(1, **DASHBOARD_ROWS)
+    assert await repository(connection).dashboard("key") == dashboard_from_rows(1, **DASHBOARD_ROWS)
     assert connection.statements == [
         ("session", ("key",)),
         *((f"dashboard_{name}", (1,)) for name in ("recipes", "teams", "notes", "events")),

@@ -11,7 +11,7 @@ from rows import BODY, DASHBOARD_BODY, DASHBOARD_ROWS, ROWS
 from recipes import inputs, repository
 from recipes.config import INDEX, MAX_BODY
 from recipes.errors import ApiError, BadRequest, DatabaseUnavailable, NotFound, PayloadTooLarge, Unauthorized
-from recipes.models import Dashboard, Recipe
+from recipes.models import Dashboard, Recipe, dashboard_from_rows, recipe_from_rows
 
 GOOD = {"cookie": "theme=dark; sessionid=good"}
 
@@ -25,7 +25,7 @@ def fake_recipe(session_key: str, recipe_id: int = 7) -> Recipe:
         raise RuntimeError("a bug")
     if recipe_id != 7:
         raise NotFound
-    return Recipe.from_rows(**ROWS)
+    return recipe_from_rows(**ROWS)
 
 
 def fake_note(session_key: str, recipe_id: int, text: str) -> int:
@@ -36,7 +36,7 @@ def fake_note(session_key: str, recipe_id: int, text: str) -> int:
 
 def fake_dashboard(session_key: str) -> Dashboard:
     fake_recipe(session_key)
-    return Dashboard.from_rows(1, **DASHBOARD_ROWS)
+    return dashboard_from_rows(1, **DASHBOARD_ROWS)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from rows import DASHBOARD_ROWS, ROWS
 
 from recipes import repository
 from recipes.errors import NotFound, Unauthorized
-from recipes.models import Dashboard, Recipe
+from recipes.models import dashboard_from_rows, recipe_from_rows
 
 NAME_OF = {text: name for name, text in repository.queries.items()}
 PARTS = ["ingredients", "steps", "sections", "notes", "reactions", "timeline_events"]
@@ -60,7 +60,7 @@ def cursor(monkeypatch: pytest.MonkeyPatch) -> FakeCursor:
 
 
 def test_eight_statements(cursor: FakeCursor) -> None:
-    assert repository.recipe_by_id("key", 7) == Recipe.from_rows(**ROWS)
+    assert repository.recipe_by_id("key", 7) == recipe_from_rows(**ROWS)
     assert cursor.statements == [
         ("session", {"p1": "key"}),
         ("recipe_by_id", {"p1": 1, "p2": 7}),
@@ -113,7 +113,7 @@ def test_without_a_session_nothing_begins(cursor: FakeCursor) -> None:
 
 
 def test_a_dashboard_is_five_statements(cursor: FakeCursor) -> None:
-    assert repository.dashboard("key") == Dashboard.from_rows(1, **DASHBOARD_ROWS)
+    assert repository.dashboard("key") == dashboard_from_rows(1, **DASHBOARD_ROWS)
     assert [name for name, _ in cursor.statements] == [
         "session",
         *(f"dashboard_{name}" for name in ("recipes", "teams", "notes", "events")),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recipes.database import Connect, Connection
 from recipes.errors import NotFound, Unauthorized
-from recipes.models import Dashboard, Recipe, Row
+from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
 
 
 def read_queries(folder: Path) -> dict[str, str]:
@@ -52,7 +52,7 @@ class Repository:
         except ExceptionGroup as errors:
             # One answer for a request: the first error, as without a group.
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
-        return Dashboard.from_rows(user_id, **{name: read.result() for name, read in reads.items()})
+        return dashboard_from_rows(user_id, **{name: read.result() for name, read in reads.items()})
 
     async def _recipe(self, session_key: str, query: str, *arguments: int) -> Recipe:
         queries = self._queries
@@ -65,7 +65,7 @@ class Repository:
                 name: await connection.fetch(queries[name], recipe["id"])
                 for name in ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
             }
-        return Recipe.from_rows(recipe, **parts)
+        return recipe_from_rows(recipe, **parts)
 
     async def _user(self, connection: Connection, session_key: str) -> int:
         user_id: int | None = await connection.fetchval(self._queries["session"], session_key)

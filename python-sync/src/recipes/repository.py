@@ -8,7 +8,7 @@ from django.db.backends.utils import CursorWrapper
 from recipes.config import QUERIES
 from recipes.database import open_cursor
 from recipes.errors import NotFound, Unauthorized
-from recipes.models import Dashboard, Recipe, Row
+from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
 
 
 def named_placeholders(query: str) -> str:
@@ -40,7 +40,7 @@ def find_recipe(session_key: str, query: str, *arguments: int) -> Recipe:
             name: fetch(cursor, name, recipe[0])
             for name in ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
         }
-    return Recipe.from_rows(recipe, **parts)
+    return recipe_from_rows(recipe, **parts)
 
 
 def write_note(session_key: str, recipe_id: int, text: str) -> int:
@@ -61,7 +61,7 @@ def dashboard(session_key: str) -> Dashboard:
     with open_cursor() as cursor:
         user_id = find_user(cursor, session_key)
         parts = {name: fetch(cursor, f"dashboard_{name}", user_id) for name in ("recipes", "teams", "notes", "events")}
-    return Dashboard.from_rows(user_id, **parts)
+    return dashboard_from_rows(user_id, **parts)
 
 
 def find_user(cursor: CursorWrapper, session_key: str) -> int:
