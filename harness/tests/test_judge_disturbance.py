@@ -66,8 +66,13 @@ def test_what_the_host_did(load: Load, changes: dict[str, Any], told: list[tuple
         ({"rows_2xx": REQUESTS + 13}, [("rows-mismatch", "invalid")]),
         ({"reported_2xx": 0}, [("rows-mismatch", "invalid")]),
         ({"reported_2xx": None}, []),
-        ({"utilisation_bound_rps": REQUESTS / 30 / 1.019}, []),
-        ({"utilisation_bound_rps": REQUESTS / 30 / 1.021}, [("utilisation-law", "invalid")]),
+        ({"utilisation_bound_rps": REQUESTS / 30 / 1.023}, []),
+        ({"utilisation_bound_rps": REQUESTS / 30 / 1.025}, [("utilisation-law", "invalid")]),
+        ({"utilisation_bound_rps": REQUESTS / 30 / 1.05, "measured_s": 3.0}, []),
+        (
+            {"utilisation_bound_rps": REQUESTS / 30 / 1.06, "measured_s": 3.0},
+            [("utilisation-law", "invalid")],
+        ),
         ({"utilisation_bound_rps": None}, []),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 
 from tandem.probes.hiccup import HiccupMeter
 from tandem.probes.host import (
+    kernel_parameters,
     mitigations,
     parse_listen_overflows,
     parse_swapped,
@@ -43,6 +44,18 @@ def test_both_clocks_are_read_together() -> None:
     before, after = read_clocks(), read_clocks()
     apart = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
     assert abs(apart) < 0.005
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("quiet mitigations=off isolcpus=1", "quiet mitigations=off isolcpus=1"),
+        ("quiet init=/sbin/x psi=1 -- --secret y", "quiet psi=1"),
+        (None, None),
+    ],
+)
+def test_the_kernels_own_parameters(line: str | None, told: str | None) -> None:
+    assert kernel_parameters(line) == told
 
 
 def test_mitigations_are_lines() -> None:

@@ -107,6 +107,14 @@ def _kib(text: str | None) -> int | None:
     return int(text.split()[0]) * 1024 if text else None
 
 
+def kernel_parameters(command_line: str | None) -> str | None:
+    """What of the kernel's command line is for the kernel: what names or follows the first process is not."""
+    if command_line is None:
+        return None
+    words = command_line.partition(" -- ")[0].split()
+    return " ".join(word for word in words if not word.startswith(("init=", "rdinit=")))
+
+
 def _turbo() -> str | None:
     """`on` or `off`; None where the kernel does not say."""
     for path, on in (("cpufreq/boost", "1"), ("intel_pstate/no_turbo", "0")):
@@ -133,7 +141,7 @@ def describe() -> dict[str, str | int | float | None]:
         "clock_source": _first(str(CLOCK_SOURCE)),
         "cgroup_version": 2 if Path("/sys/fs/cgroup/cgroup.controllers").exists() else 1,
         "open_files_limit": os.sysconf("SC_OPEN_MAX"),
-        "kernel_command_line": _first("/proc/cmdline"),
+        "kernel_command_line": kernel_parameters(_first("/proc/cmdline")),
         "governor": _first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "turbo": _turbo(),
         "swap_bytes": _kib(_first("/proc/meminfo", "SwapTotal")),
