@@ -170,4 +170,5 @@ def report(found: Capacity) -> Group:
     note = Text(
         "response times are those of the requests that were answered; unsent ones have none", style="dim"
     )
-    return Group(probes, *([loads, note] if found.behaviour else []), *sentences(found))
+    beyond: tuple[Table | Text, ...] = (loads, note) if found.behaviour else ()
+    return Group(probes, *beyond, *sentences(found))
