@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from types import ModuleType
 
-from tandem.selftest import attribution, comparing, liars, sampling, timing
+from tandem.selftest import attribution, capacity, comparing, liars, sampling, statistics, timing
 from tandem.selftest import units as units_
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Stage
 
 OnStage = Callable[[Stage], list[Outcome]]
 
-UNIT: list[ModuleType] = [units_]
+UNIT: list[ModuleType] = [units_, statistics, capacity]
 """Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
