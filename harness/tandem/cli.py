@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -37,16 +36,21 @@ from tandem.live import Lines, make_view
 from tandem.options import (
     RESULTS,
     ROOT,
+    ChosenPlacement,
+    ChosenTopology,
     DbRtt,
     Implementations,
     Json,
+    Knobs,
+    ScenarioName,
+    Seed,
     app,
+    conditions,
     err,
     out,
-    parse_db_rtt,
-    parse_knobs,
+    seed_or_new,
 )
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.prepare import DEFAULT_TOPOLOGY
 from tandem.record import Verdict
 from tandem.report import markdown, report
 from tandem.selftest.result import line
@@ -62,20 +66,11 @@ def bench(
     plan: Annotated[
         str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")
     ] = "quick",
-    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
-    topology: Annotated[
-        str | None,
-        typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Fixes the order of the visits; default: a new one, recorded.")
-    ] = None,
-    knob: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")
-    ] = None,
+    scenario: ScenarioName = "recipes",
+    topology: ChosenTopology = None,
+    placement: ChosenPlacement = None,
+    seed: Seed = None,
+    knob: Knobs = None,
     db_rtt: DbRtt = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")
@@ -84,18 +79,18 @@ def bench(
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
     catalog = Catalog(ROOT)
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    under = conditions(catalog, scenario, topology, placement, plan, knob, db_rtt)
+    chosen = under.plan
     request = Request(
         implementations=list(dict.fromkeys(implementations)),
         scenario=scenario,
-        topology=topology or asked.topology or DEFAULT_TOPOLOGY,
-        placement=placement or catalog.default_placement(os.cpu_count() or 1).name,
+        topology=under.topology,
+        placement=under.placement,
         plan=plan,
-        seed=secrets.randbelow(2**31) if seed is None else seed,
-        knobs=parse_knobs(knob),
-        db_rtt_ms=parse_db_rtt(db_rtt),
+        seed=seed_or_new(seed),
+        knobs=under.knobs,
+        db_rtt_ms=under.db_rtt_ms,
     )
-    chosen = catalog.plan(plan)
     for name in implementations:
         catalog.implementation(name)
     view = Lines(err) if as_json else make_view(err)
@@ -126,27 +121,22 @@ def ceiling_(
     implementations: Annotated[
         list[str] | None, typer.Argument(help="Some only; default: all that support the scenario.")
     ] = None,
-    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
+    scenario: ScenarioName = "recipes",
     plan: Annotated[
         str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
     ] = "ceiling",
-    placement: Annotated[
-        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Fixes the order; default: a new one, recorded.")] = None,
+    placement: ChosenPlacement = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""
     catalog = Catalog(ROOT)
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
-    placement = placement or catalog.default_placement(os.cpu_count() or 1).name
-    under = Conditions(catalog, DEFAULT_TOPOLOGY, placement, catalog.plan(plan), {})
+    under = conditions(catalog, scenario, DEFAULT_TOPOLOGY, placement, plan)
+    asked = catalog.scenarios[scenario]
     view = Lines(err) if as_json else make_view(err)
-    seed = secrets.randbelow(2**31) if seed is None else seed
     try:
-        found = CeilingSession(under, asked, RESULTS, view, seed).run(
-            supporting(under, asked, implementations)
-        )
+        session = CeilingSession(under, asked, RESULTS, view, seed_or_new(seed))
+        found = session.run(supporting(under, asked, implementations))
     finally:
         view.close()
     if as_json:

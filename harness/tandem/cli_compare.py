@@ -1,7 +1,6 @@
 """The command that compares."""
 
 import os
-import secrets
 from typing import Annotated
 
 import typer
@@ -11,8 +10,23 @@ from tandem.catalog import Catalog
 from tandem.comparison_session import ComparisonSession, estimate_s, pairing_of
 from tandem.entrant import read_entrants
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Json, app, err, out, parse_knobs
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions, refuse_or_clean_up
+from tandem.options import (
+    RESULTS,
+    ROOT,
+    ChosenPlacement,
+    ChosenTopology,
+    DbRtt,
+    Json,
+    Knobs,
+    ScenarioName,
+    Seed,
+    app,
+    conditions,
+    err,
+    out,
+    seed_or_new,
+)
+from tandem.prepare import refuse_or_clean_up
 from tandem.record import Verdict
 from tandem.session import lasts
 from tandem.store import Request, Store
@@ -28,18 +42,12 @@ def compare_(
         ),
     ],
     plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, rounds, windows.")] = "quick",
-    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "recipes",
-    topology: Annotated[
-        str | None,
-        typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Fixes every order; default: a new one, recorded.")] = None,
-    knob: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE for all entrants; may be repeated.")
-    ] = None,
+    scenario: ScenarioName = "recipes",
+    topology: ChosenTopology = None,
+    placement: ChosenPlacement = None,
+    seed: Seed = None,
+    knob: Knobs = None,
+    db_rtt: DbRtt = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished comparison like this one.")
     ] = False,
@@ -47,16 +55,8 @@ def compare_(
 ) -> None:
     """Say which is better and by how much: blocks of fresh starts, all warm, short windows in turn."""
     catalog = Catalog(ROOT)
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
-    chosen = catalog.plan(plan)
     named = read_entrants(catalog, entrants)
-    under = Conditions(
-        catalog,
-        topology or asked.topology or DEFAULT_TOPOLOGY,
-        placement or catalog.default_placement(os.cpu_count() or 1).name,
-        chosen,
-        parse_knobs(knob),
-    )
+    under = conditions(catalog, scenario, topology, placement, plan, knob, db_rtt)
     pairing = pairing_of(under)
     for entrant in named:
         under.with_knobs(entrant.knobs).check(scenario, [entrant.implementation])
@@ -67,8 +67,9 @@ def compare_(
         topology=under.topology,
         placement=under.placement,
         plan=plan,
-        seed=secrets.randbelow(2**31) if seed is None else seed,
+        seed=seed_or_new(seed),
         knobs=under.knobs,
+        db_rtt_ms=under.db_rtt_ms,
     )
     view = Lines(err) if as_json else make_view(err)
     view.note(
@@ -76,13 +77,13 @@ def compare_(
         f" {', '.join(request.implementations)} and once more {named[0].label},"
         f" about {lasts(estimate_s(pairing, len(named)))} after the builds"
     )
-    if unfit := chosen.unfit(os.cpu_count() or 1):
+    if unfit := under.plan.unfit(os.cpu_count() or 1):
         view.note(unfit)
     try:
         refuse_or_clean_up(ROOT, RESULTS, view.note)
         store = Store.resume(RESULTS, request) if resume else Store.create(RESULTS, request)
         seed = store.campaign.request.seed  # a resumed comparison keeps its order
-        found = ComparisonSession(under, asked, RESULTS, view, seed).run(store, named)
+        found = ComparisonSession(under, catalog.scenarios[scenario], RESULTS, view, seed).run(store, named)
     finally:
         view.close()
     if as_json:

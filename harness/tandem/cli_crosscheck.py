@@ -1,6 +1,5 @@
 """The command that asks a second load generator."""
 
-import os
 from typing import Annotated
 
 import typer
@@ -9,36 +8,43 @@ from tandem import crosscheck
 from tandem.catalog import Catalog
 from tandem.crosscheck_session import Session
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, DbRtt, Json, app, err, out, parse_db_rtt
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.options import (
+    RESULTS,
+    ROOT,
+    ChosenPlacement,
+    DbRtt,
+    Json,
+    ScenarioName,
+    app,
+    conditions,
+    err,
+    out,
+)
+from tandem.prepare import DEFAULT_TOPOLOGY
 
 
 @app.command(name="crosscheck")
 def crosscheck_(
     implementation: Annotated[str, typer.Argument(help="Which one both load; `tandem list` names them.")],
-    scenario: Annotated[str, typer.Option(help="What the client asks for.")] = "index",
+    scenario: ScenarioName = "index",
     rate: Annotated[
         int | None,
         typer.Option(min=1, help="Requests per second; default: half of what a closed loop reaches."),
     ] = None,
     pairs: Annotated[int, typer.Option(min=3, help="Of windows, one by each generator.")] = 6,
     window: Annotated[int, typer.Option(min=4, help="Seconds of each window.")] = 5,
-    placement: Annotated[
-        str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
-    ] = None,
+    placement: ChosenPlacement = None,
     db_rtt: DbRtt = None,
     as_json: Json = False,
 ) -> None:
     """Load one implementation with oha and vegeta in turn, and say whether they agree; 1 if they do not."""
     catalog = Catalog(ROOT)
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
-    placement = placement or catalog.default_placement(os.cpu_count() or 1).name
-    under = Conditions(
-        catalog, DEFAULT_TOPOLOGY, placement, catalog.plan("ceiling"), {}, parse_db_rtt(db_rtt)
-    )
+    under = conditions(catalog, scenario, DEFAULT_TOPOLOGY, placement, "ceiling", None, db_rtt)
     view = Lines(err) if as_json else make_view(err)
     try:
-        found = Session(under, asked, RESULTS, view, pairs, window, rate).run(implementation)
+        found = Session(under, catalog.scenarios[scenario], RESULTS, view, pairs, window, rate).run(
+            implementation
+        )
     finally:
         view.close()
     if as_json:

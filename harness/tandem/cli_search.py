@@ -1,7 +1,5 @@
 """Commands that search: the capacity of one implementation, and how several answer to a setting."""
 
-import os
-import secrets
 from typing import Annotated
 
 import typer
@@ -9,56 +7,43 @@ import typer
 from tandem import capacity, capacity_record, capacity_session, sweep, sweep_report, sweep_session
 from tandem.catalog import Catalog
 from tandem.live import Lines, View, make_view
-from tandem.options import RESULTS, ROOT, Implementations, Json, app, err, out, parse_knobs
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.options import (
+    RESULTS,
+    ROOT,
+    ChosenPlacement,
+    ChosenTopology,
+    DbRtt,
+    Implementations,
+    Json,
+    Knobs,
+    ScenarioName,
+    Seed,
+    app,
+    conditions,
+    err,
+    out,
+    seed_or_new,
+)
 from tandem.record import Verdict
 from tandem.session import lasts
-
-Scenario = Annotated[str, typer.Option(help="What the client asks for.")]
-ChosenTopology = Annotated[
-    str | None,
-    typer.Option(help="What stands between client and database; default: the scenario's own, or full."),
-]
-Placement = Annotated[
-    str | None, typer.Option(help="Which CPUs each role has; default: what fits this host.")
-]
-Knobs = Annotated[list[str] | None, typer.Option(help="NAME=VALUE of contract/knobs.toml; may be repeated.")]
-Seed = Annotated[int | None, typer.Option(help="Fixes the order; default: a new one, recorded.")]
 
 
 def _view(as_json: bool) -> View:
     return Lines(err) if as_json else make_view(err)
 
 
-def _under(
-    catalog: Catalog,
-    scenario: str,
-    topology: str | None,
-    placement: str | None,
-    plan: str,
-    knob: list[str] | None,
-) -> Conditions:
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
-    return Conditions(
-        catalog,
-        topology or asked.topology or DEFAULT_TOPOLOGY,
-        placement or catalog.default_placement(os.cpu_count() or 1).name,
-        catalog.plan(plan),
-        parse_knobs(knob),
-    )
-
-
 @app.command(name="capacity")
 def capacity_(
     implementation: Annotated[str, typer.Argument(help="A folder with a bench.toml.")],
     slo: Annotated[str, typer.Option(help="What the response time may be: p99=50ms, p90=20ms.")] = "p99=50ms",
-    scenario: Scenario = "recipes",
+    scenario: ScenarioName = "recipes",
     plan: Annotated[
         str, typer.Option(help="Its trials confirm; its warm-up and shortest windows are used.")
     ] = "capacity",
     topology: ChosenTopology = None,
-    placement: Placement = None,
+    placement: ChosenPlacement = None,
     knob: Knobs = None,
+    db_rtt: DbRtt = None,
     seed: Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
     as_json: Json = False,
@@ -66,7 +51,7 @@ def capacity_(
     """Search the highest rate that meets an objective, confirm it, and show what happens around it."""
     catalog = Catalog(ROOT)
     chosen = catalog.implementation(implementation)
-    under = _under(catalog, scenario, topology, placement, plan, knob)
+    under = conditions(catalog, scenario, topology, placement, plan, knob, db_rtt)
     objective = capacity.parse_slo(slo)
     under.check(scenario, [chosen])
     view = _view(as_json)
@@ -75,7 +60,7 @@ def capacity_(
         f"capacity of {implementation} for {objective}: {lasts(short)} after the builds, up to {lasts(long)} where"
         f" {objective.samples:,} samples need long windows"
     )
-    seed = secrets.randbelow(2**31) if seed is None else seed
+    seed = seed_or_new(seed)
     try:
         found = capacity_session.CapacitySession(
             under, catalog.scenarios[scenario], RESULTS, view, seed, objective, longest
@@ -105,8 +90,9 @@ def sweep_(
     ] = None,
     plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
     topology: ChosenTopology = None,
-    placement: Placement = None,
+    placement: ChosenPlacement = None,
     knob: Knobs = None,
+    db_rtt: DbRtt = None,
     seed: Seed = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished sweep like this one.")
@@ -117,7 +103,7 @@ def sweep_(
     catalog = Catalog(ROOT)
     swept = sweep.parse_over(over)
     asked_for = sweep_session.default_scenario(catalog, swept, scenario)
-    under = _under(catalog, asked_for.name, topology, placement, plan, knob)
+    under = conditions(catalog, asked_for.name, topology, placement, plan, knob, db_rtt)
     names = list(dict.fromkeys(implementations))
     sweep_session.check(under, asked_for, swept, names)
     asked = sweep.Asked(
@@ -129,7 +115,7 @@ def sweep_(
         topology=under.topology,
         placement=under.placement,
         plan=plan,
-        seed=secrets.randbelow(2**31) if seed is None else seed,
+        seed=seed_or_new(seed),
         knobs=under.knobs,
     )
     view = _view(as_json)

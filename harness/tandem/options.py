@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tandem.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
@@ -34,7 +37,21 @@ Topology = Annotated[
     str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
 ]
 
-
+ScenarioName = Annotated[str, typer.Option("--scenario", help="What the client asks for.")]
+ChosenTopology = Annotated[
+    str | None,
+    typer.Option(
+        "--topology", help="What stands between client and database; default: the scenario's own, or full."
+    ),
+]
+ChosenPlacement = Annotated[
+    str | None, typer.Option("--placement", help="Which CPUs each role has; default: what fits this host.")
+]
+Knobs = Annotated[
+    list[str] | None,
+    typer.Option("--knob", help="NAME=VALUE of contract/knobs.toml, for all; may be repeated."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Fixes every order; default: a new one, recorded.")]
 DbRtt = Annotated[
     str | None,
     typer.Option(
@@ -66,3 +83,29 @@ def parse_knobs(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"--knob takes NAME=VALUE, not '{pair}'")
         knobs[name] = value
     return knobs
+
+
+def conditions(
+    catalog: Catalog,
+    scenario: str,
+    topology: str | None,
+    placement: str | None,
+    plan: str,
+    knob: list[str] | None = None,
+    db_rtt: str | None = None,
+) -> Conditions:
+    """Under what a command measures, from its options. Raises UsageError for names that do not exist."""
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    return Conditions(
+        catalog,
+        topology or asked.topology or DEFAULT_TOPOLOGY,
+        placement or catalog.default_placement(os.cpu_count() or 1).name,
+        catalog.plan(plan),
+        parse_knobs(knob),
+        parse_db_rtt(db_rtt),
+    )
+
+
+def seed_or_new(seed: int | None) -> int:
+    """The seed that was asked for, else a new one."""
+    return secrets.randbelow(2**31) if seed is None else seed
