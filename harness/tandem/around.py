@@ -1,5 +1,6 @@
 """Measures the parts around an application: HAProxy alone, a null application, the database alone."""
 
+import json
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,10 @@ from tandem.client import session_key
 from tandem.errors import TandemError
 from tandem.fresh import accepted, fresh_start
 from tandem.golden import Exact, read_answers
-from tandem.prepare import Prepared
+from tandem.prepare import Prepared, build
 from tandem.scenario import Answer, Scenario
 from tandem.session import Session
+from tandem.store import write_atomically
 
 NULL_IMPLEMENTATION = "rust-hyper"
 PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
@@ -115,3 +117,15 @@ def short(session: Session) -> Session:
     """The session's conditions with the plan of one short look."""
     under = replace(session.under, plan=session.under.plan.model_copy(update=SHORT))
     return Session(under, session.scenario, session.results, session.view, session.seed)
+
+
+def ceilings_of(session: Session, folder: Path) -> dict[str, float | None]:
+    """One short look at each ceiling, kept in `folder` (ceilings.json); a resumed session has had it."""
+    file = folder / "ceilings.json"
+    if file.is_file():
+        return dict(json.loads(file.read_text()))
+    around = Around(short(session), folder / "ceilings")
+    build([around.null], session.view.note)
+    found = around.once()
+    write_atomically(file, json.dumps(found) + "\n")
+    return found

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem import analyse
+from tandem.around import ceilings_of
 from tandem.catalog import Catalog, Implementation, Plan
 from tandem.lab import BenchLab
 from tandem.live import View
@@ -14,6 +15,7 @@ from tandem.provenance import environment
 from tandem.record import Run, Trial, Verdict, Warning
 from tandem.schedule import schedule
 from tandem.selftest.result import line
+from tandem.session import Session
 from tandem.store import Request, Store
 from tandem.visit import Visit
 
@@ -28,6 +30,7 @@ class Bench:
 
     def __init__(self, catalog: Catalog, results: Path, view: View) -> None:
         self._catalog, self._results, self._view = catalog, results, view
+        self._ceilings_rps: dict[str, float | None] = {}
 
     def run(self, request: Request, resume: bool) -> tuple[Store, list[Run]]:
         """Makes or resumes a campaign; returns its store and one record per implementation.
@@ -59,6 +62,9 @@ class Bench:
                 start(runs[0].stack, self._view.note)
                 for prepared in runs:
                     self._describe(prepared)
+                if plan.ceilings:
+                    session = Session(under, scenario, self._results, self._view, store.campaign.request.seed)
+                    self._ceilings_rps = ceilings_of(session, store.folder)
                 self._visit_all(store, runs, plan)
             finally:
                 runs[0].stack.down()
@@ -142,6 +148,7 @@ class Bench:
             bottleneck=bottleneck,
             bottleneck_evidence=evidence,
             warnings=[*analyse.run_warnings(trials, summary, verdict), *_unfit(plan)],
+            ceilings_rps=self._ceilings_rps,
             summary=summary,
             trials=trials,
             environment=prepared.environment,

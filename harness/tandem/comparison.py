@@ -8,7 +8,7 @@ from typing import Literal
 
 from tandem import ratios
 from tandem.ratios import Ratio, Word
-from tandem.record import Environment, Number, Part, Verdict, Window
+from tandem.record import CENSORED_SHARE, Environment, Number, Part, Verdict, Window, share_of_ceiling
 
 Metric = Callable[[Window], float | None]
 METRICS: dict[str, tuple[Metric, Literal["higher", "lower"]]] = {
@@ -18,8 +18,6 @@ METRICS: dict[str, tuple[Metric, Literal["higher", "lower"]]] = {
 """What is compared, and which direction is the better one."""
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
-CENSORED_SHARE = 0.9
-"""A goodput above this share of the lowest ceiling is published as a lower bound and not ranked."""
 
 
 class Shot(Part):
@@ -235,11 +233,8 @@ def session_verdict(
 
 
 def _mark_ceiling(line: Entry, ceilings_rps: dict[str, float | None]) -> None:
-    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
-    goodput = line.means["goodput_rps"]
-    if lowest and goodput:
-        line.ceiling_share = goodput / lowest
-        line.censored = line.ceiling_share > CENSORED_SHARE
+    line.ceiling_share = share_of_ceiling(line.means["goodput_rps"], ceilings_rps)
+    line.censored = (line.ceiling_share or 0) > CENSORED_SHARE
 
 
 def conclude(

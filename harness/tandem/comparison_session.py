@@ -1,6 +1,5 @@
 """Compares entrants: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen."""
 
-import json
 import os
 import time
 from collections import defaultdict
@@ -11,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem import comparison
-from tandem.around import Around, short
+from tandem.around import ceilings_of
 from tandem.catalog import Pairing
 from tandem.comparison import Block, Comparison, Shot, second
 from tandem.entrant import Entrant
 from tandem.errors import TandemError, UsageError
 from tandem.lab import BenchLab
-from tandem.prepare import Conditions, Prepared, build
+from tandem.prepare import Conditions, Prepared
 from tandem.record import Verdict, Window
 from tandem.schedule import Block as Planned
 from tandem.schedule import alternation
@@ -66,7 +65,7 @@ class ComparisonSession(Session):
             self._phases["build, start the stack"] = time.monotonic() - began
             described = self.environment(prepared[labels[0]])
             with self._timed("ceilings"):
-                ceilings_rps = self._ceilings(store) if self.under.plan.ceilings else {}
+                ceilings_rps = ceilings_of(self, store.folder) if self.under.plan.ceilings else {}
             for planned in alternation(labels, labels[0], pairing.rounds, pairing.blocks, self.seed):
                 if planned.index in done:
                     continue
@@ -97,17 +96,6 @@ class ComparisonSession(Session):
         )
         write_atomically(store.folder / "compare.json", found.model_dump_json(indent=1) + "\n")
         store.finish()
-        return found
-
-    def _ceilings(self, store: Store) -> dict[str, float | None]:
-        """One short look at each ceiling; a resumed session has had it."""
-        file = store.folder / "ceilings.json"
-        if file.is_file():
-            return dict(json.loads(file.read_text()))
-        around = Around(short(self), store.folder / "ceilings")
-        build([around.null], self.view.note)
-        found = around.once()
-        write_atomically(file, json.dumps(found) + "\n")
         return found
 
     def _prepare(self, store: Store, entrants: list[Entrant]) -> dict[str, Prepared]:

@@ -241,6 +241,16 @@ class Warning(Part):
     text: str
 
 
+CENSORED_SHARE = 0.9
+"""A goodput above this share of the lowest ceiling is a lower bound: the ceiling's as much as the application's."""
+
+
+def share_of_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> float | None:
+    """The goodput by the lowest ceiling that was measured; None without either."""
+    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
+    return goodput_rps / lowest if goodput_rps and lowest else None
+
+
 class Run(Part):
     """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
 
@@ -261,5 +271,12 @@ class Run(Part):
     bottleneck_evidence: list[str]
     warnings: list[Warning]
     summary: Summary
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the parts around the application reached in the same session; empty where the plan has no such look."""
     trials: list[Trial]
     environment: Environment
+
+    @property
+    def ceiling_share(self) -> float | None:
+        """The goodput's share of the lowest ceiling."""
+        return share_of_ceiling(self.summary.goodput_rps, self.ceilings_rps)

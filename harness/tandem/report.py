@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record import Run, Verdict
+from tandem.record import CENSORED_SHARE, Run, Verdict
 from tandem.selftest.result import Status
 
 _STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
@@ -39,6 +39,21 @@ def with_interval(value: float | None, interval: tuple[float, float] | None) -> 
     return f"{value:,.0f} ± {(interval[1] - interval[0]) / 2:,.0f}"
 
 
+def goodput(run: Run) -> str:
+    """The goodput with its interval; a lower bound where the session's ceiling is as near as that."""
+    told = with_interval(run.summary.goodput_rps, run.summary.goodput_rps_interval)
+    return f"≥ {told}" if (run.ceiling_share or 0) > CENSORED_SHARE else told
+
+
+def ceilings(runs: list[Run]) -> list[Text]:
+    """What the parts around the applications reached, if that was looked at."""
+    found = runs[0].ceilings_rps
+    if not found:
+        return []
+    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
+    return [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, so not ranked by goodput", style="dim")]
+
+
 def table(runs: list[Run]) -> Table:
     """One row per run."""
     first = runs[0]
@@ -61,7 +76,7 @@ def table(runs: list[Run]) -> Table:
         out.add_row(
             run.implementation,
             Text(run.verdict, style=_STYLES[run.verdict]),
-            with_interval(s.goodput_rps, s.goodput_rps_interval),
+            goodput(run),
             number(times.p50, 1),
             number(times.p90, 1),
             number(times.p99, 1),
@@ -139,7 +154,7 @@ def markdown(runs: list[Run], proof: tuple[Status, str] | None = None) -> str:
         cells = [
             run.implementation,
             run.verdict,
-            with_interval(s.goodput_rps, s.goodput_rps_interval),
+            goodput(run),
             " / ".join(number(value, 1) for value in (times.p50, times.p90, times.p99)),
             number(s.offered_rps),
             with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
@@ -171,4 +186,11 @@ def report(runs: list[Run], proof: tuple[Status, str] | None = None) -> Renderab
         " p50 p90 p99: response time at a fixed rate (column «at»), open loop.",
         style="dim",
     )
-    return Group(*top, table(runs), note, settings(runs), *(line for run in runs for line in words(run)))
+    return Group(
+        *top,
+        table(runs),
+        note,
+        *ceilings(runs),
+        settings(runs),
+        *(line for run in runs for line in words(run)),
+    )
