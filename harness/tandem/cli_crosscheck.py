@@ -6,7 +6,6 @@ import typer
 
 from tandem import crosscheck
 from tandem.catalog import Catalog
-from tandem.crosscheck_session import Session
 from tandem.live import Lines, make_view
 from tandem.options import (
     RESULTS,

@@ -1,18 +1,15 @@
 """Loads one application in turn with oha and with vegeta, in one warm fresh start."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.crosscheck import CrossCheck, Pair, compare_all, conclude, disturbances
 from tandem.errors import TandemError
-from tandem.fresh import accepted, fresh_start
+from tandem.fresh import accepted
 from tandem.generator import OHA, Generator, check_version
 from tandem.lab import BenchLab
-from tandem.live import View
-from tandem.prepare import Conditions, build, refuse_or_clean_up, start
 from tandem.record import Verdict, Window
-from tandem.scenario import Scenario
+from tandem.session import Session, folder_for
 from tandem.store import write_atomically
 from tandem.vegeta import VEGETA
 
@@ -23,40 +20,31 @@ TRIM_START_S, TRIM_END_S = 1.0, 0.5
 
 
 @dataclass
-class Session:
+class CrossCheckSession(Session):
     """One run of `tandem crosscheck`. under.plan: its warm-up is used."""
 
-    under: Conditions
-    scenario: Scenario
-    results: Path
-    view: View
     pairs: int
     window_s: int
     rate_rps: int | None
 
     def run(self, name: str) -> CrossCheck:
         """Makes the pairs and compares. Raises UsageError, TandemError."""
-        catalog, started = self.under.catalog, datetime.now(UTC)
+        catalog, started = self.under.catalog, self.now()
         implementation = catalog.implementation(name)
         self.under.check(self.scenario.name, [implementation])
-        folder = self.results / f"{started:%Y%m%dT%H%M%SZ}-crosscheck-{name.replace('/', '-')}"
-        refuse_or_clean_up(catalog.root, self.results, self.view.note)
+        folder = folder_for(self.results, f"crosscheck-{name}", started)
+        self.clean_up()
+        trims = {"trim_start_s": TRIM_START_S, "trim_end_s": TRIM_END_S}
+        self.under = replace(self.under, plan=self.under.plan.model_copy(update=trims))
         prepared = self.under.prepare(implementation, self.scenario, folder)
-        plan = self.under.plan.model_copy(update={"trim_start_s": TRIM_START_S, "trim_end_s": TRIM_END_S})
-        cell = replace(prepared.cell, plan=plan)
-        try:
-            build([prepared], self.view.note)
-            start(prepared.stack, self.view.note)
+        with self.stack([prepared], folder):
             versions = {
                 "oha": check_version(prepared.stack.execute("loadgen", ["oha", "--version"])),
                 "vegeta": _version(prepared.stack.execute("loadgen", ["vegeta", "-version"])),
             }
-            lab = BenchLab(prepared.stack, cell, folder, self.view.sample, self.view.offered)
-            with fresh_start(lab, plan.warm_up_s):
+            with self.fresh(prepared, folder) as lab:
                 rate = self.rate_rps or self._rate(lab)
                 every = [self._pair(lab, folder, number, rate) for number in range(1, self.pairs + 1)]
-        finally:
-            prepared.stack.down()
         pairs = [pair for pair in every if not pair.disturbed]
         comparisons = compare_all(pairs)
         verdict, reasons = conclude(pairs, comparisons)
