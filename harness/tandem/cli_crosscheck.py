@@ -6,6 +6,7 @@ import typer
 
 from tandem import crosscheck
 from tandem.catalog import Catalog
+from tandem.crosscheck_session import CrossCheckSession
 from tandem.live import Lines, make_view
 from tandem.options import (
     RESULTS,
@@ -41,9 +42,8 @@ def crosscheck_(
     under = conditions(catalog, scenario, DEFAULT_TOPOLOGY, placement, "ceiling", None, db_rtt)
     view = Lines(err) if as_json else make_view(err)
     try:
-        found = Session(under, catalog.scenarios[scenario], RESULTS, view, pairs, window, rate).run(
-            implementation
-        )
+        session = CrossCheckSession(under, catalog.scenarios[scenario], RESULTS, view, 0, pairs, window, rate)
+        found = session.run(implementation)
     finally:
         view.close()
     if as_json:
