@@ -82,6 +82,8 @@ class Proxy(Part):
     response_errors: int
     queue_max: int
     in_flight_mean: Number | None
+    in_flight_error: Number | None = None
+    """Standard error of that mean: requests come in bursts, and a short window has few samples."""
 
 
 class Pooler(Part):

@@ -120,6 +120,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
             response_errors=0,
             queue_max=0,
             in_flight_mean=2.9 if opened else 49.0,
+            in_flight_error=0.0,
         ),
         "pooler": Pooler(
             queries=answered * len(STATEMENTS),
