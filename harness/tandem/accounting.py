@@ -9,6 +9,8 @@ ROWS_TOLERANCE = 0.001
 IN_FLIGHT_TOLERANCE, IN_FLIGHT_SLACK = 0.10, 2.0
 """HAProxy is sampled twice a second, and the harness's own probe is sent at the same moments: it is one of the
 slack. In nine open windows with 1.0 to 2.4 requests in flight HAProxy saw 0.5 to 1.5 more than the rows."""
+IN_FLIGHT_ERRORS = 3
+"""So many standard errors of the sampled mean are forgiven as well: six samples of bursts say little."""
 UTILISATION_TOLERANCE, SAMPLING_S = 0.02, 0.1
 """A sample is read up to some tens of milliseconds after its time stamp, at both ends of the measured part."""
 
@@ -56,10 +58,13 @@ def accounting(window: Window) -> list[Finding]:
     if bound is not None and window.goodput_rps > bound * (1 + tolerance):
         text = f"{window.goodput_rps:,.0f}/s were answered, and by the CPU time counted {window.utilisation_bound_by} can answer only {bound:,.0f}/s"
         found.append(_finding("utilisation-law", "invalid", text))
-    sampled = window.proxy.in_flight_mean if window.proxy else None
-    if window.load == "open" and window.in_flight_mean is not None and sampled is not None:
-        apart = abs(sampled - window.in_flight_mean)
-        if apart > IN_FLIGHT_TOLERANCE * window.in_flight_mean + IN_FLIGHT_SLACK:
-            text = f"Little's law: {window.in_flight_mean:.1f} requests in flight by the rows, {sampled:.1f} by HAProxy"
+    proxy, rows_mean = window.proxy, window.in_flight_mean
+    if window.load == "open" and proxy is not None and rows_mean is not None:
+        sampled, error = proxy.in_flight_mean, proxy.in_flight_error
+        if sampled is None or error is None:
+            return found
+        forgiven = IN_FLIGHT_TOLERANCE * rows_mean + IN_FLIGHT_SLACK + IN_FLIGHT_ERRORS * error
+        if abs(sampled - rows_mean) > forgiven:
+            text = f"Little's law: {rows_mean:.1f} requests in flight by the rows, {sampled:.1f} by HAProxy"
             found.append(_finding("littles-law", "warning", text))
     return found

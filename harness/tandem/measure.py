@@ -235,15 +235,17 @@ def _proxy(series: Series, low: float, high: float) -> Proxy | None:
     if first is None or last is None:
         return None
     inside = [sample.proxy for sample in series.between(low, high) if sample.proxy]
+    in_flight = [proxy.in_flight_now for proxy in inside]
     return Proxy(
         responses_2xx=last.responses_2xx - first.responses_2xx,
         responses_other=last.responses_other - first.responses_other,
         connection_errors=last.connection_errors - first.connection_errors,
         response_errors=last.response_errors - first.response_errors,
         queue_max=max((proxy.queue_now for proxy in inside), default=0),
-        in_flight_mean=sum(proxy.in_flight_now for proxy in inside) / len(inside) if inside else None,
         queue_mean=sum(proxy.queue_now for proxy in inside) / len(inside) if inside else None,
         connections_opened=last.connections_opened - first.connections_opened,
+        in_flight_mean=float(np.mean(in_flight)) if inside else None,
+        in_flight_error=float(np.std(in_flight, ddof=1) / len(inside) ** 0.5) if len(inside) > 1 else None,
     )
 
 

@@ -85,6 +85,8 @@ class Proxy(Part):
     queue_mean: Number | None = None
     connections_opened: int | None = None
     """To the application."""
+    in_flight_error: Number | None = None
+    """Standard error of that mean: requests come in bursts, and a short window has few samples."""
 
 
 class Pooler(Part):

@@ -122,6 +122,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
             in_flight_mean=2.9 if opened else 49.0,
             queue_mean=0.0,
             connections_opened=50,
+            in_flight_error=0.0,
         ),
         "pooler": Pooler(
             queries=answered * len(STATEMENTS),

@@ -106,6 +106,14 @@ def test_of_many_in_flight_a_tenth_is_forgiven(sampled: float, ok: bool) -> None
     assert (found(window) == []) is ok
 
 
+@pytest.mark.parametrize(("error", "ok"), [(0.0, False), (0.9, False), (1.1, True), (None, True)])
+def test_few_samples_of_bursts_are_forgiven(error: float | None, ok: bool) -> None:
+    window = good_window("open", in_flight_mean=10.0)
+    assert window.proxy is not None
+    window.proxy.in_flight_mean, window.proxy.in_flight_error = 16.0, error
+    assert (found(window) == []) is ok
+
+
 def test_a_closed_loop_is_not_asked_for_the_proxys_in_flight() -> None:
     assert found(good_window("closed", in_flight_mean=10.0)) == []
 
