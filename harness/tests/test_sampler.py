@@ -1,12 +1,14 @@
 """tandem.sampler.Prober: every probe is counted, whatever becomes of it."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
 from tandem import sampler
-from tandem.sampler import Prober, Wrong
+from tandem.probes.cgroup import Usage
+from tandem.sampler import Prober, Sampler, Wrong
 
 NOT_GOLDEN = Wrong("/: not the golden one", body=True)
 REFUSED = Wrong("/: refused", body=False)
@@ -66,3 +68,27 @@ def test_nothing_is_asked_after_the_end() -> None:
     prober.stop()
     assert not any(thread.name == "prober" for thread in threading.enumerate())
     assert prober.asked == asked
+
+
+class Slow:
+    """A group whose reading takes so long, one after the other; its CPU time counts the readings."""
+
+    def __init__(self, *takes_s: float) -> None:
+        self._takes_s, self.reads = list(takes_s), 0
+
+    def usage(self) -> Usage:
+        time.sleep(self._takes_s[min(self.reads, len(self._takes_s) - 1)])
+        self.reads += 1
+        return Usage(cpu_s=self.reads, throttled_s=0.0, anonymous_bytes=0)
+
+
+def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampler, "READ_S", 0.05)
+    preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
+    found = [
+        Sampler({"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
+        for group in (preempted, quiet, hopeless)
+    ]
+    assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"
+    assert hopeless.reads == sampler.READS
+    assert time.time() - found[2].at_s > 0.2, "the moment is that of the reading, not of the last try"

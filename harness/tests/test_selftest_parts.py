@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from harness_samples import finding, good_window, make_rows
 
+from tandem.errors import TandemError
 from tandem.generator import Report
 from tandem.record import Window
 from tandem.report import BOTTLENECKS
@@ -71,11 +72,26 @@ def test_an_honest_server_that_is_refused_spoils_the_control() -> None:
 # ---- distributions, pauses ----
 
 
-def test_the_way_there_and_back_is_added() -> None:
-    server, path = np.full(10_000, 0.010), np.array([0.001, 0.003])
-    both = timing.with_path(server, path)
-    assert set(np.round(both, 6)) == {0.011, 0.013}
-    assert both.mean() == pytest.approx(0.012, abs=1e-4)
+def test_the_truth_is_counted_from_when_a_request_was_due() -> None:
+    """Four requests at 10/s; the third comes 0.2 s late, and the server waits 10 ms for each."""
+    arrival = np.array([5.0, 5.1, 5.4, 5.41])
+    served = Served(arrival, arrival, arrival + 0.010)
+    assert timing.overdue(served, 10) == pytest.approx([0.0, 0.0, 0.2, 0.11])
+    assert timing.true_response(served, 10) == pytest.approx([0.01, 0.01, 0.21, 0.12])
+
+
+def test_the_way_is_what_the_server_cannot_see() -> None:
+    times = np.arange(10) / 10
+    window = good_window("open", offered_rps=10, duration_s=1.0)
+    rows = make_rows(start_s=times, end_s=times + 0.0015, paced_s=times)
+    path = Seen(window, rows, Report(statusCodeDistribution={}), Served(times + 7, times + 7, times + 7.0001))
+    assert timing.way(path) == pytest.approx(0.0014)
+    timing.require_same(path)
+
+
+def test_a_lost_request_is_noticed() -> None:
+    with pytest.raises(TandemError, match="wrote down 2 requests, the generator 1"):
+        timing.require_same(seen(good_window("open")))
 
 
 @pytest.mark.parametrize(("found", "right"), [(10.0, True), (10.29, True), (10.31, False), (9.6, False)])
@@ -93,7 +109,16 @@ def test_only_processes_named_oha_are_stopped() -> None:
 
 def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
     assert {limit.tag for limit in attribution.LIMITS} <= BOTTLENECKS.keys()
-    assert len({limit.tag for limit in attribution.LIMITS}) == len(attribution.LIMITS)
+    assert sorted(limit.tag for limit in attribution.LIMITS) == [
+        "app-cpu",
+        "app-thread",
+        "database",
+        "generator",
+        "latency-bound",
+        "pool-wait",
+        "proxy",
+        "thread-pool",
+    ]
 
 
 # ---- comparing ----

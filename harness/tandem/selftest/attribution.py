@@ -67,6 +67,24 @@ LIMITS = [
         scenario="work",
     ),
     Limit(
+        "database busy with others",
+        "database",
+        None,
+        implementation=BROKEN,
+        variables=POOL,
+        scenario="recipe",
+        hogs=2,
+    ),
+    Limit(
+        "PgBouncer with one connection",
+        "pool-wait",
+        None,
+        implementation=BROKEN,
+        variables=POOL,
+        scenario="recipe",
+        sql=SLOW,
+    ),
+    Limit(
         "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
     ),
 ]

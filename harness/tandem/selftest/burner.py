@@ -71,7 +71,9 @@ def memory(size: int, touched: bool, forks: int) -> None:
         if os.fork() == 0:
             time.sleep(60)
             os._exit(0)
-    print(json.dumps({"size_bytes": size}), flush=True)
+    print(json.dumps({"size_bytes": size}), "done", sep="\n", flush=True)
+    time.sleep(60)  # until it is removed; what left this function would be given back
+    area.close()
 
 
 def main() -> None:
@@ -84,7 +86,7 @@ def main() -> None:
     else:
         memory(int(arguments[0]), arguments[1] == "touched", int(arguments[2]))
     print("done", flush=True)
-    time.sleep(AFTER_S if mode != "memory" else 60)
+    time.sleep(AFTER_S)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ GROUP = "sampler"
 IMAGE = f"tandem/{BROKEN}"
 """Any image with Python."""
 SHARES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
-SHARE_S = 3.5
+SHARE_S = 5
 EDGE_S = 0.6
 CORE_SHARE = 0.005
 CHILDREN, CHILD_S = 200, 0.020

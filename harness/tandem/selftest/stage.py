@@ -140,9 +140,10 @@ class Running:
         """The same, made again while the host disturbs it. Returns the last try, whatever it is."""
         for number in range(1, TRIES + 1):
             seen = self.window(load, seconds, behaviour, **how)  # type: ignore[arg-type]
-            if seen.window.verdict is not Verdict.VOID:
+            if seen.window.verdict is not Verdict.VOID and seen.window.bottleneck != "unknown":
                 break
-            why = next(f.text for f in seen.window.findings if f.severity == "void")
+            whys = [f.text for f in seen.window.findings if f.severity == "void"]
+            why = whys[0] if whys else seen.window.evidence[-1]
             self.view.note(f"  disturbed, try {number} of {TRIES}: {why}")
         return seen
 

@@ -12,7 +12,7 @@ from tandem.record import Verdict
 from tandem.rows import Floats
 from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
 from tandem.selftest.outcome import Outcome
-from tandem.selftest.stage import HONEST, TRIM_END_S, TRIM_START_S, Running, Seen, Stage, require
+from tandem.selftest.stage import HONEST, Running, Seen, Served, Stage, require
 
 GROUP = "response times"
 RATE_RPS, BASE_S = 500, 0.005
@@ -23,6 +23,12 @@ LEAST_MS, LEAST_SHARE = 0.3, 0.01
 PATH_S = 5
 SERVICE_S = 0.010
 QUEUE_S = 16
+
+
+def require_same(seen: Seen) -> None:
+    """Raises TandemError unless generator and server count the same requests."""
+    text = f"the server wrote down {len(seen.served)} requests, the generator {len(seen.rows)}"
+    require(len(seen.served) == len(seen.rows), text)
 
 
 def close(found: float, wanted: float, share: float, least: float = 0.0) -> bool:
@@ -147,10 +153,25 @@ DISTRIBUTIONS = {
 QUANTILES = (0.5, 0.9, 0.99)
 
 
-def with_path(server_s: Floats, path_s: Floats, seed: int = 1) -> Floats:
-    """The server's times plus the way there and back, drawn from the times of a server that does nothing."""
-    drawn: Floats = np.random.default_rng(seed).choice(path_s, len(server_s))
-    return server_s + drawn
+def overdue(served: Served, rate_rps: float) -> Floats:
+    """How late each request came to the server, by the server's clock: arrival i was due i / rate after the
+    first. The least of them stands for a generator in time and an undisturbed way, and is 0."""
+    late: Floats = served.arrival_s - np.arange(len(served)) / rate_rps
+    return late - float(late.min())
+
+
+def true_response(served: Served, rate_rps: float) -> Floats:
+    """Response times from what the server wrote down; without the shortest way there, and the way back."""
+    out: Floats = overdue(served, rate_rps) + served.response_s
+    return out
+
+
+def way(path: Seen) -> float:
+    """What true_response leaves out: the median, from a server that answers at once."""
+    assert path.window.offered_rps is not None
+    return float(
+        np.median(path.response_s()) - np.median(true_response(path.served, path.window.offered_rps))
+    )
 
 
 def _quantiles(values_ms: Floats) -> str:
@@ -158,14 +179,11 @@ def _quantiles(values_ms: Floats) -> str:
     return f"p50 {p50:.2f}, p90 {p90:.2f}, p99 {p99:.2f} ms"
 
 
-def distribution(running: Running, name: str, path_s: Floats, seconds: int = 7) -> Outcome:
-    """Percentiles of a known distribution, against the server's own log and the way there and back."""
+def distribution(running: Running, name: str, path: Seen, seconds: int = 7) -> Outcome:
+    """Percentiles of a known distribution, against the server's own log."""
     seen = running.steady_window("open", seconds, DISTRIBUTIONS[name], rate_rps=RATE_RPS, connections=4 * FEW)
-    require(
-        len(seen.served) == len(seen.rows),
-        f"the server wrote down {len(seen.served)} requests, the generator {len(seen.rows)}",
-    )
-    wanted = np.quantile(with_path(seen.served.response_s, path_s), QUANTILES) * 1e3
+    require_same(seen)
+    wanted = (np.quantile(true_response(seen.served, RATE_RPS), QUANTILES) + way(path)) * 1e3
     found = np.quantile(seen.response_s(), QUANTILES) * 1e3
     shifted = found + 2 * np.maximum(LEAST_MS, LEAST_SHARE * wanted)
 
@@ -187,21 +205,21 @@ def distribution(running: Running, name: str, path_s: Floats, seconds: int = 7) 
 # ---- a queue ----
 
 
-def queue(running: Running, load: float, path_s: Floats, seconds: int) -> Outcome:
+def queue(running: Running, load: float, path: Seen, seconds: int) -> Outcome:
     """A single server with exponential service and evenly spaced arrivals."""
     rate = round(load / SERVICE_S)
     behaviour = f"kind=queue&us={SERVICE_S * 1e6:.0f}&seed={round(load * 100)}"
     seen = running.steady_window("open", seconds, behaviour, rate_rps=rate, connections=50)
-    served = seen.served
-    require(len(served) == len(seen.rows), "the server's log and the generator's rows differ in number")
+    require_same(seen)
+    served, way_s = seen.served, way(path)
     service_s = served.finish_s - served.start_s
-    evenly = lindley(np.arange(len(served)) / rate, service_s)
-    wanted_ms = (evenly.mean() + path_s.mean()) * 1e3
-    found_ms = seen.response_s().mean() * 1e3
-    replayed = lindley(served.arrival_s, service_s).mean() / served.response_s.mean()
+    recursion_s = lindley(served.arrival_s, service_s)
+    wanted_ms = float((recursion_s + overdue(served, rate)).mean() + way_s) * 1e3
+    found_ms = float(seen.response_s().mean()) * 1e3
+    replayed = recursion_s.mean() / served.response_s.mean()
     theory, spread = evenly_spaced_mean(load), 3 * mean_error(load, len(served))
-    in_services = found_ms / 1e3 / service_s.mean() - path_s.mean() / service_s.mean()
-    unqueued_ms = (service_s.mean() + path_s.mean()) * 1e3
+    unqueued_ms = float((service_s + overdue(served, rate)).mean() + way_s) * 1e3
+    in_services = (found_ms - unqueued_ms) / 1e3 / service_s.mean() + 1
     return Outcome(
         name=f"queue at {load:.0%} load",
         group="queueing",
@@ -217,29 +235,30 @@ def queue(running: Running, load: float, path_s: Floats, seconds: int) -> Outcom
 
 
 def path(running: Running, rate_rps: int, seconds: int = PATH_S) -> Seen:
-    """The way there and back: response times of a server that answers at once."""
-    return running.steady_window("open", seconds, HONEST, rate_rps=rate_rps, connections=4 * FEW)
+    """A server that answers at once."""
+    seen = running.steady_window("open", seconds, HONEST, rate_rps=rate_rps, connections=4 * FEW)
+    require_same(seen)
+    return seen
 
 
 def queues(running: Running, requests: int | None = None) -> list[Outcome]:
     """At 50 and 70 % load. requests: so many of each instead of the shortest window."""
-    path_s = path(running, round(0.5 / SERVICE_S)).response_s(TRIM_START_S, PATH_S - TRIM_END_S)
+    idle = path(running, round(0.5 / SERVICE_S))
     out = []
     for load in (0.5, 0.7):
         seconds = QUEUE_S if requests is None else round(requests * SERVICE_S / load)
-        out.append(queue(running, load, path_s, seconds))
+        out.append(queue(running, load, idle, seconds))
     return out
 
 
 def run(stage: Stage) -> list[Outcome]:
     """All of this module in one fresh start."""
     with stage.running() as running:
-        before = path(running, RATE_RPS)
-        path_s = before.response_s(TRIM_START_S, PATH_S - TRIM_END_S)
-        out = [distribution(running, name, path_s) for name in DISTRIBUTIONS]
+        idle = path(running, RATE_RPS)
+        out = [distribution(running, name, idle) for name in DISTRIBUTIONS]
         out.append(stall(running))
         out.append(generator_stop(running))
-        out.append(hang(running, before))
+        out.append(hang(running, idle))
         return [*out, *queues(running)]
 
 
