@@ -11,7 +11,7 @@ from tandem.catalog import Catalog
 from tandem.prepare import FAULTS, SHARED
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
-SIDE_BY_SIDE = "2"
+SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 

@@ -48,6 +48,7 @@ from tandem.options import (
     conditions,
     err,
     out,
+    proof,
     seed_or_new,
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
@@ -142,7 +143,7 @@ def ceiling_(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(ceiling.report(found))
+        out.print(proof(), ceiling.report(found), sep="\n")
 
 
 @app.command(name="matrix")

@@ -24,6 +24,7 @@ from tandem.options import (
     conditions,
     err,
     out,
+    proof,
     seed_or_new,
 )
 from tandem.prepare import refuse_or_clean_up
@@ -89,7 +90,7 @@ def compare_(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(comparison_report.report(found))
+        out.print(proof(), comparison_report.report(found), sep="\n")
         file = store.folder / "compare.json"
         print(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
     verdicts = {found.findings.verdict, *(entry.verdict for entry in found.findings.entries)}

@@ -19,6 +19,7 @@ from tandem.options import (
     conditions,
     err,
     out,
+    proof,
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
 
@@ -49,6 +50,6 @@ def crosscheck_(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(crosscheck.report(found))
+        out.print(proof(), crosscheck.report(found), sep="\n")
     if found.verdict == "disagree":
         raise typer.Exit(1)

@@ -22,6 +22,7 @@ from tandem.options import (
     conditions,
     err,
     out,
+    proof,
     seed_or_new,
 )
 from tandem.record import Verdict
@@ -70,7 +71,7 @@ def capacity_(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(capacity_record.report(found))
+        out.print(proof(), capacity_record.report(found), sep="\n")
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)
 
@@ -131,6 +132,6 @@ def sweep_(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(sweep_report.report(found))
+        out.print(proof(), sweep_report.report(found), sep="\n")
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -4,15 +4,19 @@ import os
 import re
 import secrets
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from tandem.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.report import proven
+from tandem.selftest.result import line
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
@@ -104,6 +108,11 @@ def conditions(
         parse_knobs(knob),
         parse_db_rtt(db_rtt),
     )
+
+
+def proof() -> Text:
+    """What the harness's self-test says of the harness, for the top of a report."""
+    return proven(*line(RESULTS, ROOT, datetime.now(UTC)))
 
 
 def seed_or_new(seed: int | None) -> int:
