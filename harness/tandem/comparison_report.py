@@ -6,7 +6,7 @@ from rich.text import Text
 
 from tandem.comparison import Compared, Comparison, Entry, second
 from tandem.record import Verdict
-from tandem.report import BOTTLENECKS, number
+from tandem.report import BOTTLENECKS, number, time_spent
 
 COLUMNS = {"goodput_rps": ("goodput", "1/s"), "app_cpu_us_per_request": ("app CPU", "µs/request")}
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
@@ -80,12 +80,6 @@ def tables(found: Comparison) -> list[Table | Text]:
         _rows(found, metric, table)
         out += [table, Text(_effect(found, metric), style="dim")]
     return out
-
-
-def time_spent(phases_s: dict[str, float]) -> str:
-    """Where a session's time went, the largest part first."""
-    parts = sorted(phases_s.items(), key=lambda part: -part[1])
-    return "time: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in parts if seconds >= 0.5)
 
 
 def report(found: Comparison) -> Group:

@@ -173,6 +173,20 @@ def markdown(runs: list[Run], proof: tuple[Status, str] | None = None) -> str:
     return "\n".join(lines)
 
 
+def time_spent(phases_s: dict[str, float]) -> str:
+    """Where a session's time went, the largest part first."""
+    parts = sorted(phases_s.items(), key=lambda part: -part[1])
+    return "time: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in parts if seconds >= 0.5)
+
+
+def phases(runs: list[Run]) -> dict[str, float]:
+    """Seconds of each phase of the visits, summed over all trials."""
+    out: dict[str, float] = {}
+    for phase in (phase for run in runs for trial in run.trials for phase in trial.phases):
+        out[phase.name] = out.get(phase.name, 0.0) + phase.duration_s
+    return out
+
+
 def proven(status: Status, text: str) -> Text:
     """The line at the top: what the harness's self-test says of the harness."""
     return Text(text, style="green" if status is Status.PASSED else "bold yellow")
