@@ -21,10 +21,8 @@ const RESET =
   "CLOSE ALL; UNLISTEN *; RESET ALL; SELECT pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 
 /** How values are read: node-postgres' way, but a moment becomes the text that the contract wants. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === pg.types.builtins.TIMESTAMPTZ ? time : pg.types.getTypeParser(oid, format),
-};
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, time);
 
 type Statements = Readonly<Record<QueryName, { readonly name?: string; readonly text: string }>>;
 
