@@ -39,6 +39,8 @@ class Figure:
     read: Callable[[Window], float | None]
     absolute: float
     relative: float
+    judged: bool = True
+    """False: shown, and no reason to disagree."""
 
     def tolerance(self, level: float) -> float:
         return max(self.absolute, self.relative * level)
@@ -54,16 +56,31 @@ FIGURES = (
     Figure("service time p90, ms", lambda w: w.service_time_ms.p90, 0.6, 0.20),
     Figure("service time p99, ms", lambda w: w.service_time_ms.p99, 2.0, 0.40),
     Figure(
-        "response time p50, ms", lambda w: w.response_time_ms.p50 if w.response_time_ms else None, 0.3, 0.10
+        "response time p50, ms",
+        lambda w: w.response_time_ms.p50 if w.response_time_ms else None,
+        0.3,
+        0.10,
+        judged=False,
     ),
     Figure(
-        "response time p90, ms", lambda w: w.response_time_ms.p90 if w.response_time_ms else None, 0.6, 0.20
+        "response time p90, ms",
+        lambda w: w.response_time_ms.p90 if w.response_time_ms else None,
+        0.6,
+        0.20,
+        judged=False,
     ),
     Figure(
-        "response time p99, ms", lambda w: w.response_time_ms.p99 if w.response_time_ms else None, 2.0, 0.40
+        "response time p99, ms",
+        lambda w: w.response_time_ms.p99 if w.response_time_ms else None,
+        2.0,
+        0.40,
+        judged=False,
     ),
 )
-"""The generators differ in what a request costs them, and on a busy core that is time a request waits."""
+"""The generators differ in what a request costs them, and on a busy core that is time a request waits. Response times
+are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from its first send."""
+
+JUDGED = {figure.name for figure in FIGURES if figure.judged}
 
 
 class Comparison(Part):
@@ -152,7 +169,7 @@ def conclude(pairs: list[Pair], comparisons: list[Comparison]) -> tuple[Word, li
     reasons = [
         f"{c.figure}: oha {c.oha:.4g}, vegeta {c.vegeta:.4g}: {c.difference:+.3g} (tolerance {c.tolerance:.3g})"
         for c in comparisons
-        if c.verdict == "disagree"
+        if c.verdict == "disagree" and c.figure in JUDGED
     ]
     refused = {name: _refused([getattr(pair, name) for pair in pairs]) for name in ("oha", "vegeta")}
     for name, other in (("oha", "vegeta"), ("vegeta", "oha")):
@@ -161,7 +178,7 @@ def conclude(pairs: list[Pair], comparisons: list[Comparison]) -> tuple[Word, li
         ]
     if reasons:
         return "disagree", [*reasons, *_causes(pairs)]
-    found = {c.figure: c.verdict for c in comparisons}
+    found = {c.figure: c.verdict for c in comparisons if c.figure in JUDGED}
     if len(pairs) < LEAST_PAIRS:
         return "undecided", [f"only {len(pairs)} pairs were not disturbed, and {LEAST_PAIRS} are needed"]
     decided = all(found[figure.name] == "agree" for figure in FIGURES[:2])

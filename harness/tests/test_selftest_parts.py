@@ -73,11 +73,13 @@ def test_an_honest_server_that_is_refused_spoils_the_control() -> None:
 
 
 def test_the_truth_is_counted_from_when_a_request_was_due() -> None:
-    """Four requests at 10/s; the third comes 0.2 s late, and the server waits 10 ms for each."""
-    arrival = np.array([5.0, 5.1, 5.4, 5.41])
-    served = Served(arrival, arrival, arrival + 0.010)
-    assert timing.overdue(served, 10) == pytest.approx([0.0, 0.0, 0.2, 0.11])
-    assert timing.true_response(served, 10) == pytest.approx([0.01, 0.01, 0.21, 0.12])
+    """Four requests at 10/s; the third leaves 0.2 s late, and the server waits 10 ms for each."""
+    left = np.array([0.0, 0.1, 0.4, 0.41])
+    window = good_window("open", offered_rps=10, duration_s=0.4)
+    rows = make_rows(start_s=left, end_s=left + 0.012, paced_s=left)
+    one = Seen(window, rows, Report(statusCodeDistribution={}), Served(left + 5, left + 5, left + 5.010))
+    assert timing.late(one) == pytest.approx([0.0, 0.0, 0.2, 0.11])
+    assert timing.true_response(one) == pytest.approx([0.01, 0.01, 0.21, 0.12])
 
 
 def test_the_way_is_what_the_server_cannot_see() -> None:

@@ -6,7 +6,7 @@ from threading import Thread
 from tandem.errors import TandemError
 from tandem.scenario import Scenario
 from tandem.selftest.outcome import Outcome
-from tandem.selftest.stage import BROKEN, CALIBRATED, Running, Seen, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
 WINDOW_S = 5
@@ -70,7 +70,7 @@ LIMITS = [
         "database busy with others",
         "database",
         None,
-        implementation=BROKEN,
+        implementation=FAST,
         variables=POOL,
         scenario="recipe",
         hogs=2,
@@ -79,7 +79,7 @@ LIMITS = [
         "PgBouncer with one connection",
         "pool-wait",
         None,
-        implementation=BROKEN,
+        implementation=FAST,
         variables=POOL,
         scenario="recipe",
         sql=SLOW,

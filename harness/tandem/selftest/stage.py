@@ -24,6 +24,8 @@ from tandem.scenario import Answer, Scenario
 from tandem.stack import Stack
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
+FAST = "rust-async"
+"""An application that a busy database limits, and not itself."""
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
 READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
@@ -199,7 +201,7 @@ class Stage:
         base = self._prepare(CALIBRATED, self.scenario(), {})
         others = self._prepare(BROKEN, self.scenario(), {})
         try:
-            build([base, others], self.view.note)
+            build([base, others, self._prepare(FAST, self.scenario(), {})], self.view.note)
             start(base.stack, self.view.note)
             self._base = base
             yield self
