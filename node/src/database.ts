@@ -41,7 +41,6 @@ export class Database {
   constructor(config: Config, log: FastifyBaseLogger) {
     this.#pool = new pg.Pool({
       connectionString: config.databaseUrl,
-      application_name: "tandem-node",
       max: config.poolMax,
       connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS,

@@ -43,10 +43,9 @@ Connection::Connection(const std::string& url, bool prepare, Clock::time_point d
     : prepare_(prepare) {
     // The URL goes where a database name would and is expanded; what is after it cannot be changed
     // by it. A server that stops acknowledging is given up by the kernel after 2 s.
-    constexpr std::array keywords{"dbname", "client_encoding", "application_name",
-                                  "tcp_user_timeout", static_cast<const char*>(nullptr)};
-    const std::array values{url.c_str(), "UTF8", "cpp-sync", "2000",
-                            static_cast<const char*>(nullptr)};
+    constexpr std::array keywords{"dbname", "client_encoding", "tcp_user_timeout",
+                                  static_cast<const char*>(nullptr)};
+    const std::array values{url.c_str(), "UTF8", "2000", static_cast<const char*>(nullptr)};
     connection_.reset(PQconnectStartParams(keywords.data(), values.data(), 1));
     if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) {
         fail();
