@@ -109,7 +109,7 @@ def test_a_campaign_ends_with_a_record(results: Path) -> None:
     assert "shared_buffers" in configuration["postgresql"]
     assert "backend app" in configuration["haproxy.cfg"]
     assert "DB_POOL_MAX=20" in configuration["app environment"].splitlines()
-    assert json.loads(configuration["plan"])["closed_s"] == 6
+    assert json.loads(configuration["plan"])["closed_s"] == 4
     if record["verdict"] == "ok":
         assert record["summary"]["goodput_rps"] == pytest.approx(closed["goodput_rps"], rel=1e-4)
         assert record["summary"]["response_time_ms"]["p50"] > 0
