@@ -206,13 +206,12 @@ def session_verdict(
 ) -> tuple[Verdict, list[str]]:
     """Whether the session may be believed at all, and the reasons if not.
 
-    A failing reference, more than VOID_SHARE void windows, or a reference that differs from itself by more than the
+    A failing start of the reference, more than VOID_SHARE void windows, or a reference that differs from itself by more than the
     margin make it void.
     """
-    if reference.verdict is not Verdict.OK:
-        return Verdict.VOID, [
-            f"the reference is {reference.verdict}: {reason}" for reason in reference.reasons
-        ]
+    for line in (reference, entry(blocks, second(reference.entrant), {}, {})):
+        if line.verdict is not Verdict.OK:
+            return Verdict.VOID, [f"{line.entrant} is {line.verdict}: {reason}" for reason in line.reasons]
     windows = [shot.window for block in blocks for shot in block.shots if shot.window]
     void = sum(window.verdict is Verdict.VOID for window in windows)
     reasons = []
@@ -248,6 +247,14 @@ def conclude(
     for line in entries:
         _mark_ceiling(line, ceilings_rps)
     verdict, reasons = session_verdict(blocks, entries[0], again)
+    if verdict is not Verdict.OK:
+        # The blocks keep the windows; what follows from them is not published.
+        entries = [
+            line.model_copy(
+                update={"means": dict.fromkeys(METRICS), "against_reference": {}, "censored": False}
+            )
+            for line in entries
+        ]
     return Findings(
         reference=reference,
         verdict=verdict,

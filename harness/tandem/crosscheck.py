@@ -50,32 +50,22 @@ def _right(window: Window) -> float | None:
     return window.good / window.scheduled * 100 if window.scheduled else None
 
 
+def _response(percentile: str) -> Callable[[Window], float | None]:
+    def read(window: Window) -> float | None:
+        times = window.response_time_ms
+        return None if times is None else getattr(times, percentile)
+
+    return read
+
+
 FIGURES = (
     Figure("right answers, % of the scheduled", _right, 0.5, 0.0),
     Figure("service time p50, ms", lambda w: w.service_time_ms.p50, 0.3, 0.10),
     Figure("service time p90, ms", lambda w: w.service_time_ms.p90, 0.6, 0.20),
     Figure("service time p99, ms", lambda w: w.service_time_ms.p99, 2.0, 0.40),
-    Figure(
-        "response time p50, ms",
-        lambda w: w.response_time_ms.p50 if w.response_time_ms else None,
-        0.3,
-        0.10,
-        judged=False,
-    ),
-    Figure(
-        "response time p90, ms",
-        lambda w: w.response_time_ms.p90 if w.response_time_ms else None,
-        0.6,
-        0.20,
-        judged=False,
-    ),
-    Figure(
-        "response time p99, ms",
-        lambda w: w.response_time_ms.p99 if w.response_time_ms else None,
-        2.0,
-        0.40,
-        judged=False,
-    ),
+    Figure("response time p50, ms", _response("p50"), 0.3, 0.10, judged=False),
+    Figure("response time p90, ms", _response("p90"), 0.6, 0.20, judged=False),
+    Figure("response time p99, ms", _response("p99"), 2.0, 0.40, judged=False),
 )
 """The generators differ in what a request costs them, and on a busy core that is time a request waits. Response times
 are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from its first send."""

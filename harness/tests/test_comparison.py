@@ -132,3 +132,16 @@ def test_a_goodput_at_the_ceiling_is_a_lower_bound() -> None:
     found = comparison.conclude(blocks, {"A": {}, "B": {}}, {"proxy": rate * 2.1, "null": None})
     assert [line.censored for line in found.entries] == [False, True]
     assert comparison.conclude(blocks, {"A": {}, "B": {}}, {}).entries[1].ceiling_share is None
+
+
+@pytest.mark.parametrize("spoilt", ["A", "A~2"])
+def test_a_void_session_publishes_no_figure(spoilt: str) -> None:
+    blocks = make_blocks(effect=1.2)
+    good = comparison.conclude(blocks, {"A": {}, "B": {}}, {})
+    assert good.entries[1].against_reference["goodput_rps"].verdict == "faster"  # the control
+    spoil(blocks, spoilt, "invalid", 1)
+    found = comparison.conclude(blocks, {"A": {}, "B": {}}, {})
+    assert found.verdict is Verdict.VOID
+    assert spoilt in found.reasons[0]
+    assert [set(line.means.values()) for line in found.entries] == [{None}, {None}]
+    assert [line.against_reference for line in found.entries] == [{}, {}]
