@@ -43,6 +43,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     default = catalog.effective_knobs(implementation, cpus, {})
     recorded = run.environment.knobs
     chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}
+    distance = run.environment.variables.get("DB_RTT_MS")
     return Request(
         implementations=[run.implementation],
         scenario=run.scenario,
@@ -51,6 +52,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
         plan=run.plan,
         seed=seed,
         knobs=chosen,
+        db_rtt_ms=int(distance) if distance else None,
     )
 
 

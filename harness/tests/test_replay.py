@@ -187,6 +187,16 @@ def test_knobs_that_were_chosen_are_chosen_again(real: Catalog) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("variables", "asked"), [({"DB_RTT_MS": "15"}, 15), ({"DB_RTT_MS": "0"}, 0), ({}, None)]
+)
+def test_the_distance_to_the_database_is_asked_for_again(
+    real: Catalog, variables: dict[str, str], asked: int | None
+) -> None:
+    run = good_run(environment=environment(variables=variables))
+    assert _request(real, run, 7).db_rtt_ms == asked
+
+
 def test_a_single_record(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(good_run().model_dump_json())
     found: list[list[Run]] = [_recorded(tmp_path), _recorded(tmp_path / "run.json")]
