@@ -17,11 +17,13 @@ from tandem.record import Finding, Verdict, Window
 from tandem.reproduce.experiment import Experiment, ExperimentPlan
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
-from tandem.reproduce.result import Asked, Reproduction, Start, Step, conclude
+from tandem.reproduce.result import Asked, Facts, Reproduction, Start, Step, conclude
 from tandem.reproduce.witness import Seen
 from tandem.session import Session
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
+TOPOLOGY = "direct"
+"""The generator asks the application itself."""
 LONG_S = 10
 SHORT_TRIMS = {"trim_start_s": 1.0, "trim_end_s": 0.5}
 """From LONG_S on a window has the plans' usual trims; a shorter one has less to lose."""
@@ -39,7 +41,7 @@ class Work:
 
     @classmethod
     def of(
-        cls, bench: Bench, topology: str, scenario: str, plan: ExperimentPlan, window_s: int, seed: int
+        cls, bench: Bench, scenario: str, plan: ExperimentPlan, window_s: int, seed: int
     ) -> "Work":
         """Raises UsageError for names that there are not."""
         catalog = bench.catalog
@@ -57,7 +59,7 @@ class Work:
             open_load_fraction=0.5,
         ).model_copy(update=trims)
         placement = catalog.default_placement(os.cpu_count() or 1).name
-        under = Conditions(catalog, topology, placement, own, {})
+        under = Conditions(catalog, TOPOLOGY, placement, own, {})
         return cls(bench, under, Session(under, asked, bench.results, bench.view, seed))
 
     def cell(self, implementation: str, scenario: str, knobs: Mapping[str, str] | None = None) -> Cell:
@@ -117,10 +119,11 @@ class Opened:
         order: Sequence[Step],
         measure: Measure,
         runs: Mapping[str, Prepared],
+        facts: Mapping[str, Facts],
         versions: Mapping[str, str],
         beside: Callable[[Reproduction], None] = lambda found: None,
     ) -> Reproduction:
-        """Makes what is missing and concludes. versions: of further programs. beside: writes what belongs to a
+        """Makes what is missing and concludes. facts: by row. versions: of further programs. beside: writes what belongs to a
         result besides its record."""
         environments = {}
         for name, run in runs.items():
@@ -130,7 +133,7 @@ class Opened:
         starts = ordered(self.experiment, self.journal)
         times = (self.began, datetime.now(UTC))
         found = conclude(
-            self.experiment, self.journal.asked, starts, {}, environments, self._besides_s, times
+            self.experiment, self.journal.asked, starts, facts, environments, self._besides_s, times
         )
         beside(found)
         self.journal.finish(found)

@@ -20,7 +20,7 @@ from tandem.reproduce.benches import Work, failed, started
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
-from tandem.reproduce.result import Asked, Reproduction, Start, steps
+from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.tools import not_connected, oha_figures
 from tandem.reproduce.witness import Seen, Witness
@@ -44,9 +44,13 @@ class ConnectionsSpec(BaseModel):
     connections: Annotated[int, Field(ge=1)]
     idle: bool = False
     """Silent connections, whose memory is measured; no load."""
-    topology: str = "direct"
     thread_each: bool = False
     """The implementation has a thread for each connection: THREADS is set to what is needed, and counted."""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """For people."""
+        return {"connections": str(self.connections), "load": "none" if self.idle else "oha"}
 
     @property
     def group(self) -> tuple[str, bool]:
@@ -91,13 +95,13 @@ class ConnectionsSession:
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
         for spec in self._specs(experiment, plan).values():
-            under = self._work(experiment, plan, spec, 0).under
+            under = self._work(experiment, plan, 0).under
             under.check(SCENARIO, [under.catalog.implementation(spec.implementation)])
             refuse_too_many(spec.connections, self.limits, spec.threads)
 
     def run(self, experiment: Experiment, asked: Asked, resume: bool) -> Reproduction:
         specs = self._specs(experiment, asked.plan)
-        work = self._work(experiment, asked.plan, next(iter(specs.values())), asked.seed)
+        work = self._work(experiment, asked.plan, asked.seed)
         groups: dict[tuple[str, bool], list[str]] = {}
         for label, spec in specs.items():
             groups.setdefault(spec.group, []).append(label)
@@ -118,9 +122,13 @@ class ConnectionsSession:
                 told = {"block": block, "attempts": attempt, "raw": str(raw.relative_to(folder))}
                 return [start.model_copy(update=told) for start in found]
 
+            facts = {
+                label: Facts({**spec.settings, **_knobs(specs, spec.implementation)})
+                for label, spec in specs.items()
+            }
             order = steps(list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed)
             return opened.make(
-                order, measure, runs, {}, lambda found: plots.write(folder, curves(found, specs))
+                order, measure, runs, facts, {}, lambda found: plots.write(folder, curves(found, specs))
             )
 
     # ---- parts ----
@@ -131,9 +139,9 @@ class ConnectionsSession:
     def _window_s(self, plan: ExperimentPlan) -> int:
         return plan.window_s or 10
 
-    def _work(self, experiment: Experiment, plan: PlanName, spec: ConnectionsSpec, seed: int) -> Work:
+    def _work(self, experiment: Experiment, plan: PlanName, seed: int) -> Work:
         settings = experiment.plan(plan)
-        return Work.of(self.bench, spec.topology, SCENARIO, settings, self._window_s(settings), seed)
+        return Work.of(self.bench, SCENARIO, settings, self._window_s(settings), seed)
 
     def _start(
         self,

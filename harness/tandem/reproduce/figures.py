@@ -30,6 +30,10 @@ FIGURES = {
     "peak_cpu_percent": Figure("peak CPU", "%", "less", 0),
     "peak_memory_mib": Figure("peak memory", "MiB", "less", 0),
     "app_cpu_us_per_request": Figure("app CPU", "µs/request", "less", 0),
+    "app_cpu_percent": Figure("app CPU", "% of a core", "less", 0),
+    "memory_per_idle_kib": Figure("memory of an idle connection", "KiB", "less", 1),
+    "requests": Figure("answered", "requests", "more", 0),
+    "connect_errors": Figure("connect errors", "", "less", 0),
     "established": Figure("connections held", "", "more", 0),
     "errors": Figure("errors", "", "less", 0),
 }

@@ -21,7 +21,7 @@ from tandem.reproduce.benches import Work, failed, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
-from tandem.reproduce.result import Asked, Reproduction, Start, steps
+from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import ToolRun, installed, run_tool, services
 from tandem.reproduce.witness import Seen, Witness
@@ -45,7 +45,6 @@ class ToolSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     tool: Literal["wrk", "drill", "oha"]
     implementation: str
-    topology: str = "direct"
     scenario: Literal["index", "users"] = "index"
     build: Literal["release", "debug"] = "release"
     connections: Annotated[int, Field(ge=1)]
@@ -56,6 +55,12 @@ class ToolSpec(BaseModel):
     """drill's; the others have the plan's window."""
     rampup_s: Annotated[int, Field(ge=0)] = 0
     quiet: bool = True
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """For people."""
+        told = {name: str(value) for name, value in self.model_dump(exclude_defaults=True).items()}
+        return {"tool": self.tool, **told, "build": self.build}
 
     @property
     def group(self) -> tuple[str, str]:
@@ -139,6 +144,7 @@ class ToolsSession:
             opened.start(list(runs.values()))
             tools = sorted({spec.tool for spec in specs.values()})
             installed(runs[first.group].stack, tools)
+            facts = {label: Facts(spec.settings) for label, spec in specs.items()}
             told = versions(runs[first.group].stack, tools)
 
             def measure(block: int, labels: Sequence[str], attempt: int) -> list[Start]:
@@ -147,7 +153,7 @@ class ToolsSession:
                 return self._start(work, prepared, experiment, asked, specs, (block, labels, attempt), folder)
 
             order = steps(list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed)
-            return opened.make(order, measure, {prepared.name: prepared for prepared in runs.values()}, told)
+            return opened.make(order, measure, {r.name: r for r in runs.values()}, facts, told)
 
     # ---- parts ----
 
@@ -159,7 +165,7 @@ class ToolsSession:
 
     def _work(self, experiment: Experiment, plan: PlanName, spec: ToolSpec, seed: int) -> Work:
         settings = experiment.plan(plan)
-        return Work.of(self.bench, spec.topology, spec.scenario, settings, self._window_s(settings), seed)
+        return Work.of(self.bench, spec.scenario, settings, self._window_s(settings), seed)
 
     def _prepared(self, work: Work, folder: Path, group: tuple[str, str]) -> Prepared:
         implementation, build = group
