@@ -154,9 +154,7 @@ def mean(values: Sequence[float]) -> Mean | None:
     return Mean(n=len(values), mean=statistics.fmean(values), interval=t_interval(values))
 
 
-def row_result(
-    experiment: Experiment, label: str, starts: Sequence[Start], facts: Facts
-) -> RowResult:
+def row_result(experiment: Experiment, label: str, starts: Sequence[Start], facts: Facts) -> RowResult:
     """starts: of that row. Ceilings that only a measurement tells are averaged, beside the others."""
     row = experiment.row(label)
     good = [start for start in starts if start.verdict is Verdict.OK]
