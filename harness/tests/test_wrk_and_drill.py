@@ -179,7 +179,9 @@ def test_drill_counts_what_failed(fixtures: Path, name: str) -> None:
 
 def test_colours_are_no_part_of_drills_summary(fixtures: Path) -> None:
     plain = text(fixtures, "drill-good")
-    coloured = re.sub(r"^(Total requests)( +)(\d+)$", "\x1b[33m\\1\x1b[0m\\2\x1b[35m\\3\x1b[0m", plain, flags=re.M)
+    coloured = re.sub(
+        r"^(Total requests)( +)(\d+)$", "\x1b[33m\\1\x1b[0m\\2\x1b[35m\\3\x1b[0m", plain, flags=re.M
+    )
     assert coloured != plain
     assert drill.parse(coloured) == drill.parse(plain)
 
@@ -206,4 +208,6 @@ def test_half_a_summary_of_drill_is_none(fixtures: Path, missing: str) -> None:
 
 def test_a_panic_of_drill_is_told() -> None:
     with pytest.raises(TandemError, match="concurrency can not be higher"):
-        drill.parse("thread 'main' panicked: The concurrency can not be higher than the number of iterations\n")
+        drill.parse(
+            "thread 'main' panicked: The concurrency can not be higher than the number of iterations\n"
+        )

@@ -27,6 +27,8 @@ TOPOLOGY = "direct"
 LONG_S = 10
 SHORT_TRIMS = {"trim_start_s": 1.0, "trim_end_s": 0.5}
 """From LONG_S on a window has the plans' usual trims; a shorter one has less to lose."""
+START_S, WINDOW_S = 6, 3
+"""For estimates: what a fresh start and a load take besides their own seconds."""
 VARIANT = "VARIANT"
 Measure = Callable[[int, Sequence[str], int], Sequence[Start]]
 
@@ -40,9 +42,7 @@ class Work:
     session: Session
 
     @classmethod
-    def of(
-        cls, bench: Bench, scenario: str, plan: ExperimentPlan, window_s: int, seed: int
-    ) -> "Work":
+    def of(cls, bench: Bench, scenario: str, plan: ExperimentPlan, window_s: int, seed: int) -> "Work":
         """Raises UsageError for names that there are not."""
         catalog = bench.catalog
         asked = catalog.pick("scenario", scenario, catalog.scenarios)
@@ -121,7 +121,7 @@ class Opened:
         runs: Mapping[str, Prepared],
         facts: Mapping[str, Facts],
         versions: Mapping[str, str],
-        beside: Callable[[Reproduction], None] = lambda found: None,
+        beside: Callable[[Reproduction], object] = lambda found: None,
     ) -> Reproduction:
         """Makes what is missing and concludes. facts: by row. versions: of further programs. beside: writes what belongs to a
         result besides its record."""
@@ -153,7 +153,11 @@ def variant(prepared: Prepared, folder: Path, variables: dict[str, str]) -> Prep
 
 
 def started(
-    window: Window, figures: dict[str, float], findings: Sequence[Finding], seen: Seen, limit: tuple[str, list[str]]
+    window: Window,
+    figures: dict[str, float],
+    findings: Sequence[Finding],
+    seen: Seen,
+    limit: tuple[str, list[str]],
 ) -> Start:
     """What a load came to; whose row and block it is, the caller says."""
     verdict = judge.verdict(list(findings))

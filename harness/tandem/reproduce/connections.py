@@ -14,23 +14,22 @@ from tandem.idle import IdleConnections
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
 from tandem.probes.cgroup import Cgroup
-from tandem.record import Finding, Window
+from tandem.record import Finding, Verdict, Window
 from tandem.reproduce import plots
-from tandem.reproduce.benches import Work, failed, started
+from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, started
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
-from tandem.reproduce.tools import not_connected, oha_figures
+from tandem.reproduce.tool_spec import not_connected, oha_figures
 from tandem.reproduce.witness import Seen, Witness
-from tandem.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S
 from tandem.store import file_name
 from tandem.waiting import settle
 
 SCENARIO = "index"
 KIB, MIB = 1024, 1024**2
-IDLE_S = 10
+IDLE_S = 6
 """For the estimate: opening thousands of silent connections, one after the other."""
 SPARE_THREADS = 64
 """Beside one for each connection: those that wait for the next, and the harness's own connections."""
@@ -65,9 +64,9 @@ class ConnectionsSpec(BaseModel):
 def window_figures(window: Window) -> dict[str, float]:
     """The figures of a load, by the experiments' names."""
     app = window.roles["app"]
-    told = oha_figures(window) | {"app_cpu_percent": app.cpu_cores * 100}
+    told = oha_figures(window) | {"cpu_percent": app.cpu_cores * 100}
     if window.app_memory_peak_bytes is not None:
-        told["peak_memory_mib"] = window.app_memory_peak_bytes / MIB
+        told["anonymous_memory_mib"] = window.app_memory_peak_bytes / MIB
     return told
 
 
@@ -90,8 +89,8 @@ class ConnectionsSession:
     def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
         settings, specs = experiment.plan(plan), list(self._specs(experiment, plan).values())
         groups = len({spec.group for spec in specs})
-        loads = sum(IDLE_S if s.idle else self._window_s(settings) + WINDOW_OVERHEAD_S for s in specs)
-        return settings.starts * (groups * (VISIT_OVERHEAD_S + settings.warm_up_s) + loads)
+        loads = sum(IDLE_S if s.idle else self._window_s(settings) + WINDOW_S for s in specs)
+        return settings.starts * (groups * (START_S + settings.warm_up_s) + loads)
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
         for spec in self._specs(experiment, plan).values():
@@ -126,7 +125,9 @@ class ConnectionsSession:
                 label: Facts({**spec.settings, **_knobs(specs, spec.implementation)})
                 for label, spec in specs.items()
             }
-            order = steps(list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed)
+            order = steps(
+                list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed
+            )
             return opened.make(
                 order, measure, runs, facts, {}, lambda found: plots.write(folder, curves(found, specs))
             )
@@ -162,7 +163,9 @@ class ConnectionsSession:
                 for label in labels:
                     spec, load_began = specs[label], time.monotonic()
                     try:
-                        made[label] = self._idle(lab, spec) if spec.idle else self._load(work, lab, spec, plan)
+                        made[label] = (
+                            self._idle(lab, spec) if spec.idle else self._load(work, lab, spec, plan)
+                        )
                     except TandemError as error:
                         made[label] = failed(str(error))
                     made[label].spent_s = {"idle" if spec.idle else "loads": time.monotonic() - load_began}
@@ -208,10 +211,11 @@ class ConnectionsSession:
             held.release()
         start = failed("")
         if open_now < spec.connections:
+            start.verdict = Verdict.INVALID
             start.reason = f"only {open_now:,} of {spec.connections:,} silent connections stayed open"
             return start
         figures = {"memory_per_idle_kib": grown / spec.connections / KIB, "established": float(open_now)}
-        return start.model_copy(update={"verdict": "ok", "reason": None, "figures": figures})
+        return start.model_copy(update={"verdict": Verdict.OK, "reason": None, "figures": figures})
 
 
 def _knobs(specs: dict[str, ConnectionsSpec], implementation: str) -> dict[str, str]:

@@ -34,7 +34,6 @@ FIGURES = {
     "anonymous_memory_mib": Figure("peak memory by its control group", "MiB", "less", 0),
     "round_trips": Figure("round trips implied", "per request", "less", 1),
     "app_cpu_us_per_request": Figure("app CPU", "µs/request", "less", 0),
-    "app_cpu_percent": Figure("app CPU", "% of a core", "less", 0),
     "memory_per_idle_kib": Figure("memory of an idle connection", "KiB", "less", 1),
     "requests": Figure("answered", "requests", "more", 0),
     "connect_errors": Figure("connect errors", "", "less", 0),

@@ -33,9 +33,7 @@ def findings(result: ToolResult, window: Window, connections: int, established: 
     if bad:
         text = f"{share:.2%} failed: {result.failed} wrong answers, {errors.total if errors else 0} socket errors, {refused} probes"
         severe = share > 1 - COMPLETE_LEAST
-        found.append(
-            Finding(code="wrong-answers", severity="invalid" if severe else "warning", text=text)
-        )
+        found.append(Finding(code="wrong-answers", severity="invalid" if severe else "warning", text=text))
     return [*found, *host_findings(window)]
 
 

@@ -11,7 +11,7 @@ from tandem.store import write_atomically
 if TYPE_CHECKING:  # loading it takes longer than most commands
     import altair
 
-PLOTTED = ("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "peak_memory_mib", "app_cpu_percent")
+PLOTTED = ("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "anonymous_memory_mib", "cpu_percent")
 SCALES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
 WIDTH, HEIGHT = 560, 320
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

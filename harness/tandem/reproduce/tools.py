@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from tandem import drill, wrk
 from tandem.cell import Cell
@@ -15,94 +12,23 @@ from tandem.errors import TandemError, UsageError
 from tandem.generator import FOLDER, TIMEOUT_S
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
-from tandem.record import Finding, Window
-from tandem.reproduce import opinion
 from tandem.reproduce.benches import Work, failed, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
-from tandem.reproduce.toolrun import ToolRun, installed, run_tool, services
-from tandem.reproduce.witness import Seen, Witness
-from tandem.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S
+from tandem.reproduce.tool_spec import ToolSpec, asked_requests, not_connected, oha_figures, opinion_of
+from tandem.reproduce.toolrun import installed, run_tool, services, versions
+from tandem.reproduce.witness import Witness
 from tandem.store import file_name
-from tandem.tool_result import ToolResult
 
 OHA = "oha"
 DEBUG_VARIABLES = {"VARIANT": "-debug", "PROFILE": "dev"}
 DRILL_LEAST_RPS = 2_000
 """For the estimate: drill has one thread."""
-DRILL_LIMIT = "drill_requests"
-"""Of a plan's limits: no more requests by drill."""
 KEPT_CHARACTERS = 4_000
 """Of what a tool printed."""
-
-
-class ToolSpec(BaseModel):
-    """A row's `run`. Rows with the same are measured once in a start, whatever document they stand beside."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    tool: Literal["wrk", "drill", "oha"]
-    implementation: str
-    scenario: Literal["index", "users"] = "index"
-    build: Literal["release", "debug"] = "release"
-    connections: Annotated[int, Field(ge=1)]
-    """drill's concurrency."""
-    threads: Annotated[int, Field(ge=1)] = 1
-    """wrk's."""
-    requests: Annotated[int, Field(ge=1)] | None = None
-    """drill's; the others have the plan's window."""
-    rampup_s: Annotated[int, Field(ge=0)] = 0
-    quiet: bool = True
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """For people."""
-        told = {name: str(value) for name, value in self.model_dump(exclude_defaults=True).items()}
-        return {"tool": self.tool, **told, "build": self.build}
-
-    @property
-    def group(self) -> tuple[str, str]:
-        """Rows of a group share a fresh start."""
-        return self.implementation, self.build
-
-
-def asked_requests(spec: ToolSpec, plan: ExperimentPlan) -> int:
-    """How many requests drill makes under a plan. Raises UsageError where the row does not say."""
-    if spec.requests is None:
-        raise UsageError("a row of drill needs `requests`")
-    return min(spec.requests, plan.limits.get(DRILL_LIMIT, spec.requests))
-
-
-def oha_figures(window: Window) -> dict[str, float]:
-    """The figures of a measured window, by the experiments' names."""
-    errors = {reason: n for reason, n in window.failed.items() if reason.startswith("error: ")}
-    told: dict[str, float | None] = {
-        "goodput_rps": window.goodput_rps,
-        "requests": float(window.requests),
-        "mean_ms": window.service_time_ms.mean,
-        "p50_ms": window.service_time_ms.p50,
-        "p90_ms": window.service_time_ms.p90,
-        "p99_ms": window.service_time_ms.p99,
-        "max_ms": window.service_time_ms.max,
-        "app_cpu_us_per_request": window.app_cpu_us_per_request,
-        "connect_errors": float(sum(n for reason, n in errors.items() if "onnect" in reason)),
-        "errors": float(sum(window.failed.values())),
-    }
-    return {name: value for name, value in told.items() if value is not None}
-
-
-def not_connected(figures: dict[str, float], seen: Seen, connections: int) -> list[Finding]:
-    """What makes a window of many connections invalid besides the house's gates."""
-    found = []
-    if seen.established < connections:
-        text = f"only {seen.established:,} of {connections:,} connections were established"
-        found.append(Finding(code="not-connected", severity="invalid", text=text))
-    if figures["connect_errors"]:
-        text = f"{figures['connect_errors']:,.0f} connections could not be opened (connect errors)"
-        found.append(Finding(code="connect-errors", severity="invalid", text=text))
-    return found
 
 
 @dataclass
@@ -116,10 +42,12 @@ class ToolsSession:
         settings, specs = experiment.plan(plan), set(self._specs(experiment, plan).values())
         groups = len({spec.group for spec in specs})
         loads = sum(
-            asked_requests(s, settings) / DRILL_LEAST_RPS if s.tool == drill.NAME else self._window_s(settings)
+            asked_requests(s, settings) / DRILL_LEAST_RPS
+            if s.tool == drill.NAME
+            else self._window_s(settings)
             for s in specs
         )
-        each = groups * (VISIT_OVERHEAD_S + settings.warm_up_s) + loads + len(specs) * WINDOW_OVERHEAD_S
+        each = groups * (START_S + settings.warm_up_s) + loads + len(specs) * WINDOW_S
         return settings.starts * each
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
@@ -128,9 +56,13 @@ class ToolsSession:
             work.under.check(spec.scenario, [work.under.catalog.implementation(spec.implementation)])
             refuse_too_many(spec.connections, self.limits)
             if spec.tool == drill.NAME:
-                self._drill("http://app", work.cell(spec.implementation, spec.scenario), spec, experiment.plan(plan))
+                self._drill(
+                    "http://app", work.cell(spec.implementation, spec.scenario), spec, experiment.plan(plan)
+                )
             if spec.tool == wrk.NAME and spec.threads > spec.connections:
-                raise UsageError(f"row '{label}': wrk needs a connection for each of its {spec.threads} threads")
+                raise UsageError(
+                    f"row '{label}': wrk needs a connection for each of its {spec.threads} threads"
+                )
 
     def run(self, experiment: Experiment, asked: Asked, resume: bool) -> Reproduction:
         specs = self._specs(experiment, asked.plan)
@@ -152,7 +84,9 @@ class ToolsSession:
                 folder = opened.journal.folder / "raw" / f"{block}-{prepared.name}"
                 return self._start(work, prepared, experiment, asked, specs, (block, labels, attempt), folder)
 
-            order = steps(list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed)
+            order = steps(
+                list(groups.values()), experiment.plan(asked.plan).starts, opened.journal.asked.seed
+            )
             return opened.make(order, measure, {r.name: r for r in runs.values()}, facts, told)
 
     # ---- parts ----
@@ -169,7 +103,11 @@ class ToolsSession:
 
     def _prepared(self, work: Work, folder: Path, group: tuple[str, str]) -> Prepared:
         implementation, build = group
-        own = folder / "stack" / file_name(implementation if build == "release" else f"{implementation}-{build}")
+        own = (
+            folder
+            / "stack"
+            / file_name(implementation if build == "release" else f"{implementation}-{build}")
+        )
         prepared = work.prepare(implementation, "index", own)
         return prepared if build == "release" else variant(prepared, own, DEBUG_VARIABLES)
 
@@ -194,7 +132,12 @@ class ToolsSession:
                 for label in labels:
                     if specs[label] not in made:
                         made[specs[label]] = self._load(
-                            work, prepared, lab, experiment.plan(asked.plan), specs[label], folder / file_name(label)
+                            work,
+                            prepared,
+                            lab,
+                            experiment.plan(asked.plan),
+                            specs[label],
+                            folder / file_name(label),
                         )
         except TandemError as error:
             for label in labels:
@@ -288,7 +231,9 @@ class ToolsSession:
     def _drill(self, base: str, cell: Cell, spec: ToolSpec, plan: ExperimentPlan) -> drill.Drill:
         """Raises UsageError where its requests cannot be made."""
         scenario = cell.scenario
-        paths = tuple(scenario.path.replace("{id}", str(i)) for i in scenario.expanded_ids) or (scenario.path,)
+        paths = tuple(scenario.path.replace("{id}", str(i)) for i in scenario.expanded_ids) or (
+            scenario.path,
+        )
         requests = asked_requests(spec, plan)
         load = drill.Drill(base, paths, spec.connections, requests, spec.rampup_s, TIMEOUT_S, spec.quiet)
         try:
@@ -296,19 +241,3 @@ class ToolsSession:
         except TandemError as error:
             raise UsageError(str(error)) from None
         return load
-
-
-def opinion_of(result: ToolResult, made: ToolRun, spec: ToolSpec) -> Start:
-    """A tool's own figures as a row's start."""
-    window = made.window
-    figures = opinion.figures(result, made.app_cpu_s, window.probes)
-    # drill opens connections when it needs them; its concurrency says how many there are at the most.
-    wanted = spec.connections if spec.tool == wrk.NAME else 0
-    found = opinion.findings(result, window, wanted, made.seen.established)
-    answered = window.model_copy(
-        update={"requests": result.requests, "goodput_rps": figures["goodput_rps"]}
-    )
-    start = started(answered, figures, found, made.seen, limit(answered, made.seen.busiest_generator_thread_cores))
-    start.warnings.append(opinion.NOTE)
-    return start
-
