@@ -12,7 +12,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.generator import FOLDER, TIMEOUT_S
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
-from tandem.reproduce.benches import Work, failed, started, variant
+from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
