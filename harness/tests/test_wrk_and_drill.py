@@ -33,10 +33,12 @@ def test_the_command_line_of_wrk() -> None:
 
 def test_a_good_summary_of_wrk(fixtures: Path) -> None:
     found = wrk.parse(text(fixtures, "wrk-good"))
-    assert (found.requests, found.failed, found.duration_s) == (142_045, 0, pytest.approx(2.01))
+    assert (found.requests, found.failed) == (142_045, 0)
+    assert found.duration_s == pytest.approx(2.01)
     assert found.requests_rps == 70_672.95
     assert found.latency_mean_ms == 1.16
-    assert (found.latency_p50_ms, found.latency_p90_ms) == (pytest.approx(0.317), 3.59)
+    assert found.latency_p50_ms == pytest.approx(0.317)
+    assert found.latency_p90_ms == 3.59
     assert (found.latency_p99_ms, found.latency_max_ms) == (8.32, 16.60)
     assert found.socket_errors is not None
     assert found.socket_errors.total == 0
@@ -159,8 +161,8 @@ def test_a_good_summary_of_drill(fixtures: Path) -> None:
     assert found.latency_mean_ms is not None
     assert found.latency_p50_ms is not None
     assert found.latency_p99_ms is not None
-    # Two iterations at a time, one thread: both are in flight nearly always.
-    assert found.requests_rps * found.latency_mean_ms / 1e3 == pytest.approx(2, abs=0.5)
+    # Two iterations at a time; what its one thread does between requests is in no latency.
+    assert found.requests_rps * found.latency_mean_ms / 1e3 <= 2
     assert 0 < found.latency_p50_ms <= found.latency_p99_ms
     assert found.socket_errors is None
 

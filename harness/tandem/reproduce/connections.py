@@ -93,7 +93,8 @@ class ConnectionsSession:
         return settings.starts * (groups * (START_S + settings.warm_up_s) + loads)
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
-        for spec in self._specs(experiment, plan).values():
+        specs = self._specs(experiment, plan).values()
+        for spec in sorted(specs, key=lambda spec: -spec.connections):  # what is told fits all
             under = self._work(experiment, plan, 0).under
             under.check(SCENARIO, [under.catalog.implementation(spec.implementation)])
             refuse_too_many(spec.connections, self.limits, spec.threads)

@@ -49,7 +49,8 @@ def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"])
     known = FIGURES[figure]
     implementations = list(dict.fromkeys(point.implementation for point in points))
     axis = f"{known.title}, {known.unit}" if known.unit else known.title
-    base = alt.Chart(alt.Data(values=rows(points, figure, scale))).encode(
+    data = alt.Data(values=rows(points, figure, scale))  # type: ignore[no-untyped-call]
+    base = alt.Chart(data).encode(
         x=alt.X("connections:Q", title="connections").scale(type=scale),
         y=alt.Y("value:Q", title=axis).scale(type=scale),
         color=alt.Color("implementation:N", title=None, sort=implementations).scale(
@@ -59,7 +60,8 @@ def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"])
     shape = alt.Shape("implementation:N", title=None, sort=implementations).scale(domain=implementations)
     layers = alt.layer(base.mark_line(), base.encode(shape=shape).mark_point(filled=True, size=50))
     title = f"{axis} against connections ({scale} axes)"
-    return layers.properties(width=WIDTH, height=HEIGHT, title=title).configure(background="white")
+    drawn: alt.LayerChart = layers.properties(width=WIDTH, height=HEIGHT, title=title)
+    return drawn.configure(background="white")
 
 
 def svg(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> str:

@@ -74,7 +74,7 @@ class ToolsSession:
         with work.open(experiment, asked, resume) as opened:
             runs = {group: self._prepared(work, opened.journal.folder, group) for group in groups}
             opened.start(list(runs.values()))
-            tools = sorted({spec.tool for spec in specs.values()})
+            tools: list[str] = sorted({spec.tool for spec in specs.values()})
             installed(runs[first.group].stack, tools)
             facts = {label: Facts(spec.settings) for label, spec in specs.items()}
             told = versions(runs[first.group].stack, tools)
