@@ -31,6 +31,7 @@ class HttpSession:
     """Kind `http`. `run` may be called once."""
 
     bench: Bench
+    session: type[Session] = Session
     _runs: dict[str, Prepared] = field(default_factory=dict)
     """By group."""
     _settings: dict[str, Setting] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class HttpSession:
     def run(self, experiment: Experiment, asked: Asked, resume: bool) -> Reproduction:
         chosen = settings(self.bench.catalog, experiment, asked.plan)
         self._settings = {setting.row.label: setting for setting in chosen}
-        session = Session(
+        session = self.session(
             chosen[0].under, chosen[0].scenario, self.bench.results, self.bench.view, asked.seed
         )
         started = session.now()
