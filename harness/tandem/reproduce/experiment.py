@@ -149,7 +149,9 @@ def read_all(root: Path) -> dict[str, Experiment]:
 
 
 def pick(experiments: dict[str, Experiment], name: str) -> Experiment:
-    """Raises UsageError, with the nearest name, for one that there is not."""
+    """The experiment of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+    if name.endswith(".toml"):
+        return read(Path(name))
     if name not in experiments:
         raise unknown("experiment", name, experiments)
     return experiments[name]
