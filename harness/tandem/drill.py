@@ -1,8 +1,8 @@
 """drill, which measured one of the documents: iterations of a plan, a summary as text.
 
 https://github.com/fcsonline/drill. Read in the source of 0.9.1: everything runs on one thread; the ramp-up is divided
-by the iterations as whole seconds, so it does nothing where there are more iterations than seconds; what cannot
-connect is an answer 520; without --quiet every request prints a line; times are rounded unless --nanosec is given.
+by the iterations as whole seconds, and where that is none each iteration still waits for the next tick of a timer
+of 1 ms, so with a ramp-up a rate is mostly that timer's; what cannot connect is an answer 520; without --quiet every request prints a line; times are rounded unless --nanosec is given.
 """
 
 import json

@@ -6,13 +6,18 @@ from xml.etree import ElementTree
 
 import pytest
 from harness_samples import good_window, quiet_roles, role
+from rich.console import Console
 
 from tandem import wrk
+from tandem.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.live import Lines
 from tandem.record import Verdict, Window
 from tandem.reproduce import connections, opinion, plots, tool_spec
-from tandem.reproduce.benches import failed, started
+from tandem.reproduce.benches import Work, failed, loaded, started
 from tandem.reproduce.connections import ConnectionsSpec
+from tandem.reproduce.experiment import ExperimentPlan
+from tandem.reproduce.kinds import Bench
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import split
 from tandem.reproduce.witness import Seen, count_served
@@ -100,7 +105,24 @@ def test_one_thread_of_a_generator_with_more_cores_is_a_limit() -> None:
     assert limit(window(roles=roles), None)[0] == "latency-bound"
 
 
+def test_a_generator_that_keeps_requests_back_is_the_limit() -> None:
+    """drill with a ramp-up: two iterations at a time, 1,458/s, 0.22 ms each, and no CPU busy."""
+    roles = quiet_roles(loadgen=role(0.14, "3"), app=role(0.07, "4"))
+    found, evidence = limit(window(roles=roles), 0.14, 1_458 * 0.22e-3 / 2)
+    assert found == "generator"
+    assert "16% of its connections" in evidence[-1]
+    assert limit(window(roles=roles), 0.14, 0.9)[0] == "latency-bound"
+    busy = quiet_roles(loadgen=role(0.14, "3"), app=role(0.99, "4"))
+    assert limit(window(roles=busy), 0.14, 0.1)[0] == "app-cpu"
+
+
 # ---- second opinions ----
+
+
+def test_a_load_that_took_too_long_is_refused(fixtures: Path) -> None:
+    stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
+    assert [f.code for f in opinion.findings(stuck, window(), 1, 1, asked_s=5.0)] == ["overrun", "no-answers"]
+    assert opinion.findings(RESULT, window(), 1, 1, asked_s=10.0) == []
 
 
 def codes(result: ToolResult, made: Window, established: int = 10_000) -> dict[str, str]:
@@ -186,6 +208,15 @@ def test_figures_of_a_load_of_connections() -> None:
     assert found["cpu_percent"] == pytest.approx(50)
     assert found["anonymous_memory_mib"] == pytest.approx(50)
     assert found["mean_ms"] == 5.0
+
+
+def test_connections_are_opened_before_the_measured_part(real: Catalog, tmp_path: Path) -> None:
+    bench = Bench(real, tmp_path, Lines(Console(quiet=True)))
+    cell = Work.of(bench, "index", ExperimentPlan(starts=1), 5, 0).cell("cpp-async", "index")
+    few, seconds = loaded(cell, 100)
+    assert (few.scenario.connections, few.plan.trim_start_s, seconds) == (100, 1.5, 5)
+    many, seconds = loaded(cell, 10_000)
+    assert (many.scenario.connections, many.plan.trim_start_s, seconds) == (10_000, 5.5, 9)
 
 
 def test_a_failed_load_has_a_reason() -> None:

@@ -69,6 +69,12 @@ def test_wrk_counts_wrong_answers_and_late_ones_apart(fixtures: Path) -> None:
     assert late.failed == 0
 
 
+def test_wrk_that_never_sent_is_read(fixtures: Path) -> None:
+    """It spent its time looking for free source ports."""
+    found = wrk.parse(text(fixtures, "wrk-stuck"))
+    assert (found.requests, found.requests_rps, found.duration_s) == (0, 0, 8.67)
+
+
 @pytest.mark.parametrize("missing", ["Requests/sec", "requests in", "Latency  ", "threads and"])
 def test_half_a_summary_of_wrk_is_none(fixtures: Path, missing: str) -> None:
     lines = [line for line in text(fixtures, "wrk-good").splitlines() if missing not in line]

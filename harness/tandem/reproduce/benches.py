@@ -25,10 +25,12 @@ from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 TOPOLOGY = "direct"
 """The generator asks the application itself."""
 LONG_S = 10
-SHORT_TRIMS = {"trim_start_s": 1.0, "trim_end_s": 0.5}
+SHORT_TRIMS = {"trim_start_s": 1.5, "trim_end_s": 0.5}
 """From LONG_S on a window has the plans' usual trims; a shorter one has less to lose."""
 START_S, WINDOW_S = 6, 3
 """For estimates: what a fresh start and a load take besides their own seconds."""
+OPENING_S_PER_THOUSAND = 0.4
+"""oha opens its connections while it asks: so long is added before the measured part."""
 VARIANT = "VARIANT"
 Measure = Callable[[int, Sequence[str], int], Sequence[Start]]
 
@@ -142,6 +144,19 @@ class Opened:
     def _built(self, name: str, seconds: float) -> None:
         if seconds >= TOLD_FROM_S:
             self.work.bench.view.note(f"  {name}: {seconds:.0f} s")
+
+
+def opening_s(connections: int) -> int:
+    """Whole seconds in which so many connections are opened."""
+    return int(connections / 1000 * OPENING_S_PER_THOUSAND)
+
+
+def loaded(cell: Cell, connections: int) -> tuple[Cell, int]:
+    """The cell with so many connections, and how many seconds its window takes: the plan's, and those of opening them."""
+    more = opening_s(connections)
+    plan = cell.plan.model_copy(update={"trim_start_s": cell.plan.trim_start_s + more})
+    scenario = cell.scenario.model_copy(update={"connections": connections})
+    return replace(cell, scenario=scenario, plan=plan), cell.plan.closed_s + more
 
 
 def variant(prepared: Prepared, folder: Path, variables: dict[str, str]) -> Prepared:

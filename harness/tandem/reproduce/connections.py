@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from tandem.prepare import Prepared
 from tandem.probes.cgroup import Cgroup
 from tandem.record import Finding, Verdict, Window
 from tandem.reproduce import plots
-from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, started
+from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, opening_s, started
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
@@ -89,7 +89,8 @@ class ConnectionsSession:
     def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
         settings, specs = experiment.plan(plan), list(self._specs(experiment, plan).values())
         groups = len({spec.group for spec in specs})
-        loads = sum(IDLE_S if s.idle else self._window_s(settings) + WINDOW_S for s in specs)
+        each = self._window_s(settings) + WINDOW_S
+        loads = sum(IDLE_S if s.idle else each + opening_s(s.connections) for s in specs)
         return settings.starts * (groups * (START_S + settings.warm_up_s) + loads)
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
@@ -165,7 +166,7 @@ class ConnectionsSession:
                     spec, load_began = specs[label], time.monotonic()
                     try:
                         made[label] = (
-                            self._idle(lab, spec) if spec.idle else self._load(work, lab, spec, plan)
+                            self._idle(lab, spec) if spec.idle else self._load(work, prepared, lab, spec)
                         )
                     except TandemError as error:
                         made[label] = failed(str(error))
@@ -177,12 +178,11 @@ class ConnectionsSession:
         first.spent_s = {**first.spent_s, "fresh starts": ready_s or time.monotonic() - began}
         return [made[label].model_copy(update={"row": label}) for label in labels]
 
-    def _load(self, work: Work, lab: BenchLab, spec: ConnectionsSpec, plan: ExperimentPlan) -> Start:
-        scenario = lab.cell.scenario.model_copy(update={"connections": spec.connections})
-        lab.ask_for(replace(lab.cell, scenario=scenario), lab.cell.load_address)
-        window_s = self._window_s(plan)
+    def _load(self, work: Work, prepared: Prepared, lab: BenchLab, spec: ConnectionsSpec) -> Start:
+        cell, window_s = loaded(prepared.cell, spec.connections)
+        lab.ask_for(cell, cell.load_address)
         work.session.view.phase(f"{spec.connections:,} connections", window_s)
-        with Witness(lab.stack.service("app"), lab.stack.service("loadgen")) as witness:
+        with Witness(lab.stack.service("app"), lab.stack.service("loadgen"), spec.connections) as witness:
             window = lab.measure("closed", window_s, None)
         text = window.model_dump_json(indent=1)
         (lab.folder / f"{spec.connections}.json").write_text(text + "\n")

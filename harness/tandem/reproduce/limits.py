@@ -8,8 +8,8 @@ from tandem.errors import UsageError
 
 RESERVED_FILES = 100
 """What a program has open besides its connections; ours have at most a few dozen."""
-PORTS = 60_999 - 32_768 + 1
-"""A container's own range of source ports: so many connections can one address have to another's one port."""
+PORTS = 65_535 - 1_024 + 1
+"""The generator's source ports (compose/stack.yaml): so many connections can one address have to another's one port."""
 RESERVED_THREADS = 2_000
 """What the rest of the host needs of the process numbers that all share."""
 MAPPINGS_PER_THREAD = 2

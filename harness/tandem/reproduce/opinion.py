@@ -9,12 +9,22 @@ from tandem.judge import COMPLETE_LEAST, host_findings
 from tandem.record import Finding, Window
 from tandem.tool_result import ToolResult
 
+OVERRUN = 1.3
+"""wrk begins its time before its connections are open, and prints it late where that took long."""
 NOTE = "a second opinion: the tool's own summary, without rows"
 
 
-def findings(result: ToolResult, window: Window, connections: int, established: int) -> list[Finding]:
-    """window: of the load, made without rows. connections: that were asked for; established: that the kernel saw."""
+def findings(
+    result: ToolResult, window: Window, connections: int, established: int, asked_s: float | None = None
+) -> list[Finding]:
+    """window: of the load, made without rows. connections: that were asked for; established: that the kernel saw.
+    asked_s: how long the load was to take, where it was told."""
     found = []
+    if asked_s is not None and result.duration_s > OVERRUN * asked_s:
+        text = (
+            f"the tool took {result.duration_s:.1f} s for a load of {asked_s:.0f} s: it was not ready to send"
+        )
+        found.append(_invalid("overrun", text))
     if result.requests == 0:
         found.append(_invalid("no-answers", "not one request was answered"))
     if established < connections:

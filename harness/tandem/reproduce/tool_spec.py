@@ -86,16 +86,18 @@ def not_connected(figures: dict[str, float], seen: Seen, connections: int) -> li
     return found
 
 
-def opinion_of(result: ToolResult, made: ToolRun, spec: ToolSpec) -> Start:
-    """A tool's own figures as a row's start."""
+def opinion_of(result: ToolResult, made: ToolRun, spec: ToolSpec, asked_s: float | None) -> Start:
+    """A tool's own figures as a row's start. asked_s: how long its load was to take, where it was told."""
     window = made.window
     figures = opinion.figures(result, made.app_cpu_s, window.probes)
     # drill opens connections when it needs them; its concurrency says how many there are at the most.
     wanted = spec.connections if spec.tool == wrk.NAME else 0
-    found = opinion.findings(result, window, wanted, made.seen.established)
+    found = opinion.findings(result, window, wanted, made.seen.established, asked_s)
     answered = window.model_copy(update={"requests": result.requests, "goodput_rps": figures["goodput_rps"]})
-    start = started(
-        answered, figures, found, made.seen, limit(answered, made.seen.busiest_generator_thread_cores)
-    )
+    share = None
+    if result.latency_mean_ms is not None:
+        share = result.requests_rps * result.latency_mean_ms / 1e3 / spec.connections
+    named = limit(answered, made.seen.busiest_generator_thread_cores, share)
+    start = started(answered, figures, found, made.seen, named)
     start.warnings.append(opinion.NOTE)
     return start

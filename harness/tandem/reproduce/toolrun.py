@@ -90,7 +90,7 @@ def run_tool(
         prober.start()
         try:
             watch.start()
-            with Witness(roles["app"], roles["loadgen"]) as witness:
+            with Witness(roles["app"], roles["loadgen"], connections) as witness:
                 said = stack.execute("loadgen", ["sh", "-c", _SCRIPT, "sh", *command])
         finally:
             prober.stop()

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem import drill, wrk
@@ -12,7 +12,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.generator import FOLDER, TIMEOUT_S
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
-from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, started, variant
+from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
@@ -25,8 +25,8 @@ from tandem.store import file_name
 
 OHA = "oha"
 DEBUG_VARIABLES = {"VARIANT": "-debug", "PROFILE": "dev"}
-DRILL_LEAST_RPS = 2_000
-"""For the estimate: drill has one thread."""
+DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
+"""For the estimate: what its one thread makes at least; and, with a ramp-up, each iteration at a time."""
 KEPT_CHARACTERS = 4_000
 """Of what a tool printed."""
 
@@ -42,7 +42,7 @@ class ToolsSession:
         settings, specs = experiment.plan(plan), set(self._specs(experiment, plan).values())
         groups = len({spec.group for spec in specs})
         loads = sum(
-            asked_requests(s, settings) / DRILL_LEAST_RPS
+            asked_requests(s, settings) / min(DRILL_RPS, DRILL_RAMPED_RPS * s.connections)
             if s.tool == drill.NAME
             else self._window_s(settings)
             for s in specs
@@ -167,7 +167,7 @@ class ToolsSession:
         """One load, verified before and after. A TandemError makes it failed, and the next load goes on."""
         began = time.monotonic()
         cell = work.cell(spec.implementation, spec.scenario, prepared.knobs)
-        cell = replace(cell, scenario=cell.scenario.model_copy(update={"connections": spec.connections}))
+        cell, window_s = loaded(cell, spec.connections)
         folder.mkdir(parents=True, exist_ok=True)
         try:
             lab.ask_for(cell, cell.load_address)
@@ -176,7 +176,7 @@ class ToolsSession:
                 raise TandemError(before[0].text)
             work.session.view.phase(spec.tool, self._window_s(plan))
             if spec.tool == OHA:
-                found = self._oha(lab, spec, folder, self._window_s(plan))
+                found = self._oha(lab, spec, folder, window_s)
             else:
                 found = self._tool(work, prepared, cell, spec, plan, folder)
             after = lab.verify()
@@ -192,7 +192,7 @@ class ToolsSession:
         app, loadgen = lab.stack.service("app"), lab.stack.service("loadgen")
         kept, lab.folder = lab.folder, folder
         try:
-            with Witness(app, loadgen) as witness:
+            with Witness(app, loadgen, spec.connections) as witness:
                 window = lab.measure("closed", window_s, None)
         finally:
             lab.folder = kept
@@ -226,7 +226,8 @@ class ToolsSession:
             command, parse = own.arguments(), wrk.parse
         made = run_tool(prepared.stack, cell, roles, command, spec.connections, work.session.view.sample)
         (folder / f"{spec.tool}.txt").write_text(made.text[-KEPT_CHARACTERS:])
-        return opinion_of(parse(made.text), made, spec)
+        asked_s = float(self._window_s(plan)) if spec.tool == wrk.NAME else None
+        return opinion_of(parse(made.text), made, spec, asked_s)
 
     def _drill(self, base: str, cell: Cell, spec: ToolSpec, plan: ExperimentPlan) -> drill.Drill:
         """Raises UsageError where its requests cannot be made."""
