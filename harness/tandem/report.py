@@ -13,6 +13,7 @@ _STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", 
 
 BOTTLENECKS = {
     "generator": "the load generator",
+    "generator-thread": "one thread of the load generator",
     "proxy": "HAProxy",
     "pooler": "PgBouncer's CPU",
     "faults": "the latency proxy",
