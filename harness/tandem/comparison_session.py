@@ -8,11 +8,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 from tandem import comparison
 from tandem.around import ceilings_of
 from tandem.catalog import Pairing
 from tandem.comparison import Block, Comparison, Shot, second
+from tandem.duet import duet, rate_each
 from tandem.entrant import Entrant
 from tandem.errors import TandemError, UsageError
 from tandem.lab import BenchLab
@@ -23,8 +25,8 @@ from tandem.schedule import alternation
 from tandem.session import Session
 from tandem.store import Store, write_atomically
 
-START_S, AROUND_WINDOW_S = 3.5, 1.3
-"""What a start and a window cost besides warm-up and load, for the estimate."""
+START_S, AROUND_WINDOW_S, AROUND_DUET_S = 3.5, 1.3, 2
+"""What a start, a window and one of all at once cost besides warm-up and load, for the estimate."""
 AWAKE_S = 0.2
 """A thawed application gets so long to read what came in while it was frozen."""
 
@@ -41,7 +43,8 @@ def estimate_s(pairing: Pairing, entrants: int) -> float:
     """How long the blocks take. entrants: without the reference's second start."""
     starts = entrants + 1
     windows = starts * pairing.rounds * (pairing.window_s + AROUND_WINDOW_S)
-    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows)
+    duets = pairing.duet_s + AROUND_DUET_S if pairing.duet_s else 0
+    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows + duets)
 
 
 @dataclass
@@ -119,6 +122,7 @@ class ComparisonSession(Session):
         labs: dict[str, BenchLab] = {}
         refused: dict[str, str] = {}
         shots: list[Shot] = []
+        duets: list[Shot] = []
         first, starts = next(iter(prepared.values())), [entrant.label for entrant in planned.starts]
         try:
             with self._timed("start"):
@@ -137,6 +141,9 @@ class ComparisonSession(Session):
                     if name not in refused:
                         shots += self._shots(number, name, labs[name], pairing)
             self.view.note(f"  {_told(shots)}")
+            if pairing.duet_s:
+                up = {name: lab for name, lab in labs.items() if name not in refused}
+                duets = self._duets(up, shots, pairing.duet_s)
         finally:
             with self._timed("stop"):
                 for lab in labs.values():
@@ -146,6 +153,7 @@ class ComparisonSession(Session):
             started_at=began,
             starts=starts,
             shots=shots,
+            duets=duets,
             refused=refused,
             phases_s=dict(self._phases),
         )
@@ -190,6 +198,37 @@ class ComparisonSession(Session):
         self._phases["around windows"] += seconds - pairing.window_s
         return Shot(round=number, entrant=name, window=window, refused=refused, seconds=seconds)
 
+    def _duets(self, labs: dict[str, BenchLab], shots: list[Shot], seconds: int) -> list[Shot]:
+        """One window of all at once; a second one if the host spoiled the first. None where one has no rate alone."""
+        alone = {
+            name: [rate for shot in shots if shot.entrant == name and (rate := _rate_rps(shot))]
+            for name in labs
+        }
+        if not all(alone.values()):
+            return []
+        rate_rps = rate_each([fmean(rates) for rates in alone.values()])
+        for lab in labs.values():
+            lab.stack.unpause()
+        time.sleep(AWAKE_S)
+        out: list[Shot] = []
+        for number in (1, 2):
+            began = time.monotonic()
+            windows: dict[str, Window] = {}
+            refused = None
+            with self._timed("all at once"):
+                try:
+                    windows = duet(labs, seconds, rate_rps)
+                except TandemError as error:
+                    refused = str(error)
+            took_s = time.monotonic() - began
+            out += [
+                Shot(round=number, entrant=name, window=windows.get(name), refused=refused, seconds=took_s)
+                for name in labs
+            ]
+            if all(window.verdict is not Verdict.VOID for window in windows.values()):
+                break
+        return out
+
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
         began = time.monotonic()
@@ -206,6 +245,11 @@ def _end(lab: BenchLab) -> None:
         lab.collect()
     with suppress(TandemError):
         lab.stop()
+
+
+def _rate_rps(shot: Shot) -> float | None:
+    window = shot.window
+    return window.goodput_rps if window is not None and window.verdict is Verdict.OK else None
 
 
 def _told(shots: list[Shot]) -> str:

@@ -38,6 +38,13 @@ def test_three_entrants_are_measured_in_turn_and_leave_nothing(tmp_path: Path) -
     assert order[4:] == order[3::-1]  # the second round runs backwards
     # Who was asked did the work: the frozen ones used no CPU at that time, so each window has its own CPU.
     assert all(shot["window"]["roles"]["app"]["cpu_cores"] > 0.05 for shot in block["shots"])
+    # Then all at once, at one rate, and the statements of all were counted together.
+    together = {shot["entrant"]: shot["window"] for shot in block["duets"]}
+    assert list(together) == block["starts"]
+    assert len({window["offered_rps"] for window in together.values()}) == 1
+    answered = sum(window["good"] + window["probes"] for window in together.values())
+    assert together["rust-async"]["statements"]["session"]["calls"] == pytest.approx(answered, rel=0.01)
+    assert all(entry["means"]["duet_cpu_us_per_request"] > 20 for entry in entries.values())
     left = subprocess.run(
         ["docker", "ps", "-aq", "--filter", "label=com.docker.compose.project=tandem-bench"],
         capture_output=True,
