@@ -211,7 +211,10 @@ class Stack:
         self.container("app").pause()
 
     def unpause(self) -> None:
-        self.container("app").unpause()
+        """Thaws the application, if it is frozen."""
+        container = self.container("app")
+        if container.state.paused:
+            container.unpause()
 
     def down(self) -> None:
         """Removes the project's containers, network and volumes, found by Compose's own project label."""
