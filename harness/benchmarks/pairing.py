@@ -106,7 +106,7 @@ def alternation(folder: Path, reference: str) -> None:
             print(line(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
 
     if any(block.duets for block in blocks):
-        together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks)
+        together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks if block.duets)
         for name in ("CPU per request", "CPU, stolen seconds cut"):
             pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in blocks]
             print(line(f"{name}, all at once", pairs, starts_s + together_s))

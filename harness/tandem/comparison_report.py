@@ -63,6 +63,9 @@ def _effect(found: Comparison, metric: str) -> str:
         for entry in found.findings.entries
         if (compared := entry.against_reference.get(metric)) is not None
     ]
+    again = found.findings.same_against_itself.get(metric)
+    if again is not None and len(found.findings.entries) == 1:
+        effects = [(second(found.findings.reference), again.ratio.detectable_ratio)]
     told = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
     return f"smallest difference that {found.blocks} such blocks would find (80 % power): {', '.join(told) or '–'}"
 

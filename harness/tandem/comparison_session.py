@@ -14,7 +14,7 @@ from tandem import comparison
 from tandem.around import ceilings_of
 from tandem.catalog import Pairing
 from tandem.comparison import Block, Comparison, Shot, second
-from tandem.duet import duet, rate_each
+from tandem.duet import duet, rates
 from tandem.entrant import Entrant
 from tandem.errors import TandemError, UsageError
 from tandem.lab import BenchLab
@@ -142,7 +142,7 @@ class ComparisonSession(Session):
                         shots += self._shots(number, name, labs[name], pairing)
             self.view.note(f"  {_told(shots)}")
             if pairing.duet_s:
-                up = {name: lab for name, lab in labs.items() if name not in refused}
+                up = {name: labs[name] for name in starts if name not in refused}
                 duets = self._duets(up, shots, pairing.duet_s)
         finally:
             with self._timed("stop"):
@@ -206,7 +206,7 @@ class ComparisonSession(Session):
         }
         if not all(alone.values()):
             return []
-        rate_rps = rate_each([fmean(rates) for rates in alone.values()])
+        rates_rps = rates([fmean(found) for found in alone.values()])
         for lab in labs.values():
             lab.stack.unpause()
         time.sleep(AWAKE_S)
@@ -217,7 +217,7 @@ class ComparisonSession(Session):
             refused = None
             with self._timed("all at once"):
                 try:
-                    windows = duet(labs, seconds, rate_rps)
+                    windows = duet(labs, seconds, rates_rps)
                 except TandemError as error:
                     refused = str(error)
             took_s = time.monotonic() - began

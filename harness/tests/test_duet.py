@@ -4,7 +4,7 @@ import pytest
 from harness_samples import EXPECTED, STATEMENTS, good_window
 from harness_windows import series
 
-from tandem.duet import SHARE, of_one, rate_each, together
+from tandem.duet import of_one, rates, together
 from tandem.observe import Observed
 from tandem.probes.cgroup import Usage
 from tandem.record import Statement, Verdict, Window
@@ -26,8 +26,13 @@ def answered(windows: dict[str, Window]) -> int:
 
 
 def test_all_together_stay_below_what_the_slowest_reaches_alone() -> None:
-    assert rate_each([1000.0, 400.0]) == int(400 * SHARE / 2)
-    assert rate_each([0.5]) == 1
+    assert rates([1000.0, 400.0]) == [120, 121]
+    assert sum(rates([1000.0, 400.0])) < 400
+    assert rates([0.5]) == [1]
+
+
+def test_no_two_are_asked_in_step() -> None:
+    assert len(set(rates([500.0] * 4))) == 4
 
 
 def test_each_window_sees_its_own_application_and_forgets_none() -> None:
