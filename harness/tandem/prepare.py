@@ -116,6 +116,7 @@ class Conditions:
             handler_threads=None if threads is None else workers * threads,
             db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
             resets=knobs.get("DB_RESET") == "1",
+            time_zone=knobs.get("DB_TIME_ZONE") == "request",
             load_address=load_address,
             proxied=load_address.startswith("proxy"),
             answers=read_answers(scenario, root / "contract"),

@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
 
-use crate::config::Config;
+use crate::config::{Config, TimeZone};
 use crate::errors::Error;
 use crate::queries::Query;
 
@@ -25,6 +25,7 @@ pub(crate) type Lease<'a> = PooledConnection<'a, Manager>;
 pub(crate) struct Database {
     pool: Pool<Manager>,
     reset: bool,
+    time_zone: TimeZone,
 }
 
 impl Database {
@@ -44,7 +45,17 @@ impl Database {
         Self {
             pool,
             reset: config.db_reset && config.db_persistent,
+            time_zone: config.db_time_zone,
         }
+    }
+
+    /// The connection that a request begins with: its time zone may be for the request to set.
+    pub(crate) async fn begin(&self, queries: &[Query]) -> Result<Lease<'_>, Error> {
+        let mut connection = self.acquire(queries).await?;
+        if self.time_zone == TimeZone::Request {
+            connection.command("SET TIME ZONE 'UTC'").await?;
+        }
+        Ok(connection)
     }
 
     /// A live connection on which these statements are prepared. Dead ones go back, where they are
