@@ -149,7 +149,8 @@ class BenchLab:
         groups["harness"] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
         proxy = HAProxy(self._services["proxy"].address) if self.cell.proxied else None
         pooler = PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None
-        sampler = Sampler(groups, proxy, pooler, self.seen)
+        lock_waits = self._postgres.lock_waits if self.cell.scenario.statements else None
+        sampler = Sampler(groups, proxy, pooler, self.seen, lock_waits)
         assert self._client is not None
         prober, trip = Prober(self._client.ask), self._round_trip()
         watch = Watch(self._services["app"].pid, *(self._services[r].cpuset for r in ("app", "loadgen")))
