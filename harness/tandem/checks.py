@@ -14,6 +14,7 @@ from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
+SLOWEST = "--durations=12"
 BESIDE = ("test_implementations.py", "test_matrix_end_to_end.py", "test_interruptions.py")
 """Of the harness's tests: they start containers and measure nothing, so others may run at the same time."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
@@ -75,10 +76,10 @@ def sessions(root: Path, weekly: bool) -> list[list[str]]:
     chosen = "docker" if weekly else "docker and not weekly"
     return [
         ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
-        ["-m", chosen, str(tests), *ignored],
+        ["-m", chosen, SLOWEST, str(tests), *ignored],
         # In this order: the long groups first, so that none is left at the end.
         [
-            *("-n", SIDE_BY_SIDE, "--dist", "loadgroup", "--no-loadscope-reorder", *beside),
+            *("-n", SIDE_BY_SIDE, "--dist", "loadgroup", "--no-loadscope-reorder", SLOWEST, *beside),
             *(str(root / "contract/tests" / file) for file in ("test_broken.py", *CONTRACT)),
         ],
     ]

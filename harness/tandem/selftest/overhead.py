@@ -74,14 +74,14 @@ def outcome(ln_ratios: Floats, greedy: Floats) -> Outcome:
     assert found.ratio is not None
     assert control.ratio is not None
     low, high = (edge - 1 for edge in found.interval)
-    same, same_control = (float(ratios.p_equivalence(ln, MARGIN)) < ratios.ALPHA for ln in (ln_ratios, greedy))
+    same, same_control = (ratios.p_equivalence(ln, MARGIN) < ratios.ALPHA for ln in (ln_ratios, greedy))
     return Outcome(
         name="what the probes cost",
         group=GROUP,
         expected="the same goodput with and without them",
         measured=f"{found.ratio - 1:+.2%} ({low:+.2%} to {high:+.2%}) in {found.n} pairs",
         tolerance=f"{MARGIN:.0%}, by two one-sided t tests",
-        passed=same,
+        passed=bool(same),
         negative_control=f"probes that never pause: {control.ratio - 1:+.1%}",
         negative_control_failed=not same_control and abs(control.ratio - 1) > MARGIN,
     )
