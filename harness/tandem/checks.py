@@ -13,6 +13,10 @@ from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
+UNIT_TESTS_AT_ONCE = "2"
+SLOWEST = "--durations=12"
+BESIDE = ("test_implementations.py", "test_matrix_end_to_end.py", "test_interruptions.py")
+"""Of the harness's tests: they start containers and measure nothing, so others may run at the same time."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 
 
@@ -63,16 +67,28 @@ def build_images(root: Path) -> None:
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def everything(root: Path) -> int:
-    """All tests. Returns the exit status.
+def sessions(root: Path, weekly: bool) -> list[list[str]]:
+    """Arguments of pytest, a list for each session: what needs no container; what measures, alone; and beside each
+    other what only asks questions of containers. weekly: with those that take too long for every change."""
+    tests = root / "harness/tests"
+    beside = [str(tests / name) for name in BESIDE]
+    ignored = [argument for file in beside for argument in ("--ignore", file)]
+    chosen = "docker" if weekly else "docker and not weekly"
+    return [
+        ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
+        ["-m", chosen, SLOWEST, str(tests), *ignored],
+        # In this order: the long groups first, so that none is left at the end.
+        [
+            *("-n", SIDE_BY_SIDE, "--dist", "loadgroup", "--no-loadscope-reorder", SLOWEST, *beside),
+            *(str(root / "contract/tests" / file) for file in ("test_broken.py", *CONTRACT)),
+        ],
+    ]
 
-    What measures runs alone. What only asks questions of containers runs two implementations at a time.
-    """
+
+def everything(root: Path, weekly: bool = False) -> int:
+    """All tests. Returns the exit status."""
     build_images(root)
-    own = str(root / "harness/tests/test_implementations.py")
-    alone = [str(root / "harness/tests"), "--ignore", own]
-    together = ["-n", SIDE_BY_SIDE, "--dist", "loadgroup", own, str(root / "contract/tests")]
-    return _pytest(root, alone, together)
+    return _pytest(root, *sessions(root, weekly))
 
 
 def quick(root: Path) -> int:

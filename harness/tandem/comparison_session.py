@@ -3,9 +3,8 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -51,8 +50,6 @@ def estimate_s(pairing: Pairing, entrants: int) -> float:
 class ComparisonSession(Session):
     """One run of `tandem compare`."""
 
-    _phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-
     def run(self, store: Store, entrants: list[Entrant]) -> Comparison:
         """Makes the blocks that the store does not have yet and concludes. Raises TandemError."""
         began, pairing = time.monotonic(), pairing_of(self.under)
@@ -65,9 +62,9 @@ class ComparisonSession(Session):
             self.view.note(f"{len(done)} of {pairing.blocks} blocks are there already")
         images = {one.cell.implementation.name: one for one in prepared.values()}
         with self.stack(list(images.values()), store.folder):
-            self._phases["build, start the stack"] = time.monotonic() - began
+            self.phases_s["build, start the stack"] = time.monotonic() - began
             described = self.environment(prepared[labels[0]])
-            with self._timed("ceilings"):
+            with self.timed("ceilings"):
                 ceilings_rps = ceilings_of(self, store.folder) if self.under.plan.ceilings else {}
             for planned in alternation(labels, labels[0], pairing.rounds, pairing.blocks, self.seed):
                 if planned.index in done:
@@ -94,7 +91,7 @@ class ComparisonSession(Session):
             ),
             warnings=[unfit] if unfit else [],
             duration_s=time.monotonic() - began,
-            phases_s=comparison.phases(blocks, self._phases),
+            phases_s=comparison.phases(blocks, self.phases_s),
             environment=described,
         )
         write_atomically(store.folder / "compare.json", found.model_dump_json(indent=1) + "\n")
@@ -117,15 +114,15 @@ class ComparisonSession(Session):
     def _block(
         self, planned: Planned, prepared: dict[str, Prepared], pairing: Pairing, folder: Path
     ) -> Block:
-        began, phases = datetime.now(UTC), self._phases
-        self._phases = defaultdict(float)
+        began, phases = datetime.now(UTC), self.phases_s
+        self.phases_s = defaultdict(float)
         labs: dict[str, BenchLab] = {}
         refused: dict[str, str] = {}
         shots: list[Shot] = []
         duets: list[Shot] = []
         first, starts = next(iter(prepared.values())), [entrant.label for entrant in planned.starts]
         try:
-            with self._timed("start"):
+            with self.timed("start"):
                 first.stack.stop("app", grace_s=1)
                 first.stack.execute("db", ["reset"])
             labs = {name: self.lab(one, folder / (one.stack.slot or "")) for name, one in prepared.items()}
@@ -142,10 +139,11 @@ class ComparisonSession(Session):
                         shots += self._shots(number, name, labs[name], pairing)
             self.view.note(f"  {_told(shots)}")
             if pairing.duet_s:
-                up = {name: labs[name] for name in starts if name not in refused}
-                duets = self._duets(up, shots, pairing.duet_s)
+                duets = self._duets(
+                    {name: labs[name] for name in _honest(starts, shots)}, shots, pairing.duet_s
+                )
         finally:
-            with self._timed("stop"):
+            with self.timed("stop"):
                 for lab in labs.values():
                     _end(lab)
         block = Block(
@@ -155,19 +153,19 @@ class ComparisonSession(Session):
             shots=shots,
             duets=duets,
             refused=refused,
-            phases_s=dict(self._phases),
+            phases_s=dict(self.phases_s),
         )
-        self._phases = phases
+        self.phases_s = phases
         return block
 
     def _start(self, lab: BenchLab, pairing: Pairing) -> None:
-        with self._timed("start"):
+        with self.timed("start"):
             lab.launch()
             lab.wait_ready()
             wrong = lab.verify()
             if wrong:
                 raise TandemError(wrong[0].text)
-        with self._timed("warm up"):
+        with self.timed("warm up"):
             lab.warm_up(pairing.warm_up_s)
         lab.stack.pause()
 
@@ -194,8 +192,8 @@ class ComparisonSession(Session):
             with suppress(TandemError):
                 lab.stack.pause()
         seconds = time.monotonic() - began
-        self._phases["windows"] += pairing.window_s
-        self._phases["around windows"] += seconds - pairing.window_s
+        self.phases_s["windows"] += pairing.window_s
+        self.phases_s["around windows"] += seconds - pairing.window_s
         return Shot(round=number, entrant=name, window=window, refused=refused, seconds=seconds)
 
     def _duets(self, labs: dict[str, BenchLab], shots: list[Shot], seconds: int) -> list[Shot]:
@@ -215,7 +213,7 @@ class ComparisonSession(Session):
             began = time.monotonic()
             windows: dict[str, Window] = {}
             refused = None
-            with self._timed("all at once"):
+            with self.timed("all at once"):
                 try:
                     windows = duet(labs, seconds, rates_rps)
                 except TandemError as error:
@@ -229,14 +227,6 @@ class ComparisonSession(Session):
                 break
         return out
 
-    @contextmanager
-    def _timed(self, phase: str) -> Iterator[None]:
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._phases[phase] += time.monotonic() - began
-
 
 def _end(lab: BenchLab) -> None:
     with suppress(TandemError):
@@ -245,6 +235,16 @@ def _end(lab: BenchLab) -> None:
         lab.collect()
     with suppress(TandemError):
         lab.stop()
+
+
+def _honest(starts: list[str], shots: list[Shot]) -> list[str]:
+    """Who may take part in a duet, whose statements are counted together: all that had windows, and none invalid."""
+    found = {name: [shot.window for shot in shots if shot.entrant == name] for name in starts}
+    return [
+        name
+        for name, windows in found.items()
+        if windows and all(window and window.verdict is not Verdict.INVALID for window in windows)
+    ]
 
 
 def _rate_rps(shot: Shot) -> float | None:

@@ -179,6 +179,7 @@ class BenchLab:
             trip=self._round_trip(),
             stored_in=self.cell.scenario.answer.created,
             seen=self.seen,
+            lock_waits=self._postgres.lock_waits if self.cell.scenario.statements else None,
         )
 
     def judged(

@@ -42,10 +42,11 @@ class Observer:
     stored_in: str | None
     """The table that every answer has to add a row to."""
     seen: Callable[[Sample, Sample], None]
+    lock_waits: Callable[[], int] | None = None
 
     def during[T](self, load: Callable[[], T]) -> tuple[T, Observed]:
         """Runs the load between the probes' beginnings and ends; returns what it returned. Raises what a probe met."""
-        sampler = Sampler(self.groups, self.proxy, self.pooler, self.seen)
+        sampler = Sampler(self.groups, self.proxy, self.pooler, self.seen, self.lock_waits)
         try:
             before = self.postgres.count(self.stored_in) if self.stored_in else 0
             self.postgres.reset_statements()

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 COLD_S = 1800
-"""A stage without caches, beside another, on two cores."""
+"""A stage without caches, beside other tests, on two cores."""
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
+# One after the other: each of them uses all cores where it has to compile.
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60), pytest.mark.xdist_group("stages")]
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
@@ -21,9 +22,7 @@ def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=COLD_S)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"stage {name}")) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_implementations_own_tests_pass(name: str) -> None:
     done = build(name, "test")
     assert done.returncode == 0, done.stderr[-4000:]

@@ -97,6 +97,18 @@ class Postgres:
         )
         return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
 
+    def lock_waits(self) -> int:
+        """Connections of the role `app` that wait right now for a lock that another transaction holds."""
+        row = (
+            self._connected()
+            .execute(
+                "select count(*) from pg_stat_activity where usename = 'app' and wait_event_type = 'Lock'"
+            )
+            .fetchone()
+        )
+        assert row is not None
+        return int(row[0])
+
     def count(self, table: str) -> int:
         """Rows of a table of the contract."""
         query = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
