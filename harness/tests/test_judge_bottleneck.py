@@ -58,7 +58,9 @@ def test_requests_that_wait_in_the_proxy(queue_mean: float | None, tag: str) -> 
     assert any("HAProxy's queue" in line for line in evidence) == (tag == "proxy")
 
 
-@pytest.mark.parametrize(("waiting", "tag"), [(None, "latency-bound"), (9.9, "latency-bound"), (10.5, "database")])
+@pytest.mark.parametrize(
+    ("waiting", "tag"), [(None, "latency-bound"), (9.9, "latency-bound"), (10.5, "database")]
+)
 def test_connections_that_wait_for_a_lock(waiting: float | None, tag: str) -> None:
     """A fifth of the fifty that can be in use; it is the reason for waiting in front of the pool, too."""
     told, evidence = bottleneck(good_window(lock_waits_mean=waiting), 50)
