@@ -182,18 +182,7 @@ def _name(value: Any) -> str:
     return name_of(value)
 
 
-PARTS = 2
-"""So many processes share the faults, where there are several; each of them has a stack of its own."""
-
-
-@pytest.mark.parametrize(
-    ("fault", "check"),
-    [
-        pytest.param(*pair, marks=pytest.mark.xdist_group(f"faults {number % PARTS}"))
-        for number, pair in enumerate(FAULTS)
-    ],
-    ids=_name,
-)
+@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=_name)
 def test_fault_is_found(patience: Backend, fault: str, check: Check) -> None:
     # Outages are looked at through PgBouncer, as in the stack.
     settings = {"DATABASE_URL": POOLED} if check in (*outage.CHECKS, *restarts.CHECKS) else {}

@@ -9,14 +9,13 @@ import pytest
 
 from tandem.catalog import Catalog
 from tandem.prepare import FAULTS, SHARED
+from tandem.side_by_side import BESIDE, Groups
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
 SLOWEST = "--durations=12"
-BESIDE = ("test_implementations.py", "test_matrix_end_to_end.py", "test_interruptions.py")
-"""Of the harness's tests: they start containers and measure nothing, so others may run at the same time."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 
 
@@ -45,7 +44,7 @@ def _pytest(root: Path, *sessions: list[str]) -> int:
     config = str(root / "harness/pyproject.toml")
     common = ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider"]
     for arguments in sessions:
-        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts])))
+        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts, Groups()])))
     skipped = f", {counts.skipped} skipped" if counts.skipped else ""
     print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
     return status
@@ -79,7 +78,7 @@ def sessions(root: Path, weekly: bool) -> list[list[str]]:
         ["-m", chosen, SLOWEST, str(tests), *ignored],
         # In this order: the long groups first, so that none is left at the end.
         [
-            *("-n", SIDE_BY_SIDE, "--dist", "loadgroup", "--no-loadscope-reorder", SLOWEST, *beside),
+            *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
             *(str(root / "contract/tests" / file) for file in ("test_broken.py", *CONTRACT)),
         ],
     ]

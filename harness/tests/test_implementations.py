@@ -9,8 +9,7 @@ import pytest
 COLD_S = 1800
 """A stage without caches, beside other tests, on two cores."""
 
-# One after the other: each of them uses all cores where it has to compile.
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60), pytest.mark.xdist_group("stages")]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from harness_commands import LAUNCHER, ROOT, TWO_TRIALS, bench_containers, containers, run
 
-# It measures nothing, so it may run beside other tests; but one such command at a time.
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("commands")]
+# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.side_by_side).
+pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]
 

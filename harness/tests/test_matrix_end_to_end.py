@@ -9,8 +9,8 @@ import pytest
 
 from tandem.catalog import Catalog
 
-# It measures nothing, so it may run beside other tests; but one such command at a time.
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900), pytest.mark.xdist_group("commands")]
+# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.side_by_side).
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 
 def matrix(*names: str, fault: str = "") -> tuple[int, list[Any], str]:

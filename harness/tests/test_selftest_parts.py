@@ -191,7 +191,8 @@ def test_the_burner_writes_down_what_it_used() -> None:
     lines = burn("share", "0.5,1.5", "0.5")
     assert {(line["share"], line["process"]) for line in lines} == {("0.50", 0), ("1.50", 0), ("1.50", 1)}
     own = [line for line in lines if line["share"] == "0.50"]
-    assert sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) == pytest.approx(0.5, abs=0.2)
+    # On a busy machine it gets less than it asks for, and never more.
+    assert 0.1 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
 
 
 def test_the_burners_children_use_what_they_were_told() -> None:
