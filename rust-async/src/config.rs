@@ -46,9 +46,10 @@ pub(crate) struct Config {
     #[arg(long, env, default_value = "1", value_parser = switch, action = ArgAction::Set)]
     pub(crate) db_persistent: bool,
 
-    /// 1 prepares each statement once per connection, 0 sends the text every time
-    #[arg(long, env, default_value = "1", value_parser = switch, action = ArgAction::Set)]
-    pub(crate) db_prepare: bool,
+    /// 1 prepares each statement once per connection, 0 sends the text every time, each prepares
+    /// it every time
+    #[arg(long, env, default_value = "1", value_parser = prepare)]
+    pub(crate) db_prepare: Prepare,
 
     /// 1 sends DISCARD ALL each time a connection goes back to the pool
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
@@ -65,6 +66,16 @@ pub(crate) struct Config {
     /// 1 writes one line per request to standard output
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) access_log: bool,
+}
+
+/// How often a statement is prepared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Prepare {
+    Never,
+    /// Per connection.
+    Once,
+    /// What tokio-postgres does with a string: a round trip to prepare it, and one to run it.
+    EachTime,
 }
 
 /// When the time zone is set.
@@ -143,6 +154,15 @@ fn switch(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+fn prepare(text: &str) -> Result<Prepare, &'static str> {
+    match text {
+        "0" => Ok(Prepare::Never),
+        "1" => Ok(Prepare::Once),
+        "each" => Ok(Prepare::EachTime),
+        _ => Err("0, 1 or each"),
+    }
+}
+
 fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
     match text {
         "connection" => Ok(TimeZone::Connection),
@@ -198,6 +218,7 @@ mod tests {
                 "DB_POOL_MAX must be a number from 1 to 10000",
             ),
             ("--db-reset=yes", "DB_RESET must be 0 or 1"),
+            ("--db-prepare=yes", "DB_PREPARE must be 0, 1 or each"),
             (
                 "--db-time-zone=UTC",
                 "DB_TIME_ZONE must be connection or request",
