@@ -14,14 +14,20 @@ from tandem.live import Lines, make_view
 from tandem.options import RESULTS, ROOT, Json, Seed, app, err, out, proof, seed_or_new
 from tandem.record import Verdict
 from tandem.reproduce import report
+from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
 from tandem.reproduce.http import HttpSession
 from tandem.reproduce.journal import RESULT
 from tandem.reproduce.kinds import Bench, Session
 from tandem.reproduce.result import Asked
+from tandem.reproduce.tools import ToolsSession
 from tandem.session import lasts
 
-KINDS: dict[Kind, Callable[[Bench], Session]] = {"http": HttpSession}
+KINDS: dict[Kind, Callable[[Bench], Session]] = {
+    "http": HttpSession,
+    "tools": ToolsSession,
+    "connections": ConnectionsSession,
+}
 """How each kind is measured."""
 LIST = "list"
 REFERENCES = ROOT / "results/reference-experiments"

@@ -50,6 +50,8 @@ class Claim(_Part):
     """What the ratio is claimed to be; None: what the published figures say."""
     host: str | None = None
     """Whose published figures count, one of `published_elsewhere`; None: those of `published_host`."""
+    ratio: Annotated[float, Field(gt=0)] | None = None
+    """Where the document tells the ratio and no figures."""
 
 
 class ExperimentPlan(_Part):
@@ -199,7 +201,9 @@ def _check_claim(experiment: Experiment, claim: Claim) -> None:
 
 
 def published_ratio(experiment: Experiment, claim: Claim) -> float | None:
-    """The claim's ratio in the published figures; None where one of them is missing."""
+    """The claim's ratio as published, or in the published figures; None where one of them is missing."""
+    if claim.ratio is not None:
+        return claim.ratio
     values = []
     for label in (claim.of, claim.to):
         row = experiment.row(label)

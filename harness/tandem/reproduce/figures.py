@@ -34,6 +34,9 @@ FIGURES = {
     "anonymous_memory_mib": Figure("peak memory by its control group", "MiB", "less", 0),
     "round_trips": Figure("round trips implied", "per request", "less", 1),
     "app_cpu_us_per_request": Figure("app CPU", "µs/request", "less", 0),
+    "memory_per_idle_kib": Figure("memory of an idle connection", "KiB", "less", 1),
+    "requests": Figure("answered", "requests", "more", 0),
+    "connect_errors": Figure("connect errors", "", "less", 0),
     "established": Figure("connections held", "", "more", 0),
     "errors": Figure("errors", "", "less", 0),
 }

@@ -1,0 +1,101 @@
+"""A row of an experiment by tools, and what a load of it came to. Pure."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tandem import wrk
+from tandem.errors import UsageError
+from tandem.record import Finding, Window
+from tandem.reproduce import opinion
+from tandem.reproduce.benches import started
+from tandem.reproduce.experiment import ExperimentPlan
+from tandem.reproduce.result import Start
+from tandem.reproduce.saturation import limit
+from tandem.reproduce.toolrun import ToolRun
+from tandem.reproduce.witness import Seen
+from tandem.tool_result import ToolResult
+
+DRILL_LIMIT = "drill_requests"
+"""Of a plan's limits: no more requests by drill."""
+
+
+class ToolSpec(BaseModel):
+    """A row's `run`. Rows with the same are measured once in a start, whatever document they stand beside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    tool: Literal["wrk", "drill", "oha"]
+    implementation: str
+    scenario: Literal["index", "users"] = "index"
+    build: Literal["release", "debug"] = "release"
+    connections: Annotated[int, Field(ge=1)]
+    """drill's concurrency."""
+    threads: Annotated[int, Field(ge=1)] = 1
+    """wrk's."""
+    requests: Annotated[int, Field(ge=1)] | None = None
+    """drill's; the others have the plan's window."""
+    rampup_s: Annotated[int, Field(ge=0)] = 0
+    quiet: bool = True
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """For people."""
+        told = {name: str(value) for name, value in self.model_dump(exclude_defaults=True).items()}
+        return {"tool": self.tool, **told, "build": self.build}
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Rows of a group share a fresh start."""
+        return self.implementation, self.build
+
+
+def asked_requests(spec: ToolSpec, plan: ExperimentPlan) -> int:
+    """How many requests drill makes under a plan. Raises UsageError where the row does not say."""
+    if spec.requests is None:
+        raise UsageError("a row of drill needs `requests`")
+    return min(spec.requests, plan.limits.get(DRILL_LIMIT, spec.requests))
+
+
+def oha_figures(window: Window) -> dict[str, float]:
+    """The figures of a measured window, by the experiments' names."""
+    errors = {reason: n for reason, n in window.failed.items() if reason.startswith("error: ")}
+    told: dict[str, float | None] = {
+        "goodput_rps": window.goodput_rps,
+        "requests": float(window.requests),
+        "mean_ms": window.service_time_ms.mean,
+        "p50_ms": window.service_time_ms.p50,
+        "p90_ms": window.service_time_ms.p90,
+        "p99_ms": window.service_time_ms.p99,
+        "max_ms": window.service_time_ms.max,
+        "app_cpu_us_per_request": window.app_cpu_us_per_request,
+        "connect_errors": float(sum(n for reason, n in errors.items() if "onnect" in reason)),
+        "errors": float(sum(window.failed.values())),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def not_connected(figures: dict[str, float], seen: Seen, connections: int) -> list[Finding]:
+    """What makes a window of many connections invalid besides the house's gates."""
+    found = []
+    if seen.established < connections:
+        text = f"only {seen.established:,} of {connections:,} connections were established"
+        found.append(Finding(code="not-connected", severity="invalid", text=text))
+    if figures["connect_errors"]:
+        text = f"{figures['connect_errors']:,.0f} connections could not be opened (connect errors)"
+        found.append(Finding(code="connect-errors", severity="invalid", text=text))
+    return found
+
+
+def opinion_of(result: ToolResult, made: ToolRun, spec: ToolSpec) -> Start:
+    """A tool's own figures as a row's start."""
+    window = made.window
+    figures = opinion.figures(result, made.app_cpu_s, window.probes)
+    # drill opens connections when it needs them; its concurrency says how many there are at the most.
+    wanted = spec.connections if spec.tool == wrk.NAME else 0
+    found = opinion.findings(result, window, wanted, made.seen.established)
+    answered = window.model_copy(update={"requests": result.requests, "goodput_rps": figures["goodput_rps"]})
+    start = started(
+        answered, figures, found, made.seen, limit(answered, made.seen.busiest_generator_thread_cores)
+    )
+    start.warnings.append(opinion.NOTE)
+    return start

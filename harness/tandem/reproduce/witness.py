@@ -1,0 +1,87 @@
+"""Looks at the connections themselves while a load runs: how many are established, and who is busy at both ends."""
+
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from tandem.probes.cgroup import PROC, Cgroup
+from tandem.probes.host import TICKS_PER_S
+from tandem.stack import Service
+
+INTERVAL_S = 1.0
+PORT = 8080
+SPAN_S = 0.9
+"""A thread seen for less is not judged: ticks are 10 ms."""
+_THREADS = re.compile(r"^Threads:\s+(\d+)$", re.MULTILINE)
+
+
+def count_served(table: bytes, port: int) -> int:
+    """Established connections to a local port in /proc/net/tcp or tcp6. Ten thousand lines take milliseconds."""
+    own = rb"[0-9A-F]:%04X [0-9A-F]+:[0-9A-F]{4} 01 " % port
+    return len(re.findall(own, table))
+
+
+@dataclass
+class Seen:
+    """What was seen, at the most, while the load ran."""
+
+    established: int = 0
+    app_threads: int = 0
+    """Of the container's first process."""
+    generator_threads: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """Thread -> (monotonic seconds, CPU-seconds), in the order of time."""
+
+    @property
+    def busiest_generator_thread_cores(self) -> float | None:
+        """CPU-seconds per second of the generator's busiest thread; None if none was seen long enough."""
+        shares = [
+            (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
+            for seen in self.generator_threads.values()
+            if seen[-1][0] - seen[0][0] >= SPAN_S
+        ]
+        return max(shares, default=None)
+
+
+class Witness:
+    """A thread that looks once a second, as a context around the load."""
+
+    def __init__(self, app: Service, loadgen: Service, proc: Path = PROC) -> None:
+        self.seen = Seen()
+        self._process = proc / str(app.pid)
+        self._group = Cgroup(loadgen.pid)
+        self._ended = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="witness", daemon=True)
+
+    def __enter__(self) -> "Witness":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raises what the thread met, unless the load itself failed."""
+        self._ended.set()
+        self._thread.join()
+        if self._failure is not None and error is None:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(INTERVAL_S):
+                self._look()
+        except (OSError, ValueError) as error:  # a container that died: told to the main thread
+            self._failure = error
+
+    def _look(self) -> None:
+        tables = [self._process / "net" / name for name in ("tcp", "tcp6")]
+        established = sum(count_served(table.read_bytes(), PORT) for table in tables if table.is_file())
+        threads = _THREADS.search((self._process / "status").read_text())
+        self.seen.established = max(self.seen.established, established)
+        self.seen.app_threads = max(self.seen.app_threads, int(threads[1]) if threads else 0)
+        now = time.monotonic()
+        for thread, cpu_s in self._group.thread_cpu_s(TICKS_PER_S).items():
+            self.seen.generator_threads.setdefault(thread, []).append((now, cpu_s))

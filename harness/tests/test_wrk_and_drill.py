@@ -1,0 +1,215 @@
+"""tandem.wrk and tandem.drill: their command lines, and summaries that wrk 4.1.0 and drill 0.9.1 printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem import drill, wrk
+from tandem.drill import Drill
+from tandem.errors import TandemError
+from tandem.wrk import Wrk
+
+UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
+
+
+def text(fixtures: Path, name: str) -> str:
+    return (fixtures / f"{name}.txt").read_text()
+
+
+# ---- wrk ----
+
+
+def test_the_command_line_of_wrk() -> None:
+    found = Wrk("http://app:8080/", threads=10, connections=10_000, duration_s=60, timeout_s=10).arguments()
+    assert found[:2] == ["bash", "-c"]
+    assert "ulimit -n" in found[2]
+    assert found[4:] == ["-t10", "-c10000", "-d60s", "--timeout=10s", "--latency", "http://app:8080/"]
+
+
+def test_a_good_summary_of_wrk(fixtures: Path) -> None:
+    found = wrk.parse(text(fixtures, "wrk-good"))
+    assert (found.requests, found.failed) == (142_045, 0)
+    assert found.duration_s == pytest.approx(2.01)
+    assert found.requests_rps == 70_672.95
+    assert found.latency_mean_ms == 1.16
+    assert found.latency_p50_ms == pytest.approx(0.317)
+    assert found.latency_p90_ms == 3.59
+    assert (found.latency_p99_ms, found.latency_max_ms) == (8.32, 16.60)
+    assert found.socket_errors is not None
+    assert found.socket_errors.total == 0
+
+
+def test_ten_thousand_connections_by_wrk(fixtures: Path) -> None:
+    found = wrk.parse(text(fixtures, "wrk-10000"))
+    assert found.requests_rps == 29_011.16
+    assert found.latency_mean_ms == 230.66
+    assert found.socket_errors is not None
+    assert found.socket_errors.connect == 0
+
+
+def test_wrk_with_too_few_descriptors_counts_connect_errors(fixtures: Path) -> None:
+    """500 connections, 200 open files."""
+    errors = wrk.parse(text(fixtures, "wrk-refused")).socket_errors
+    assert errors is not None
+    assert (errors.connect, errors.read, errors.write, errors.timeout) == (304, 0, 0, 0)
+
+
+def test_wrk_counts_wrong_answers_and_late_ones_apart(fixtures: Path) -> None:
+    wrong = wrk.parse(text(fixtures, "wrk-wrong"))
+    assert wrong.failed == wrong.requests == 80_541
+    assert wrong.latency_p50_ms is None, "it was run without --latency"
+    late = wrk.parse(text(fixtures, "wrk-timeout"))
+    assert late.socket_errors is not None
+    assert late.socket_errors.timeout == 20
+    assert late.failed == 0
+
+
+@pytest.mark.parametrize("missing", ["Requests/sec", "requests in", "Latency  ", "threads and"])
+def test_half_a_summary_of_wrk_is_none(fixtures: Path, missing: str) -> None:
+    lines = [line for line in text(fixtures, "wrk-good").splitlines() if missing not in line]
+    with pytest.raises(TandemError, match="wrk left no summary"):
+        wrk.parse("\n".join(lines) + "\n")
+
+
+def test_what_wrk_says_instead_is_told() -> None:
+    with pytest.raises(TandemError, match="it printed nothing"):
+        wrk.parse("")
+    with pytest.raises(TandemError, match="unable to resolve"):
+        wrk.parse("unable to resolve nowhere:8080 Name or service not known\n")
+
+
+@PROPERTY
+@given(
+    requests=st.integers(0, 10**9),
+    rate=st.decimals(0, 10**6, places=2),
+    mean=st.decimals(0, 999, places=2),
+    unit=st.sampled_from(sorted(UNITS_MS)),
+    errors=st.none() | st.tuples(*[st.integers(0, 10**6)] * 4),
+    wrong=st.none() | st.integers(1, 10**6),
+)
+def test_every_summary_of_wrk_is_read_back(
+    requests: int,
+    rate: float,
+    mean: float,
+    unit: str,
+    errors: tuple[int, int, int, int] | None,
+    wrong: int | None,
+) -> None:
+    lines = [
+        "Running 1m test @ http://app:8080/",
+        "  1 threads and 10000 connections",
+        "  Thread Stats   Avg      Stdev     Max   +/- Stdev",
+        f"    Latency   {mean}{unit}    1.67ms  {mean}{unit}   57.39%",
+        "    Req/Sec   108.59k     1.04k  112.20k    85.64%",
+        f"  {requests} requests in 1.00m, 1.44GB read",
+    ]
+    if errors is not None:
+        lines.append("  Socket errors: connect {}, read {}, write {}, timeout {}".format(*errors))
+    if wrong is not None:
+        lines.append(f"  Non-2xx or 3xx responses: {wrong}")
+    found = wrk.parse("\n".join([*lines, f"Requests/sec: {rate}", "Transfer/sec:     24.58MB"]))
+    assert found.requests == requests
+    assert found.requests_rps == float(rate)
+    assert found.latency_mean_ms == pytest.approx(float(mean) * UNITS_MS[unit])
+    assert found.duration_s == 60
+    assert found.failed == (wrong or 0)
+    assert found.socket_errors is not None
+    assert tuple(found.socket_errors.model_dump().values()) == (errors or (0, 0, 0, 0))
+
+
+# ---- drill ----
+
+PUBLISHED = Drill("http://app:8080", ("/",), concurrency=2, requests=10_000, rampup_s=10, timeout_s=10)
+
+
+def test_the_benchmark_of_drill_is_the_published_one() -> None:
+    found = yaml.safe_load(PUBLISHED.benchmark())
+    assert found == {
+        "concurrency": 2,
+        "base": "http://app:8080",
+        "iterations": 10_000,
+        "rampup": 10,
+        "plan": [{"name": "ask", "request": {"url": "/"}}],
+    }
+    assert PUBLISHED.arguments("/tmp/b.yml")[-1] == "--quiet"
+
+
+def test_drill_asks_for_several_paths_in_turn() -> None:
+    users = Drill("http://app:8080", ("/user/0", "/user/1"), 10, 10_000, 1, 10, quiet=False)
+    found = yaml.safe_load(users.benchmark())
+    assert found["iterations"] == 5_000
+    [step] = found["plan"]
+    assert step["with_items"] == ["/user/0", "/user/1"]
+    assert "--quiet" not in users.arguments("/tmp/b.yml")
+
+
+@pytest.mark.parametrize(("requests", "concurrency"), [(10_001, 2), (2, 2)])
+def test_requests_that_drill_cannot_make(requests: int, concurrency: int) -> None:
+    with pytest.raises(TandemError, match=r"2 requests an iteration"):
+        Drill("http://app:8080", ("/a", "/b"), concurrency, requests, 1, 10).benchmark()
+
+
+def test_a_good_summary_of_drill(fixtures: Path) -> None:
+    found = drill.parse(text(fixtures, "drill-good"))
+    assert (found.requests, found.failed) == (10_000, 0)
+    assert found.requests_rps == pytest.approx(10_000 / found.duration_s, rel=0.2), "the time has one digit"
+    assert found.latency_mean_ms is not None
+    assert found.latency_p50_ms is not None
+    assert found.latency_p99_ms is not None
+    # Two iterations at a time; what its one thread does between requests is in no latency.
+    assert found.requests_rps * found.latency_mean_ms / 1e3 <= 2
+    assert 0 < found.latency_p50_ms <= found.latency_p99_ms
+    assert found.socket_errors is None
+
+
+def test_drill_without_nanoseconds_rounds_to_milliseconds(fixtures: Path) -> None:
+    found = drill.parse(text(fixtures, "drill-rounded"))
+    assert found.requests == 10_000
+    assert found.latency_p50_ms in (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["drill-wrong", "drill-refused"])
+def test_drill_counts_what_failed(fixtures: Path, name: str) -> None:
+    found = drill.parse(text(fixtures, name))
+    assert (found.requests, found.failed) == (300, 300)
+
+
+def test_colours_are_no_part_of_drills_summary(fixtures: Path) -> None:
+    plain = text(fixtures, "drill-good")
+    coloured = re.sub(
+        r"^(Total requests)( +)(\d+)$", "\x1b[33m\\1\x1b[0m\\2\x1b[35m\\3\x1b[0m", plain, flags=re.M
+    )
+    assert coloured != plain
+    assert drill.parse(coloured) == drill.parse(plain)
+
+
+def test_the_totals_are_read_and_not_those_of_one_request() -> None:
+    """The summaries of single requests come first, and are not what the whole is."""
+    one = "ask Total requests 5\nask Failed requests 5\n"
+    totals = (
+        "Time taken for tests      6.4 seconds\nTotal requests            10000\nFailed requests           0\n"
+        "Requests per second       1557.70 [#/sec]\nMedian time per request   0ms\nAverage time per request  0ms\n"
+        "99.0'th percentile        0ms\n"
+    )
+    found = drill.parse(one + totals)
+    assert (found.requests, found.failed, found.requests_rps, found.duration_s) == (10_000, 0, 1557.70, 6.4)
+    assert found.latency_max_ms is None
+
+
+@pytest.mark.parametrize("missing", ["Time taken", "Requests per second", "Median time"])
+def test_half_a_summary_of_drill_is_none(fixtures: Path, missing: str) -> None:
+    lines = [line for line in text(fixtures, "drill-good").splitlines() if missing not in line]
+    with pytest.raises(TandemError, match="drill"):
+        drill.parse("\n".join(lines) + "\n")
+
+
+def test_a_panic_of_drill_is_told() -> None:
+    with pytest.raises(TandemError, match="concurrency can not be higher"):
+        drill.parse(
+            "thread 'main' panicked: The concurrency can not be higher than the number of iterations\n"
+        )
