@@ -41,6 +41,11 @@ set positional-arguments := true
 @replay *arguments:
     harness/run replay "$@"
 
+# Make a published experiment again, beside what was published: just reproduce list, just reproduce hyper-delay
+[group('measure')]
+@reproduce *arguments:
+    harness/run reproduce "$@"
+
 # Ask a second load generator, vegeta: do both say the same about an implementation?
 [group('measure')]
 @crosscheck *arguments:

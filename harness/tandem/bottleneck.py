@@ -98,9 +98,9 @@ def _proxy_queue(window: Window) -> str | None:
 def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:
     """Why requests wait for a database connection, if they do."""
     pooler, mean_ms = window.pooler, window.service_time_ms.mean
-    if db_pool_usable is None or pooler is None or not mean_ms:
+    if db_pool_usable is None or not mean_ms:
         return None
-    if pooler.wait_us_per_query is not None and window.requests:
+    if pooler is not None and pooler.wait_us_per_query is not None and window.requests:
         waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
         if waited_ms > POOL_WAIT_SHARE * mean_ms:
             return f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms for a server connection in PgBouncer"

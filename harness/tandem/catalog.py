@@ -32,6 +32,8 @@ class Implementation(Entry):
     model: Literal["sync", "async"]
     stack: list[str]
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
+    further_values: dict[str, list[str]] = Field(default_factory=dict)
+    """Values of knobs that it has beyond those of the contract."""
     unsupported: Unsupported = Unsupported()
     hidden: bool = False
 
@@ -182,7 +184,7 @@ class Catalog:
             found = _load(Implementation, file, name)
         else:
             raise unknown("implementation", name, self.implementations)
-        for table, names in (("defaults", found.defaults), ("unsupported -> knobs", found.unsupported.knobs)):
+        for table, names in (("defaults", found.defaults), ("further_values", found.further_values), ("unsupported -> knobs", found.unsupported.knobs)):
             for knob in names:
                 if knob not in self.knobs:
                     raise UsageError(f"{file}: {table} -> {knob}: {unknown('knob', knob, self.knobs)}")
@@ -230,7 +232,7 @@ class Catalog:
                 raise UsageError(
                     f"{implementation.name} cannot vary {name}: {implementation.unsupported.knobs[name]}."
                 )
-            if wanted := knob.refuse(value):
+            if value not in implementation.further_values.get(name, []) and (wanted := knob.refuse(value)):
                 raise UsageError(f"{name} must be {wanted}, not '{value}'.")
             settings[name] = value
         return settings

@@ -24,6 +24,8 @@ class Cell:
     handler_threads: int | None = None
     """Sync models: how many requests can be handled at once."""
     resets: bool = False
+    time_zone: bool = False
+    """Each request sends SET TIME ZONE."""
     database_address: str = "db:5432"
     """Where the topology has the database, service:port; the latency proxy forwards to it."""
     db_rtt_ms: int | None = None
@@ -34,5 +36,9 @@ class Cell:
         """What the contract says about one request."""
         scenario = self.scenario
         return Expectation(
-            scenario.statements, self.proxied, self.resets, idle_connections=scenario.idle_connections
+            scenario.statements,
+            self.proxied,
+            self.resets,
+            self.time_zone,
+            idle_connections=scenario.idle_connections,
         )

@@ -33,7 +33,7 @@ class Client:
 
     def __post_init__(self) -> None:
         self._http = httpx.Client(
-            base_url=f"http://{self.address}", headers=self.headers, timeout=generator.TIMEOUT_S
+            base_url=f"http://{self.address}", headers=self.headers, timeout=self.scenario.timeout_s
         )
 
     @property
@@ -94,6 +94,7 @@ class Client:
             urls=[base + self.path(i) for i in scenario.expanded_ids] or None,
             method=scenario.method,
             body_file=BODY_FILE if scenario.body else None,
+            timeout_s=scenario.timeout_s,
         )
 
     def close(self) -> None:

@@ -34,6 +34,7 @@ class Load:
     method: str = "GET"
     body_file: str | None = None
     """In the generator's container."""
+    timeout_s: int = TIMEOUT_S
 
 
 def arguments(load: Load, name: str) -> list[str]:
@@ -42,7 +43,17 @@ def arguments(load: Load, name: str) -> list[str]:
     --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
     -r 0: a redirect is no answer. -t: the default never times out.
     """
-    out = ["oha", "--no-tui", "--worker-threads", str(load.threads), "-t", f"{TIMEOUT_S}s", "-w", "-r", "0"]
+    out = [
+        "oha",
+        "--no-tui",
+        "--worker-threads",
+        str(load.threads),
+        "-t",
+        f"{load.timeout_s}s",
+        "-w",
+        "-r",
+        "0",
+    ]
     out += ["-z", f"{load.duration_s}s", "-c", str(load.connections)]
     out += ["--output-format", "json", "-o", f"{FOLDER}/{name}.json", "--db-url", f"{FOLDER}/{name}.sqlite"]
     if load.rate_rps is not None:

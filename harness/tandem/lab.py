@@ -210,6 +210,7 @@ class BenchLab:
             trim_end_s=self.cell.plan.trim_end_s,
             lengths=self.cell.answers.lengths(),
             status=self.cell.scenario.status,
+            timeout_s=float(self.cell.scenario.timeout_s),
             cpusets={role: service.cpuset for role, service in self._services.items()},
             host_cpus=os.cpu_count() or 1,
         )

@@ -63,6 +63,7 @@ class Conditions:
     host_cpus: int = 0
     status: int = 200
     """Of a right answer."""
+    timeout_s: float = float(TIMEOUT_S)
 
 
 def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
@@ -104,7 +105,7 @@ def window(measured: Measured, asked: Conditions) -> Window:
     open_loop, response = None, None
     if asked.rate_rps is not None:
         open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
-        response = (responses(rows, asked, errors), censored(rows, asked, errors), float(TIMEOUT_S))
+        response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
     service_s = (rows.end_s - rows.start_s)[steady & good]
 
     first, last = series.samples[0], series.samples[-1]

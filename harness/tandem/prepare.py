@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.catalog import Catalog, Implementation, Plan
@@ -52,6 +52,8 @@ class Conditions:
     knobs: dict[str, str]
     db_rtt_ms: int | None = None
     """How far the database is away; None: no latency proxy in the path."""
+    limits: dict[str, str] = field(default_factory=dict)
+    """Limits of the shared services, by the names that compose/stack.yaml gives them."""
 
     def with_knobs(self, knobs: dict[str, str]) -> "Conditions":
         """The same with further knobs, which win."""
@@ -89,6 +91,7 @@ class Conditions:
             **topology,
             **placement,
             **knobs,
+            **self.limits,
             "IMPL": implementation.name,
             "FAULT": os.environ.get("FAULT", ""),
             "HTTP_PORT": "0",  # any free port: nothing here goes through it
@@ -116,6 +119,7 @@ class Conditions:
             handler_threads=None if threads is None else workers * threads,
             db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
             resets=knobs.get("DB_RESET") == "1",
+            time_zone=knobs.get("DB_TIME_ZONE") == "request",
             load_address=load_address,
             proxied=load_address.startswith("proxy"),
             answers=read_answers(scenario, root / "contract"),

@@ -87,6 +87,8 @@ class Scenario(Entry):
     status: int = 200
     answer: Answer
     before: Preparation | None = None
+    timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
+    """How long a request may take; what takes longer has failed."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
 

@@ -24,6 +24,7 @@ MEASURING = (
     "capacity",
     "sweep",
     "replay",
+    "reproduce",
     "crosscheck",
     "selftest",
 )

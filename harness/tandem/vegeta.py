@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tandem.errors import TandemError
-from tandem.generator import FOLDER, TIMEOUT_S, Load, Report
+from tandem.generator import FOLDER, Load, Report
 from tandem.rows import Rows
 
 # Encoded after the load, so that writing text costs nothing while it runs.
@@ -45,7 +45,7 @@ class Vegeta:
         connections = str(load.connections)
         out = ["sh", "-c", _SCRIPT, "sh", f"{FOLDER}/{name}"]
         out += ["-format=json", f"-targets={FOLDER}/{name}.targets", f"-duration={load.duration_s}s"]
-        out += [f"-timeout={TIMEOUT_S}s", "-redirects=-1", "-max-body=0", f"-connections={connections}"]
+        out += [f"-timeout={load.timeout_s}s", "-redirects=-1", "-max-body=0", f"-connections={connections}"]
         if load.rate_rps is None:
             out += ["-rate=0", f"-workers={connections}", f"-max-workers={connections}"]
         else:

@@ -40,6 +40,13 @@ def test_knobs_that_cannot_be(real: Catalog, chosen: dict[str, str], told: str) 
     assert told in str(refusal.value)
 
 
+def test_a_value_beyond_the_contract_is_its_owners(real: Catalog) -> None:
+    chosen = {"DB_PREPARE": "each"}
+    assert real.effective_knobs(real.implementation("rust-async"), 2, chosen)["DB_PREPARE"] == "each"
+    with pytest.raises(UsageError, match="DB_PREPARE must be one of 0, 1, not 'each'"):
+        real.effective_knobs(real.implementation("rust-sync"), 2, chosen)
+
+
 @pytest.mark.parametrize("value", ["abc", "", "-1", "0", "1.5", " 2", "²"])
 @pytest.mark.parametrize("name", ["WORKERS", "THREADS", "DB_POOL_MAX"])
 def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
@@ -51,6 +58,7 @@ def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
     ("table", "told"),
     [
         ('[defaults]\nWORKRES = "cpus"', "defaults -> WORKRES: there is no knob 'WORKRES'. Did you mean"),
+        ('[further_values]\nDB_PREPAR = ["each"]', "further_values -> DB_PREPAR: there is no knob 'DB_PREPAR'"),
         ('[unsupported.knobs]\nTHREAD = "none"', "unsupported -> knobs -> THREAD: there is no knob 'THREAD'"),
     ],
 )

@@ -46,13 +46,18 @@ pub(crate) struct Config {
     #[arg(long, env, default_value = "1", value_parser = switch, action = ArgAction::Set)]
     pub(crate) db_persistent: bool,
 
-    /// 1 prepares each statement once per connection, 0 sends the text every time
-    #[arg(long, env, default_value = "1", value_parser = switch, action = ArgAction::Set)]
-    pub(crate) db_prepare: bool,
+    /// 1 prepares each statement once per connection, 0 sends the text every time, each prepares
+    /// it every time
+    #[arg(long, env, default_value = "1", value_parser = prepare)]
+    pub(crate) db_prepare: Prepare,
 
     /// 1 sends DISCARD ALL each time a connection goes back to the pool
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) db_reset: bool,
+
+    /// When the time zone is set: connection or request
+    #[arg(long, env, default_value = "connection", value_parser = time_zone)]
+    pub(crate) db_time_zone: TimeZone,
 
     /// CPU work that leaves the event loop: none, sum or parse+sum
     #[arg(long, env, default_value = "none", value_parser = offload)]
@@ -61,6 +66,23 @@ pub(crate) struct Config {
     /// 1 writes one line per request to standard output
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) access_log: bool,
+}
+
+/// How often a statement is prepared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Prepare {
+    Never,
+    /// Per connection.
+    Once,
+    /// What tokio-postgres does with a string: a round trip to prepare it, and one to run it.
+    EachTime,
+}
+
+/// When the time zone is set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TimeZone {
+    Connection,
+    Request,
 }
 
 impl Config {
@@ -132,6 +154,23 @@ fn switch(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+fn prepare(text: &str) -> Result<Prepare, &'static str> {
+    match text {
+        "0" => Ok(Prepare::Never),
+        "1" => Ok(Prepare::Once),
+        "each" => Ok(Prepare::EachTime),
+        _ => Err("0, 1 or each"),
+    }
+}
+
+fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
+    match text {
+        "connection" => Ok(TimeZone::Connection),
+        "request" => Ok(TimeZone::Request),
+        _ => Err("connection or request"),
+    }
+}
+
 fn log_level(text: &str) -> Result<Level, &'static str> {
     match text {
         "debug" => Ok(Level::DEBUG),
@@ -179,6 +218,11 @@ mod tests {
                 "DB_POOL_MAX must be a number from 1 to 10000",
             ),
             ("--db-reset=yes", "DB_RESET must be 0 or 1"),
+            ("--db-prepare=yes", "DB_PREPARE must be 0, 1 or each"),
+            (
+                "--db-time-zone=UTC",
+                "DB_TIME_ZONE must be connection or request",
+            ),
             (
                 "--log-level=loud",
                 "LOG_LEVEL must be debug, info, warn or error",

@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
 
-use crate::config::Config;
+use crate::config::{Config, Prepare, TimeZone};
 use crate::errors::Error;
 use crate::queries::Query;
 
@@ -25,6 +25,7 @@ pub(crate) type Lease<'a> = PooledConnection<'a, Manager>;
 pub(crate) struct Database {
     pool: Pool<Manager>,
     reset: bool,
+    time_zone: TimeZone,
 }
 
 impl Database {
@@ -44,7 +45,18 @@ impl Database {
         Self {
             pool,
             reset: config.db_reset && config.db_persistent,
+            time_zone: config.db_time_zone,
         }
+    }
+
+    /// The connection that a request begins with. The time zone is set on it if that is for each
+    /// request to do.
+    pub(crate) async fn begin(&self, queries: &[Query]) -> Result<Lease<'_>, Error> {
+        let mut connection = self.acquire(queries).await?;
+        if self.time_zone == TimeZone::Request {
+            connection.command("SET TIME ZONE 'UTC'").await?;
+        }
+        Ok(connection)
     }
 
     /// A live connection on which these statements are prepared. Dead ones go back, where they are
@@ -86,7 +98,7 @@ pub(crate) struct Connection {
     // Dropped before the statements, which then have nobody left to send their `Close` to.
     client: Client,
     statements: Statements,
-    prepares: bool,
+    prepares: Prepare,
     driver: AbortHandle,
     /// The session is still to be reset.
     dirty: bool,
@@ -109,7 +121,7 @@ impl Connection {
         let result = within(STATEMENT_TIMEOUT, async {
             match self.execute(query, parameters).await {
                 // The database was replaced, or its tables were: what was prepared is gone.
-                Err(error) if self.prepares && is_stale(&error) => {
+                Err(error) if self.prepares == Prepare::Once && is_stale(&error) => {
                     self.statements = NOTHING_PREPARED;
                     self.prepare(&[query]).await?;
                     Ok(self.execute(query, parameters).await?)
@@ -128,6 +140,11 @@ impl Connection {
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
         match &self.statements[query as usize] {
             Some(statement) => self.client.query(statement, parameters).await,
+            None if self.prepares == Prepare::EachTime => {
+                let types = query.parameter_types();
+                let statement = self.client.prepare_typed(query.sql(), types).await?;
+                self.client.query(&statement, parameters).await
+            }
             None => {
                 let types = query.parameter_types().iter().cloned();
                 let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
@@ -140,7 +157,9 @@ impl Connection {
     async fn prepare(&mut self, queries: &[Query]) -> Result<(), Error> {
         let missing = queries
             .iter()
-            .filter(|&&query| self.prepares && self.statements[query as usize].is_none());
+            .filter(|&&query| {
+            self.prepares == Prepare::Once && self.statements[query as usize].is_none()
+        });
         let missing: Vec<_> = missing.copied().collect();
         if missing.is_empty() {
             return Ok(());
@@ -228,7 +247,7 @@ async fn within<T>(
 #[derive(Debug)]
 pub(crate) struct Manager {
     config: tokio_postgres::Config,
-    prepare: bool,
+    prepare: Prepare,
     persistent: bool,
 }
 

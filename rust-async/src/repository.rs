@@ -51,7 +51,7 @@ impl Repository {
             Wanted::Id(_) => Query::RecipeById,
         };
         let statements = [&[Query::Session, query], &PARTS[..]].concat();
-        let mut connection = self.database.acquire(&statements).await?;
+        let mut connection = self.database.begin(&statements).await?;
         let recipe = load_recipe(&mut connection, session_key, wanted).await;
         self.database.release(connection).await;
         recipe
@@ -64,7 +64,7 @@ impl Repository {
         recipe_id: i32,
         text: &str,
     ) -> Result<i32, Error> {
-        let mut connection = self.database.acquire(&NOTE_WRITE).await?;
+        let mut connection = self.database.begin(&NOTE_WRITE).await?;
         let id = write_note(&mut connection, session_key, recipe_id, text).await;
         self.database.release(connection).await;
         id
@@ -72,7 +72,7 @@ impl Repository {
 
     /// The session first; then four reads at once, each on a connection of its own.
     pub(crate) async fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
-        let mut connection = self.database.acquire(&[Query::Session]).await?;
+        let mut connection = self.database.begin(&[Query::Session]).await?;
         let user_id = user_id(&mut connection, session_key).await;
         self.database.release(connection).await;
         let user_id = user_id?;

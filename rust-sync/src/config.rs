@@ -52,9 +52,20 @@ pub(crate) struct Config {
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) db_reset: bool,
 
+    /// When the time zone is set: connection or request
+    #[arg(long, env, default_value = "connection", value_parser = time_zone)]
+    pub(crate) db_time_zone: TimeZone,
+
     /// 1 writes one line per request to standard output
     #[arg(long, env, default_value = "0", value_parser = switch, action = ArgAction::Set)]
     pub(crate) access_log: bool,
+}
+
+/// When the time zone is set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TimeZone {
+    Connection,
+    Request,
 }
 
 impl Config {
@@ -122,6 +133,14 @@ fn switch(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
+    match text {
+        "connection" => Ok(TimeZone::Connection),
+        "request" => Ok(TimeZone::Request),
+        _ => Err("connection or request"),
+    }
+}
+
 fn log_level(text: &str) -> Result<Level, &'static str> {
     match text {
         "debug" => Ok(Level::DEBUG),
@@ -159,6 +178,10 @@ mod tests {
                 "DB_POOL_MAX must be a number from 1 to 10000",
             ),
             ("--db-reset=yes", "DB_RESET must be 0 or 1"),
+            (
+                "--db-time-zone=UTC",
+                "DB_TIME_ZONE must be connection or request",
+            ),
             (
                 "--log-level=loud",
                 "LOG_LEVEL must be debug, info, warn or error",

@@ -95,6 +95,13 @@ impl Connection {
             .map_err(|error| self.fail(error))
     }
 
+    /// As a simple query: one round trip, and nothing to prepare.
+    pub(crate) fn set_time_zone(&mut self) -> Result<(), Error> {
+        self.client
+            .batch_execute("SET TIME ZONE 'UTC'")
+            .map_err(|error| self.fail(error))
+    }
+
     /// An empty statement, for those who want to know.
     pub(crate) fn ping(&mut self) -> Result<(), postgres::Error> {
         self.client.batch_execute("")

@@ -10,7 +10,7 @@ use postgres::Row;
 use postgres::types::ToSql;
 use r2d2::{HandleError, ManageConnection, Pool, PooledConnection};
 
-use crate::config::Config;
+use crate::config::{Config, TimeZone};
 use crate::connection::Connection;
 use crate::errors::Error;
 use crate::queries::Query;
@@ -24,6 +24,7 @@ const KEEPALIVE: Duration = Duration::from_secs(1);
 pub(crate) struct Database {
     source: Source,
     reset: bool,
+    time_zone: TimeZone,
     /// How many connections may turn out to be lost before a request gives up.
     attempts: u32,
 }
@@ -62,11 +63,13 @@ impl Database {
         Self {
             source,
             reset: config.db_reset && config.db_persistent,
+            time_zone: config.db_time_zone,
             attempts: config.db_pool_max,
         }
     }
 
     /// A connection, and what its first statement gives, which has to be one that may run twice.
+    /// The time zone is set before if that is for each request to do.
     ///
     /// A blocking client does not look at a connection while that is idle. So it is the first
     /// statement that finds it closed, and that is then sent on the next one.
@@ -79,7 +82,11 @@ impl Database {
         let mut attempts = self.attempts;
         loop {
             let mut lease = self.acquire(deadline)?;
-            match lease.query(query, parameters) {
+            let zone = match self.time_zone {
+                TimeZone::Connection => Ok(()),
+                TimeZone::Request => lease.set_time_zone(),
+            };
+            match zone.and_then(|()| lease.query(query, parameters)) {
                 Ok(rows) => return Ok((lease, rows)),
                 Err(error) if lease.is_lost() && attempts > 0 && Instant::now() < deadline => {
                     tracing::debug!("trying another connection: {}", error.chain());

@@ -16,8 +16,13 @@ CONTROL = {
     "reset": re.compile(
         r"discard\b|reset\b|close all\b|unlisten\b|deallocate\b|select pg_advisory_unlock_all\b"
     ),
+    # As the contract spells it: the `SET TimeZone=` by which PgBouncer keeps its two sides equal is another.
+    "time_zone": re.compile(r"set time zone\b"),
 }
-"""Statements that drivers write in ways of their own, by how they begin."""
+"""Statements that are no query of the contract, by how they begin; drivers write some in ways of their own.
+
+pg_stat_statements counts them, because its `track_utility` is on by default.
+"""
 
 
 def normalise(sql: str) -> str:

@@ -1,0 +1,40 @@
+"""The figures that a row of an experiment can have: name, unit, whether more or less is better. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Figure:
+    """digits: after the point, for people."""
+
+    title: str
+    unit: str
+    better: Literal["more", "less"]
+    digits: int = 1
+
+
+FIGURES = {
+    "goodput_rps": Figure("requests", "1/s", "more", 0),
+    "total_s": Figure("total time", "s", "less", 1),
+    "time_ms": Figure("time", "ms", "less", 0),
+    "mean_ms": Figure("mean", "ms", "less", 1),
+    "p10_ms": Figure("p10", "ms", "less", 1),
+    "p25_ms": Figure("p25", "ms", "less", 1),
+    "p50_ms": Figure("p50", "ms", "less", 1),
+    "p75_ms": Figure("p75", "ms", "less", 1),
+    "p90_ms": Figure("p90", "ms", "less", 1),
+    "p95_ms": Figure("p95", "ms", "less", 1),
+    "p99_ms": Figure("p99", "ms", "less", 1),
+    "max_ms": Figure("slowest", "ms", "less", 1),
+    "peak_cpu_percent": Figure("peak CPU", "%", "less", 0),
+    "peak_memory_mib": Figure("peak memory", "MiB", "less", 0),
+    "cpu_percent": Figure("mean CPU", "%", "less", 0),
+    "peak_cpu_1s_percent": Figure("peak CPU by its control group", "%", "less", 0),
+    "anonymous_memory_mib": Figure("peak memory by its control group", "MiB", "less", 0),
+    "round_trips": Figure("round trips implied", "per request", "less", 1),
+    "app_cpu_us_per_request": Figure("app CPU", "µs/request", "less", 0),
+    "established": Figure("connections held", "", "more", 0),
+    "errors": Figure("errors", "", "less", 0),
+}
+"""All that are known. The same name means the same in what was published and in what we measure."""

@@ -1,0 +1,93 @@
+"""`tandem reproduce` on real containers, with an experiment of half a minute."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_search_commands import command, containers, tandem
+
+EXPERIMENT = str(Path(__file__).parent / "experiments/tiny.toml")
+ADDED_MOST_S = 10.0
+
+
+def overhead_s(start: dict[str, Any]) -> float:
+    """What the harness adds to a row: all but its own seconds."""
+    own = ("window", "warm-up", "last requests")
+    return float(sum(seconds for phase, seconds in start["spent_s"].items() if phase not in own))
+
+
+@pytest.mark.docker
+def test_an_experiment_that_is_interrupted_goes_on(tmp_path: Path) -> None:
+    asked = ["reproduce", EXPERIMENT, "--seed", "5"]
+    environment = {**os.environ, "TANDEM_RESULTS": str(tmp_path)}
+    begun = subprocess.Popen(
+        command(*asked), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 300
+    while not list(tmp_path.glob("*/starts/*.json")) and time.monotonic() < deadline:
+        assert begun.poll() is None, begun.stderr.read() if begun.stderr else ""
+        time.sleep(0.2)
+    begun.send_signal(signal.SIGINT)
+    begun.communicate(timeout=60)
+    assert begun.returncode == 130
+    assert not containers()
+    before = {file: file.read_text() for file in tmp_path.glob("*/starts/*.json")}
+    assert 1 <= len(before) < 6
+
+    status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--seed", "6", "--resume")
+    assert found is not None, said
+    assert found["seed"] == 5, "the order is the first one's"
+    assert status == (0 if found["verdict"] == "ok" else 1)
+    for file, text in before.items():
+        if json.loads(text)["verdict"] == "ok":
+            assert file.read_text() == text, "what was measured is kept"
+    starts = [start for row in found["rows"] for start in row["starts"]]
+    assert len(starts) == 6
+    assert {start["verdict"] for start in starts} <= {"ok", "void"}, said
+    assert max(overhead_s(start) for start in starts) <= ADDED_MOST_S
+    fast, slow, alone = (row["figures"].get("goodput_rps", {}).get("mean") for row in found["rows"])
+    if found["verdict"] == "ok":
+        # Two threads that sleep 20 ms or 200 ms, and twenty connections: the ceilings are what is reached.
+        assert fast == pytest.approx(100, rel=0.1)
+        assert slow == pytest.approx(10, rel=0.1)
+        assert alone == pytest.approx(1000, rel=0.2)
+        [claim] = found["claims"]
+        assert claim["published"] == 10
+        assert claim["ratio"]["ratio"] == pytest.approx(10, rel=0.2)
+    [folder] = tmp_path.glob("*-reproduce-tiny-smoke")
+    assert json.loads((folder / "reproduction.json").read_text()) == found
+    raw = folder / starts[0]["raw"]
+    assert (raw / "psrecord.log").read_text().startswith("# Elapsed time")
+    assert "Service time histogram" in next(raw.glob("*.txt")).read_text()
+    assert not containers()
+
+    shown = subprocess.run(command("report", str(folder)), capture_output=True, text=True, check=True)
+    assert "threads/delay" in shown.stdout
+
+
+def test_a_wrong_name_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    wrong = Path(EXPERIMENT).read_text().replace("rust-hyper", "rust-hypr")
+    (tmp_path / "tiny.toml").write_text(wrong)
+    for given, told in (
+        ("hyper-dely", "Did you mean 'hyper-delay'"),
+        (str(tmp_path / "tiny.toml"), "row 'one thread, 20 ms': there is no implementation 'rust-hypr'"),
+        (str(tmp_path / "none.toml"), "cannot be read"),
+    ):
+        made = subprocess.run(command("reproduce", given), capture_output=True, text=True, check=False)
+        assert made.returncode == 2, made.stderr
+        assert told in " ".join(made.stderr.split())
+
+
+def test_the_list_names_every_experiment(root: Path) -> None:
+    made = subprocess.run(command("reproduce", "list", "--json"), capture_output=True, text=True, check=True)
+    listed = {entry["name"]: entry for entry in json.loads(made.stdout)}
+    assert set(listed) == {file.stem for file in (root / "loadgen/experiments").glob("*.toml")}
+    entry = listed["hyper-delay"]
+    assert entry["rows"] > entry["smoke_rows"] > 0
+    assert entry["full_s"] > entry["smoke_s"] > 0
+    assert entry["reference"] in (True, False)
