@@ -91,11 +91,11 @@ mod tests {
     fn blocks_may_break_off_anywhere() {
         for (text, lines) in TEXTS {
             for size in [1, 2, 3, 7, 64] {
-                let mut blocks = Blocks::default();
+                let mut found = Lines::default();
                 text.as_bytes()
                     .chunks(size)
-                    .for_each(|block| blocks.add(block));
-                assert_eq!(blocks.finish(), lines, "{text:?} in blocks of {size}");
+                    .for_each(|block| found.add(block));
+                assert_eq!(found.finish(), lines, "{text:?} in blocks of {size}");
             }
         }
     }

@@ -72,119 +72,25 @@ const fn way(
 use Counting::{Many, One};
 
 /// The ten that were published under their names, the newer ones, and the two measures.
+#[rustfmt::skip] // a table
 pub(crate) static ALL: [Variant; 17] = [
-    way(
-        "test00",
-        "tokio, task per file",
-        Some("tokio"),
-        Many,
-        tokio::tasks,
-    ),
-    way(
-        "test01",
-        "tokio, task per file, Arc<Mutex>",
-        Some("tokio"),
-        Many,
-        tokio::tasks_with_mutex,
-    ),
-    way(
-        "test02",
-        "tokio, LocalSet",
-        Some("tokio"),
-        One,
-        tokio::local,
-    ),
-    way(
-        "test03",
-        "tokio, LocalSet, Rc<RefCell>",
-        Some("tokio"),
-        One,
-        tokio::local_with_cell,
-    ),
-    way(
-        "test04",
-        "sync, one thread",
-        None,
-        One,
-        blocking::one_thread,
-    ),
-    way(
-        "test05",
-        "sync, thread per file",
-        None,
-        Many,
-        blocking::thread_per_file,
-    ),
-    way(
-        "test06",
-        "sync, thread pool",
-        Some("threadpool"),
-        Many,
-        blocking::thread_pool,
-    ),
-    way(
-        "test07",
-        "sync, rayon",
-        Some("rayon"),
-        Many,
-        blocking::rayon,
-    ),
-    way(
-        "test08",
-        "async-std, one task",
-        Some("async-std"),
-        One,
-        async_std::one_task,
-    ),
-    way(
-        "test09",
-        "async-std, task per file",
-        Some("async-std"),
-        Many,
-        async_std::tasks,
-    ),
-    way(
-        "test10",
-        "smol, one task",
-        Some("smol"),
-        One,
-        smol::one_task,
-    ),
-    way(
-        "test11",
-        "smol, task per file",
-        Some("smol"),
-        Many,
-        smol::tasks,
-    ),
-    way(
-        "test12",
-        "io_uring, one thread",
-        Some("compio"),
-        One,
-        io_uring::one_thread,
-    ),
-    way(
-        "test13",
-        "io_uring, thread per CPU",
-        Some("compio"),
-        Many,
-        io_uring::thread_per_cpu,
-    ),
-    Variant {
-        baseline: true,
-        ..way("loop-one", "tight loop, one thread", None, One, tight::one)
-    },
-    Variant {
-        baseline: true,
-        ..way(
-            "loop-all",
-            "tight loop, all threads",
-            None,
-            Many,
-            tight::all,
-        )
-    },
+    way("test00", "tokio, task per file", Some("tokio"), Many, tokio::tasks),
+    way("test01", "tokio, task per file, Arc<Mutex>", Some("tokio"), Many, tokio::tasks_with_mutex),
+    way("test02", "tokio, LocalSet", Some("tokio"), One, tokio::local),
+    way("test03", "tokio, LocalSet, Rc<RefCell>", Some("tokio"), One, tokio::local_with_cell),
+    way("test04", "sync, one thread", None, One, blocking::one_thread),
+    way("test05", "sync, thread per file", None, Many, blocking::thread_per_file),
+    way("test06", "sync, thread pool", Some("threadpool"), Many, blocking::thread_pool),
+    way("test07", "sync, rayon", Some("rayon"), Many, blocking::rayon),
+    way("test08", "async-std, one task", Some("async-std"), One, async_std::one_task),
+    way("test09", "async-std, task per file", Some("async-std"), Many, async_std::tasks),
+    way("test10", "smol, one task", Some("smol"), One, smol::one_task),
+    way("test11", "smol, task per file", Some("smol"), Many, smol::tasks),
+    way("test12", "io_uring, one thread", Some("compio"), One, io_uring::one_thread),
+    way("test13", "io_uring, thread per CPU", Some("compio"), Many, io_uring::thread_per_cpu),
+    way("test14", "tokio, task per file, in place", Some("tokio"), Many, tokio::tasks_in_place),
+    Variant { baseline: true, ..way("loop-one", "tight loop, one thread", None, One, tight::one) },
+    Variant { baseline: true, ..way("loop-all", "tight loop, all threads", None, Many, tight::all) },
 ];
 
 /// The measure of a variant: the tight loop on as many threads.
