@@ -35,7 +35,8 @@ Handlers::Handlers(const Config& config)
                    .max = config.db_pool_max,
                    .persistent = config.db_persistent,
                    .prepare = config.db_prepare,
-                   .reset = config.db_reset}) {}
+                   .reset = config.db_reset},
+                  config.db_time_zone) {}
 
 Response Handlers::handle(const Call& call, std::string_view body) {
     switch (call.endpoint) {

@@ -6,18 +6,6 @@
 #include "rows.hpp"
 
 namespace tandem {
-namespace {
-
-/// The session's user. Throws unauthorized if the session is unknown or expired.
-std::int32_t user_of(pg::Connection& connection, const std::string& session_key) {
-    const auto sessions = connection.query(Query::session, session_key);
-    if (sessions.empty()) {
-        throw Error(Reason::unauthorized);
-    }
-    return sessions[0].int4(0);
-}
-
-}  // namespace
 
 Recipe Repository::random_recipe(const std::string& session_key) {
     return load_recipe(session_key, std::nullopt);
@@ -50,6 +38,19 @@ Recipe Repository::load_recipe(const std::string& session_key, std::optional<std
     }();
     // The connection is somebody else's by now.
     return rows::recipe(results);
+}
+
+/// The session's user, with which every request begins. Throws unauthorized if the session is
+/// unknown or expired.
+std::int32_t Repository::user_of(pg::Connection& connection, const std::string& session_key) const {
+    if (time_zone_ == TimeZone::request) {
+        connection.command("SET TIME ZONE 'UTC'");
+    }
+    const auto sessions = connection.query(Query::session, session_key);
+    if (sessions.empty()) {
+        throw Error(Reason::unauthorized);
+    }
+    return sessions[0].int4(0);
 }
 
 NoteId Repository::write_note(const std::string& session_key, std::int32_t recipe_id,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "config.hpp"
 #include "models.hpp"
 #include "pg/pool.hpp"
 
@@ -15,7 +16,8 @@ namespace tandem {
 /// visible) and pg::Error where the database fails.
 class Repository {
 public:
-    explicit Repository(pg::PoolSettings settings) : pool_(std::move(settings)) {}
+    Repository(pg::PoolSettings settings, TimeZone time_zone)
+        : time_zone_(time_zone), pool_(std::move(settings)) {}
 
     /// A random one of the recipes that the session's user may see.
     Recipe random_recipe(const std::string& session_key);
@@ -33,6 +35,9 @@ public:
 private:
     Recipe load_recipe(const std::string& session_key, std::optional<std::int32_t> id);
 
+    std::int32_t user_of(pg::Connection& connection, const std::string& session_key) const;
+
+    const TimeZone time_zone_;
     pg::Pool pool_;
 };
 

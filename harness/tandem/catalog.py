@@ -184,7 +184,11 @@ class Catalog:
             found = _load(Implementation, file, name)
         else:
             raise unknown("implementation", name, self.implementations)
-        for table, names in (("defaults", found.defaults), ("further_values", found.further_values), ("unsupported -> knobs", found.unsupported.knobs)):
+        for table, names in (
+            ("defaults", found.defaults),
+            ("further_values", found.further_values),
+            ("unsupported -> knobs", found.unsupported.knobs),
+        ):
             for knob in names:
                 if knob not in self.knobs:
                     raise UsageError(f"{file}: {table} -> {knob}: {unknown('knob', knob, self.knobs)}")

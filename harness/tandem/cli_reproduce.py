@@ -32,7 +32,7 @@ PLANS = get_args(PlanName)
 
 @app.command(name="reproduce")
 def reproduce_(
-    experiment: Annotated[str, typer.Argument(help="A file of loadgen/experiments, or a TOML file of your own; `list` names the former.")],
+    experiment: Annotated[str, typer.Argument(help="One that `list` names, or a TOML file of your own.")],
     plan: Annotated[
         str, typer.Option(help="smoke: some rows, briefly; full: all that was published.")
     ] = "smoke",

@@ -58,7 +58,10 @@ def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
     ("table", "told"),
     [
         ('[defaults]\nWORKRES = "cpus"', "defaults -> WORKRES: there is no knob 'WORKRES'. Did you mean"),
-        ('[further_values]\nDB_PREPAR = ["each"]', "further_values -> DB_PREPAR: there is no knob 'DB_PREPAR'"),
+        (
+            '[further_values]\nDB_PREPAR = ["each"]',
+            "further_values -> DB_PREPAR: there is no knob 'DB_PREPAR'",
+        ),
         ('[unsupported.knobs]\nTHREAD = "none"', "unsupported -> knobs -> THREAD: there is no knob 'THREAD'"),
     ],
 )

@@ -290,26 +290,3 @@ def test_silent_connections_have_to_stay_open() -> None:
 def test_a_reset_that_was_asked_for_is_no_extra_statement() -> None:
     expected = Expectation(statements=STATEMENTS, proxied=True, resets=True)
     assert found(good_window(statements=statements(reset=ANSWERED)), expected) == []
-
-
-@pytest.mark.parametrize(
-    ("asked_for", "calls", "told"),
-    [
-        (True, ANSWERED, []),
-        (True, 0, [("sql-mismatch", "invalid")]),
-        (True, ANSWERED // 2, [("sql-mismatch", "invalid")]),
-        (True, 2 * ANSWERED, [("sql-mismatch", "invalid")]),
-        (False, 0, []),
-        (False, ANSWERED, [("sql-extra", "invalid")]),
-    ],
-)
-def test_the_time_zone_is_set_once_per_request_or_never(
-    asked_for: bool, calls: int, told: list[tuple[str, str]]
-) -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, time_zone=asked_for)
-    assert found(good_window(statements=statements(time_zone=calls)), expected) == told
-
-
-def test_a_scenario_without_statements_sets_no_time_zone() -> None:
-    expected = Expectation(statements=[], proxied=True, time_zone=True)
-    assert found(good_window(statements={}), expected) == []

@@ -176,12 +176,21 @@ def http(**changes: Any) -> Experiment:
     [
         ({"implementation": "rust-snc"}, "no implementation 'rust-snc'. Did you mean 'rust-sync'"),
         ({"implementation": "rust-sync", "scenario": "wrok"}, "no scenario 'wrok'. Did you mean 'work'"),
-        ({"implementation": "rust-sync", "topology": "dircet"}, "no topology 'dircet'. Did you mean 'direct'"),
-        ({"implementation": "rust-sync", "knobs": {"THREDS": "2"}}, "no knob 'THREDS'. Did you mean 'THREADS'"),
+        (
+            {"implementation": "rust-sync", "topology": "dircet"},
+            "no topology 'dircet'. Did you mean 'direct'",
+        ),
+        (
+            {"implementation": "rust-sync", "knobs": {"THREDS": "2"}},
+            "no knob 'THREDS'. Did you mean 'THREADS'",
+        ),
         ({"implementation": "rust-sync", "knobs": {"THREADS": "two"}}, "THREADS must be a whole number"),
         ({"implementation": "rust-hyper", "scenario": "recipe"}, "rust-hyper does not support recipe"),
         ({"implementation": "rust-sync", "delay": 20}, "run -> delay: Extra inputs"),
-        ({"implementation": "rust-sync", "scenario": "recipe", "delay_ms": 20}, "the scenario recipe does not wait"),
+        (
+            {"implementation": "rust-sync", "scenario": "recipe", "delay_ms": 20},
+            "the scenario recipe does not wait",
+        ),
         ({"implementation": "rust-sync", "round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
         ({"implementation": "rust-sync", "db_rtt_ms": 4}, "work never asks the database"),
         ({"implementation": "rust-sync", "limits": {"APP_MAXCON": "25"}}, "run -> limits -> APP_MAXCON"),
@@ -207,7 +216,6 @@ def test_the_repositorys_experiments_can_be_measured(real: Catalog, root: Path, 
                 assert setting.times.seconds >= 3 * (setting.run.delay_ms or 0) / 1e3
 
 
-
 def test_smoke_of_all_is_cheap(real: Catalog, root: Path) -> None:
     session = HttpSession(Bench(real, Path(), Lines(Console(quiet=True))))
     estimates = {n: session.estimate_s(e, "smoke") for n, e in read_all(root).items() if e.kind == "http"}
@@ -229,11 +237,16 @@ def test_published_ceilings_explain_published_rows(real: Catalog, root: Path) ->
 def test_rows_that_differ_in_the_delay_share_a_start(real: Catalog, root: Path) -> None:
     found = groups(settings(real, read_all(root)["hyper-delay"], "full"))
     assert {len(group) for group in found.values()} == {3}
-    assert {group[0].run.delay_ms for group in found.values()} == {20}, "the shortest is verified and warmed up"
+    assert {group[0].run.delay_ms for group in found.values()} == {20}, (
+        "the shortest is verified and warmed up"
+    )
 
 
 def test_usable_connections(real: Catalog, root: Path) -> None:
-    found = {s.row.label: usable_connections(s) for s in settings(real, read_all(root)["sync-to-async-python"], "full")}
+    found = {
+        s.row.label: usable_connections(s)
+        for s in settings(real, read_all(root)["sync-to-async-python"], "full")
+    }
     assert found["sync Python, as published, 4 ms"] == 5
     assert found["async Python, as published, 4 ms"] == 20
     assert found["async Rust, equal, 15 ms"] == 20
@@ -274,7 +287,9 @@ class FakeLab:
             raise TandemError("the closed window broke")
         found = [finding("void", "steal", "much steal")] if verdict is Verdict.VOID else []
         trip = DbRtt(setting=4, before_p50=4.5, during_p50=5.0, during_p90=6.0, samples=9)
-        return good_window(duration_s=float(seconds), verdict=verdict, findings=found, db_rtt_ms=trip, bottleneck="app-cpu")
+        return good_window(
+            duration_s=float(seconds), verdict=verdict, findings=found, db_rtt_ms=trip, bottleneck="app-cpu"
+        )
 
 
 @dataclass
@@ -297,7 +312,14 @@ class Fake(Session):
 
     def environment(self, prepared: Prepared) -> Environment:
         return Environment(
-            tandem_version="0", git_commit=None, git_dirty=None, host={}, images={}, versions={}, knobs={}, variables={}
+            tandem_version="0",
+            git_commit=None,
+            git_dirty=None,
+            host={},
+            images={},
+            versions={},
+            knobs={},
+            variables={},
         )
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
@@ -308,14 +330,24 @@ class Fake(Session):
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
     base = table()["rows"]
     rows = [
-        {"label": f"threads {d}", "smoke": True, "run": {"implementation": "rust-sync", "delay_ms": d, "knobs": {"THREADS": "2"}}}
+        {
+            "label": f"threads {d}",
+            "smoke": True,
+            "run": {"implementation": "rust-sync", "delay_ms": d, "knobs": {"THREADS": "2"}},
+        }
         for d in delays
     ]
     rows.append({"label": "alone", "run": {"implementation": "rust-hyper", "delay_ms": 20}, "smoke": True})
-    return http(rows=rows, claims=[{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}], sentence=base[0]["label"])
+    return http(
+        rows=rows,
+        claims=[{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}],
+        sentence=base[0]["label"],
+    )
 
 
-def simulated(real: Catalog, tmp_path: Path, odd: dict[int, Verdict] | None = None) -> tuple[HttpSession, list[str]]:
+def simulated(
+    real: Catalog, tmp_path: Path, odd: dict[int, Verdict] | None = None
+) -> tuple[HttpSession, list[str]]:
     done: list[str] = []
 
     class Here(Fake):
@@ -349,8 +381,17 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(real: Catalog, tmp_
     first = row.starts[0]
     assert first.raw is not None
     raw = folder / first.raw
-    assert {"threads-20.window.json", "threads-20.txt", "threads-20.sqlite", "psrecord.log"} <= {f.name for f in raw.iterdir()}
-    assert set(first.spent_s) == {"window", "last requests", "around the window", "fresh start", "warm-up", "stop"}
+    assert {"threads-20.window.json", "threads-20.txt", "threads-20.sqlite", "psrecord.log"} <= {
+        f.name for f in raw.iterdir()
+    }
+    assert set(first.spent_s) == {
+        "window",
+        "last requests",
+        "around the window",
+        "fresh start",
+        "warm-up",
+        "stop",
+    }
 
 
 def test_a_void_window_is_repeated_alone_in_a_fresh_start(real: Catalog, tmp_path: Path) -> None:
@@ -370,7 +411,9 @@ def test_what_was_measured_before_a_failure_counts(real: Catalog, tmp_path: Path
     assert any("the closed window broke" in reason for reason in found.reasons)
 
 
-def test_an_interruption_keeps_the_starts_and_takes_all_down(real: Catalog, tmp_path: Path) -> None:
+def test_an_interruption_keeps_the_starts_and_takes_all_down(
+    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session, done = simulated(real, tmp_path)
     original, calls = session._measure, list[int]()
 
@@ -380,7 +423,7 @@ def test_an_interruption_keeps_the_starts_and_takes_all_down(real: Catalog, tmp_
             raise KeyboardInterrupt
         return original(*given)
 
-    session._measure = interrupted  # type: ignore[method-assign]
+    monkeypatch.setattr(session, "_measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.run(waiting(), asked(plan="smoke"), resume=False)
     assert done[-1] == "down"

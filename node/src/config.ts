@@ -24,6 +24,7 @@ const Environment = Type.Object({
   DB_PERSISTENT: switches("1"),
   DB_PREPARE: switches("1"),
   DB_RESET: switches("0"),
+  DB_TIME_ZONE: choice(["connection", "request"], "connection"),
   OFFLOAD: choice(["none", "sum", "parse+sum"], "none"),
   ACCESS_LOG: switches("0"),
 });
@@ -39,6 +40,7 @@ export interface Config {
   readonly persistent: boolean;
   readonly prepare: boolean;
   readonly reset: boolean;
+  readonly timeZone: "connection" | "request";
   readonly offload: "none" | "sum" | "parse+sum";
   readonly accessLog: boolean;
 }
@@ -60,6 +62,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     persistent: env.DB_PERSISTENT === "1",
     prepare: env.DB_PREPARE === "1",
     reset: env.DB_RESET === "1",
+    timeZone: env.DB_TIME_ZONE,
     offload: env.OFFLOAD,
     accessLog: env.ACCESS_LOG === "1",
   };

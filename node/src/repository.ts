@@ -1,5 +1,6 @@
 /** What recipes, notes and dashboards are in the database. */
 
+import type { Config } from "./config.ts";
 import type { Connection, Database } from "./database.ts";
 import { NotFound, Unauthorized } from "./errors.ts";
 import type { Dashboard, Recipe } from "./models.ts";
@@ -11,15 +12,17 @@ type Section = Extract<Recipe["ingredients"][number], { kind: "section" }>;
 /** One method for each use case. */
 export class Repository {
   readonly #database: Database;
+  readonly #setsTimeZone: boolean;
 
-  constructor(database: Database) {
+  constructor(database: Database, timeZone: Config["timeZone"]) {
     this.#database = database;
+    this.#setsTimeZone = timeZone === "request";
   }
 
   /** A random recipe that the session's user may see. */
   async randomRecipe(sessionKey: string): Promise<Recipe> {
     return this.#database.use(async (connection) => {
-      const user = await sessionUser(connection, sessionKey);
+      const user = await this.#sessionUser(connection, sessionKey);
       return completed(connection, await connection.query<RecipeRow>("recipe_random", [user]));
     });
   }
@@ -27,7 +30,7 @@ export class Repository {
   /** The recipe of that id, if the session's user may see it. */
   async recipe(sessionKey: string, id: number): Promise<Recipe> {
     return this.#database.use(async (connection) => {
-      const user = await sessionUser(connection, sessionKey);
+      const user = await this.#sessionUser(connection, sessionKey);
       return completed(connection, await connection.query<RecipeRow>("recipe_by_id", [user, id]));
     });
   }
@@ -35,7 +38,7 @@ export class Repository {
   /** Writes a note and its event in one transaction; returns the note's id. */
   async addNote(sessionKey: string, recipeId: number, text: string): Promise<number> {
     return this.#database.use(async (connection) => {
-      const user = await sessionUser(connection, sessionKey);
+      const user = await this.#sessionUser(connection, sessionKey);
       return connection.transaction(async () => {
         const [inserted] = await connection.query<{ id: number }>("note_insert", [user, recipeId, text]);
         if (inserted === undefined) throw new NotFound();
@@ -50,7 +53,7 @@ export class Repository {
    * first, so that no request holds one while it waits for another.
    */
   async dashboard(sessionKey: string): Promise<Dashboard> {
-    const user = await this.#database.use((connection) => sessionUser(connection, sessionKey));
+    const user = await this.#database.use((connection) => this.#sessionUser(connection, sessionKey));
     const read = <Row extends object>(name: `dashboard_${"recipes" | "teams" | "notes" | "events"}`) =>
       this.#database.use((connection) => connection.query<Row>(name, [user]));
     const [recipes, teams, notes, events] = await Promise.all([
@@ -61,12 +64,14 @@ export class Repository {
     ]);
     return { user_id: user, recipes, teams, notes, events };
   }
-}
 
-async function sessionUser(connection: Connection, key: string): Promise<number> {
-  const [session] = await connection.query<{ user_id: number }>("session", [key]);
-  if (session === undefined) throw new Unauthorized();
-  return session.user_id;
+  /** The session's user, with which every request begins. */
+  async #sessionUser(connection: Connection, key: string): Promise<number> {
+    if (this.#setsTimeZone) await connection.command("SET TIME ZONE 'UTC'");
+    const [session] = await connection.query<{ user_id: number }>("session", [key]);
+    if (session === undefined) throw new Unauthorized();
+    return session.user_id;
+  }
 }
 
 /** Adds the parts: six statements, one after the other. */

@@ -82,7 +82,7 @@ export async function serve(config: Config): Promise<void> {
   const database = new Database(config, log);
   const adder = createAdder(config);
   const app = await buildServer({
-    repository: new Repository(database),
+    repository: new Repository(database, config.timeZone),
     adder,
     log,
     ...(config.accessLog ? { accessLog: pino({ base: null }, pino.destination(1)) } : {}),

@@ -8,8 +8,8 @@ test("empty and missing variables mean the defaults", () => {
   assert.equal(config.port, 8080);
   assert.ok(config.workers >= 1);
   assert.deepEqual(
-    [config.poolMax, config.persistent, config.reset, config.offload],
-    [20, true, false, "none"],
+    [config.poolMax, config.persistent, config.reset, config.timeZone, config.offload],
+    [20, true, false, "connection", "none"],
   );
 });
 
@@ -31,6 +31,7 @@ test("a bad value is one line that names the variable", () => {
     ["THREADS", "1.5"],
     ["DB_POOL_MAX", "-1"],
     ["DB_RESET", "yes"],
+    ["DB_TIME_ZONE", "UTC"],
     ["LOG_LEVEL", "loud"],
     ["OFFLOAD", "maybe"],
     ["DATABASE_URL", "nonsense"],

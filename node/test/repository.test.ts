@@ -12,12 +12,19 @@ const GOLDEN = readFileSync(new URL("golden/recipe-1.json", CONTRACT), "utf8");
 const MOMENT = "2024-06-01T12:00:00Z";
 
 /** Answers statements with rows and notes their names. */
-function fake(rows: Readonly<Record<string, readonly object[]>>) {
+function fake(
+  rows: Readonly<Record<string, readonly object[]>>,
+  timeZone: "connection" | "request" = "connection",
+) {
   const log: string[] = [];
   const connection = {
     query(name: string) {
       log.push(name);
       return Promise.resolve(rows[name] ?? []);
+    },
+    command(text: string) {
+      log.push(text);
+      return Promise.resolve();
     },
     async transaction<T>(work: () => Promise<T>) {
       log.push("begin");
@@ -27,7 +34,7 @@ function fake(rows: Readonly<Record<string, readonly object[]>>) {
     },
   };
   const database = { use: <T>(work: (lent: typeof connection) => Promise<T>) => work(connection) };
-  return { log, repository: new Repository(database as unknown as Database) };
+  return { log, repository: new Repository(database as unknown as Database, timeZone) };
 }
 
 test("times are cut to whole seconds", () => {
@@ -91,4 +98,17 @@ test("a note and its event are one transaction", async () => {
   const { log, repository } = fake({ session: [{ user_id: 1 }], note_insert: [{ id: 9 }] });
   assert.equal(await repository.addNote("key", 1, "text"), 9);
   assert.deepEqual(log, ["session", "begin", "note_insert", "event_insert", "commit"]);
+});
+
+test("a request sets the time zone first and once if asked to", async () => {
+  const rows = { session: [{ user_id: 1 }], note_insert: [{ id: 9 }] };
+  for (const use of [
+    (repository: Repository) => repository.addNote("key", 1, "text"),
+    (repository: Repository) => repository.dashboard("key"),
+  ]) {
+    const [plain, zoned] = [fake(rows), fake(rows, "request")];
+    await use(plain.repository);
+    await use(zoned.repository);
+    assert.deepEqual(zoned.log, ["SET TIME ZONE 'UTC'", ...plain.log]);
+  }
 });

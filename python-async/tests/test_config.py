@@ -14,12 +14,13 @@ def test_formulas(monkeypatch: pytest.MonkeyPatch, formula: str, value: int) -> 
 
 
 def test_empty_means_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PORT", "WORKERS", "DB_POOL_MAX", "DB_PERSISTENT", "DATABASE_URL"):
+    for name in ("PORT", "WORKERS", "DB_POOL_MAX", "DB_PERSISTENT", "DB_TIME_ZONE", "DATABASE_URL"):
         monkeypatch.setenv(name, "")
     settings = Settings()
     assert settings.port == 8080
     assert settings.workers >= 1
     assert settings.db_persistent
+    assert settings.db_time_zone == "connection"
     assert str(settings.database_url) == "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable"
 
 
@@ -39,6 +40,7 @@ def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: st
         ("OFFLOAD", "parse"),
         ("DB_POOL_MAX", "-1"),
         ("DB_PREPARE", "yes"),
+        ("DB_TIME_ZONE", "UTC"),
         ("LOG_LEVEL", "loud"),
         ("DATABASE_URL", "mysql://app:secret@db/tandem"),
     ],

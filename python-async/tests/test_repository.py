@@ -1,6 +1,6 @@
 """Which statements run, in which order, and when a connection is given up."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -39,6 +39,10 @@ class FakeConnection:
         self.statements: list[tuple[str, Any]] = []
         self.terminated = False
 
+    async def execute(self, query: str) -> str:
+        self.statements.append((query, ()))
+        return query
+
     async def fetchval(self, query: str, *arguments: Any) -> int | None:
         name = NAME_OF[query]
         self.statements.append((name, arguments))
@@ -66,8 +70,8 @@ class FakeConnection:
         self.terminated = True
 
 
-def repository(connection: Any) -> Repository:
-    return Repository(lambda: guarded(given(connection)), read_queries(QUERIES))
+def repository(connection: Any, *, set_time_zone: bool = False) -> Repository:
+    return Repository(lambda: guarded(given(connection)), read_queries(QUERIES), set_time_zone=set_time_zone)
 
 
 @asynccontextmanager
@@ -84,6 +88,24 @@ async def test_eight_statements_on_one_connection() -> None:
         ("recipe_by_id", (1, 7)),
         *((part, (7,)) for part in PARTS),
     ]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda repository: repository.recipe_by_id("key", 7),
+        lambda repository: repository.write_note("key", 7, "text"),
+        lambda repository: repository.dashboard("key"),
+    ],
+    ids=["recipe", "note", "dashboard"],
+)
+async def test_a_request_sets_the_time_zone_first_and_once_if_asked_to(
+    use: Callable[[Repository], Awaitable[object]],
+) -> None:
+    connection, plain = FakeConnection(), FakeConnection()
+    await use(repository(connection, set_time_zone=True))
+    await use(repository(plain))
+    assert connection.statements == [("SET TIME ZONE 'UTC'", ()), *plain.statements]
 
 
 async def test_random_recipe_asks_for_the_user_only() -> None:

@@ -1,6 +1,6 @@
 """Which statements run and in which order."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.db import transaction
 from rows import DASHBOARD_ROWS, ROWS
 
 from recipes import repository
+from recipes.config import env
 from recipes.errors import NotFound, Unauthorized
 from recipes.models import dashboard_from_rows, recipe_from_rows
 
@@ -29,8 +30,8 @@ class FakeCursor:
         }
         self.statements: list[tuple[str, Any]] = []
 
-    def execute(self, query: str, parameters: Any) -> None:
-        self.statements.append((NAME_OF[query], parameters))
+    def execute(self, query: str, parameters: Any = None) -> None:
+        self.statements.append((NAME_OF.get(query, query), parameters))
 
     def fetchall(self) -> Any:
         return self.tables[self.statements[-1][0]]
@@ -66,6 +67,26 @@ def test_eight_statements(cursor: FakeCursor) -> None:
         ("recipe_by_id", {"p1": 1, "p2": 7}),
         *((part, {"p1": 7}) for part in PARTS),
     ]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: repository.recipe_by_id("key", 7),
+        lambda: repository.write_note("key", 7, "text"),
+        lambda: repository.dashboard("key"),
+    ],
+    ids=["recipe", "note", "dashboard"],
+)
+def test_a_request_sets_the_time_zone_first_and_once_if_asked_to(
+    cursor: FakeCursor, monkeypatch: pytest.MonkeyPatch, use: Callable[[], object]
+) -> None:
+    use()
+    plain = cursor.statements.copy()
+    cursor.statements.clear()
+    monkeypatch.setattr(repository, "env", env.model_copy(update={"db_time_zone": "request"}))
+    use()
+    assert cursor.statements == [("SET TIME ZONE 'UTC'", None), *plain]
 
 
 def test_random_recipe_asks_for_the_user_only(cursor: FakeCursor) -> None:

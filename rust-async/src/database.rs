@@ -49,8 +49,7 @@ impl Database {
         }
     }
 
-    /// The connection that a request begins with. The time zone is set on it if that is for each
-    /// request to do.
+    /// The connection that a request begins with: its time zone may be for the request to set.
     pub(crate) async fn begin(&self, queries: &[Query]) -> Result<Lease<'_>, Error> {
         let mut connection = self.acquire(queries).await?;
         if self.time_zone == TimeZone::Request {

@@ -11,7 +11,7 @@ from tandem.prepare import Prepared
 from tandem.record import Environment, Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.http_figures import figures, oha_text, peaks, service_times
-from tandem.reproduce.http_run import trips_ceiling, trips_implied
+from tandem.reproduce.http_run import alone_s, trips_ceiling, trips_implied
 from tandem.reproduce.http_setting import WARM_UP_LEAST_S, Setting, groups, settings, usable_connections
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
@@ -45,8 +45,7 @@ class HttpSession:
         own, total = experiment.plan(plan), STACK_S
         for group in groups(settings(self.bench.catalog, experiment, plan)).values():
             first = min(setting.request_s for setting in group)
-            alone = group[0].run.delay_ms or 0
-            start = START_S + max(WARM_UP_LEAST_S, own.warm_up_s) + first + VERIFIED * alone / 1e3
+            start = START_S + max(WARM_UP_LEAST_S, own.warm_up_s) + first + VERIFIED * alone_s(group[0].run)
             windows = sum(s.times.seconds + WINDOW_S + s.request_s for s in group)
             total += own.starts * (start + windows)
         return total

@@ -76,6 +76,11 @@ def trips_implied(usable: int | None, rtt_ms: float, rate_rps: float) -> float |
     return None if usable is None or rtt_ms <= 0 or rate_rps <= 0 else usable / (rate_rps * rtt_ms) * 1e3
 
 
+def alone_s(run: HttpRun) -> float:
+    """About how long a request takes that is the only one: its delay, or its round trips."""
+    return ((run.delay_ms or 0) + (run.round_trips or 0) * ((run.db_rtt_ms or 0) + 1.0)) / 1e3
+
+
 @dataclass(frozen=True)
 class WindowTimes:
     """A window: its length and what of it is not measured, in seconds."""

@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     db_persistent: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_prepare: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_reset: Switch = Field("0", validate_default=True, description=A_SWITCH)
+    db_time_zone: Literal["connection", "request"] = Field("connection", description="connection or request")
     offload: Offload = Field("none", description="none, sum or parse+sum")
     access_log: Switch = Field("0", validate_default=True, description=A_SWITCH)
 

@@ -30,7 +30,9 @@ async def lifespan(_: Starlette) -> AsyncIterator[State]:
     with ThreadPoolExecutor(settings.threads) as executor:
         async with open_connections(settings) as connect:
             yield {
-                "repository": Repository(connect, read_queries(QUERIES)),
+                "repository": Repository(
+                    connect, read_queries(QUERIES), set_time_zone=settings.db_time_zone == "request"
+                ),
                 "add": adding(settings.offload, executor),
             }
 

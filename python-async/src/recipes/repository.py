@@ -8,6 +8,8 @@ from recipes.database import Connect, Connection
 from recipes.errors import NotFound, Unauthorized
 from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
 
+SET_TIME_ZONE = "SET TIME ZONE 'UTC'"
+
 
 def read_queries(folder: Path) -> dict[str, str]:
     """The text of every query by its file's name."""
@@ -15,9 +17,10 @@ def read_queries(folder: Path) -> dict[str, str]:
 
 
 class Repository:
-    def __init__(self, connect: Connect, queries: Mapping[str, str]) -> None:
+    def __init__(self, connect: Connect, queries: Mapping[str, str], *, set_time_zone: bool = False) -> None:
         self._connect = connect
         self._queries = queries
+        self._set_time_zone = set_time_zone
 
     async def random_recipe(self, session_key: str) -> Recipe:
         """Raises Unauthorized without a live session, NotFound if its user sees no recipe."""
@@ -68,6 +71,10 @@ class Repository:
         return recipe_from_rows(recipe, **parts)
 
     async def _user(self, connection: Connection, session_key: str) -> int:
+        """What every request begins with."""
+        if self._set_time_zone:
+            # A simple query: one round trip, and nothing to prepare.
+            await connection.execute(SET_TIME_ZONE)
         user_id: int | None = await connection.fetchval(self._queries["session"], session_key)
         if user_id is None:
             raise Unauthorized

@@ -62,6 +62,7 @@ class Environment(BaseSettings):
     db_persistent: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_prepare: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_reset: Switch = Field("0", validate_default=True, description=A_SWITCH)
+    db_time_zone: Literal["connection", "request"] = Field("connection", description="connection or request")
     access_log: Switch = Field("0", validate_default=True, description=A_SWITCH)
 
     @property

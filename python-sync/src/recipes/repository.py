@@ -5,10 +5,12 @@ import re
 from django.db import transaction
 from django.db.backends.utils import CursorWrapper
 
-from recipes.config import QUERIES
+from recipes.config import QUERIES, env
 from recipes.database import open_cursor
 from recipes.errors import NotFound, Unauthorized
 from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
+
+SET_TIME_ZONE = "SET TIME ZONE 'UTC'"
 
 
 def named_placeholders(query: str) -> str:
@@ -65,6 +67,9 @@ def dashboard(session_key: str) -> Dashboard:
 
 
 def find_user(cursor: CursorWrapper, session_key: str) -> int:
+    """What every request begins with."""
+    if env.db_time_zone == "request":
+        cursor.execute(SET_TIME_ZONE)
     sessions = fetch(cursor, "session", session_key)
     if not sessions:
         raise Unauthorized
