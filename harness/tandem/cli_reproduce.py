@@ -42,7 +42,9 @@ def reproduce_(
     ] = False,
     scale: Annotated[
         float | None,
-        typer.Option(help="file-io: this share of the published lines, for a small disk; default: the plan's."),
+        typer.Option(
+            help="file-io: this share of the published lines, for a small disk; default: the plan's."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

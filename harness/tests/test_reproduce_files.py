@@ -58,7 +58,11 @@ def small(**changes: Any) -> Experiment:
             "rows": [
                 {"label": "one", "run": {"way": "test04", "files": 1, "lines": 1_000_000}, **row},
                 {"label": "rayon", "run": {"way": "test07", "files": 1, "lines": 1_000_000}, **row},
-                {"label": "cold", "run": {"way": "test04", "files": 1, "lines": 1_000_000, "cache": "cold"}, **row},
+                {
+                    "label": "cold",
+                    "run": {"way": "test04", "files": 1, "lines": 1_000_000, "cache": "cold"},
+                    **row,
+                },
             ],
             "claims": [],
             "plans": {"smoke": {"starts": 2, "limits": {"lines_percent": 10}}, "full": {"starts": 5}},
@@ -80,7 +84,10 @@ def test_rows_of_one_case_share_their_files() -> None:
 
 
 def test_the_same_measurement_twice_is_refused() -> None:
-    twice = [*(row.model_dump() for row in small().rows), {"label": "again", "run": small().rows[0].run, "smoke": True}]
+    twice = [
+        *(row.model_dump() for row in small().rows),
+        {"label": "again", "run": small().rows[0].run, "smoke": True},
+    ]
     with pytest.raises(UsageError, match="the rows 'one' and 'again' are the same"):
         cases(small(rows=twice), "smoke")
 
@@ -121,7 +128,9 @@ def test_a_case_is_never_larger_than_it_is_said_to_be(files: int, each: int) -> 
 def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would() -> None:
     need = next(iter(cases(small(), "full"))).bytes
     check_space(small(), "full", need)
-    with pytest.raises(UsageError, match=r"need 32 MB, and the engine's disk has 16 MB left: .*--scale 0\.50 would fit"):
+    with pytest.raises(
+        UsageError, match=r"need 32 MB, and the engine's disk has 16 MB left: .*--scale 0\.50 would fit"
+    ):
         check_space(small(), "full", round(need * 0.505))
     with pytest.raises(UsageError, match="not even a hundredth"):
         check_space(small(), "full", need // 200)
@@ -213,7 +222,12 @@ def test_files_that_stay_in_memory_are_not_cold(golden: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("cpu_ms", "cache", "limit"),
-    [(195.0, "hot", "app-cpu"), (100.0, "hot", "app-thread"), (20.0, "hot", "unknown"), (20.0, "cold", "disk")],
+    [
+        (195.0, "hot", "app-cpu"),
+        (100.0, "hot", "app-thread"),
+        (20.0, "hot", "unknown"),
+        (20.0, "cold", "disk"),
+    ],
 )
 def test_what_limited_a_way(golden: dict[str, Any], cpu_ms: float, cache: str, limit: str) -> None:
     values = {

@@ -41,7 +41,9 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
         assert figures["time_ms"]["n"] == 2
         assert figures["cpu_ms"]["mean"] > 0
     assert rows["tight loop"]["figures"]["loop_ratio"]["mean"] == 1
-    assert rows["tokio tasks"]["figures"]["time_ms"]["mean"] > rows["one thread"]["figures"]["time_ms"]["mean"]
+    assert (
+        rows["tokio tasks"]["figures"]["time_ms"]["mean"] > rows["one thread"]["figures"]["time_ms"]["mean"]
+    )
     for label in ("io_uring", "one thread, cold"):  # what the kernel or the disk does not let is said
         row = rows[label]
         assert row["figures"] or all(start["warnings"] for start in row["starts"])
@@ -64,7 +66,11 @@ def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "asked", "told"),
     [
-        (IN_MEMORY, ["1", "1000000"], r"1 files with 1000000 lines need 30\.\d MB .* at the most 2[67]\d{4} lines fit"),
+        (
+            IN_MEMORY,
+            ["1", "1000000"],
+            r"1 files with 1000000 lines need 30\.\d MB .* at the most 2[67]\d{4} lines fit",
+        ),
         (f"{IN_MEMORY},nr_inodes=6", ["10", "1000"], "became full: free some space or ask for fewer lines"),
     ],
 )
@@ -89,7 +95,9 @@ def test_a_refusal_of_io_uring_is_no_failure(tmp_path: Path) -> None:
     profile.write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [refusal]}))
     options = ["--rm", "--security-opt", f"seccomp={profile}", "--tmpfs", f"/data:{IN_MEMORY}"]
     asked = ["sample", "2", "1000", "--only", "test04,test12,test13", "--json"]
-    done = subprocess.run(["docker", "run", *options, IMAGE, *asked], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["docker", "run", *options, IMAGE, *asked], capture_output=True, text=True, check=True
+    )
     document = read(done.stdout)
     refused = {way.name: way.unavailable for way in document.ways if way.unavailable}
     assert refused.keys() == {"test12", "test13"}

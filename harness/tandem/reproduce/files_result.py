@@ -81,7 +81,9 @@ def versions(document: Document) -> dict[str, str]:
     return {way.library: way.version for way in document.ways if way.library and way.version}
 
 
-def starts(document: Document, case: Case, rows: Mapping[str, FilesRun], block: int, attempt: int) -> list[Start]:
+def starts(
+    document: Document, case: Case, rows: Mapping[str, FilesRun], block: int, attempt: int
+) -> list[Start]:
     """One start for each row. rows: by label, all of that case."""
     return [_start(document, case, label, run, block, attempt) for label, run in rows.items()]
 
