@@ -119,17 +119,17 @@ mod tests {
             .asked
             .unwrap();
         assert_eq!((asked.files, asked.lines), (10, 2_000_000));
-        assert_eq!(asked.buffer_size, [8192]);
+        assert_eq!(asked.buffer_size, [8192, 65536]);
         assert_eq!(asked.cache, Cache::Hot);
     }
 
     #[test]
     fn lists_are_separated_by_commas() {
-        let line = "asynctest sample 1 1 --only test04,test07 --buffer-size 8192,65536";
+        let line = "asynctest sample 1 1 --only test04,test07 --buffer-size 64,1048576";
         let asked = parse(line).unwrap().asked.unwrap();
         let names: Vec<_> = asked.only.iter().map(|variant| variant.name).collect();
         assert_eq!(names, ["test04", "test07"]);
-        assert_eq!(asked.buffer_size, [8192, 65536]);
+        assert_eq!(asked.buffer_size, [64, 1_048_576]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ CASE = Case(2, 20_000, 8192, "hot")
 
 @pytest.fixture(scope="module")
 def golden(fixtures: Path) -> dict[str, Any]:
-    """asynctest sample 2 20000 --only test04,test07,test12 --repeats 1 --seed 5 --threads 2 --json"""
+    """asynctest sample 2 20000 --only test04,test07,test12 --buffer-size 8192 --repeats 1 --seed 5 --threads 2 --json"""
     found: dict[str, Any] = json.loads((fixtures / "asynctest.json").read_text())
     return found
 
