@@ -14,8 +14,8 @@ from tandem.errors import TandemError, UsageError
 from tandem.record import Verdict
 from tandem.reproduce.experiment import Experiment, read
 from tandem.reproduce.files import FilesSession, arguments, facts
+from tandem.reproduce.files_result import disturbed, starts, versions
 from tandem.reproduce.files_result import read as read_document
-from tandem.reproduce.files_result import starts, versions
 from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, lines_made, scaled
 from tandem.reproduce.kinds import Bench
 
@@ -242,6 +242,20 @@ def test_what_limited_a_way(golden: dict[str, Any], cpu_ms: float, cache: str, l
     [found] = starts(read_document(changed(golden, "test04", **values)), case, rows("test04"), 1, 1)
     assert found.bottleneck == limit
     assert found.evidence[0] == f"{cpu_ms / 100:.2f} of 2 CPUs busy"
+
+
+def test_a_hypervisor_that_took_too_much(golden: dict[str, Any]) -> None:
+    [found] = starts(read_document(json.dumps(golden)), CASE, rows("test04"), 1, 1)
+    assert disturbed(found, 0.01) == found
+    warned = disturbed(found, 0.05)
+    assert (warned.verdict, warned.figures) == (Verdict.OK, found.figures)
+    assert warned.warnings == ["the hypervisor took 5.0% of the CPUs"]
+    void = disturbed(found, 0.2)
+    assert (void.verdict, void.figures, void.reason) == (
+        Verdict.VOID,
+        {},
+        "the hypervisor took 20.0% of the CPUs",
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 2}', "made 1 file"])

@@ -33,7 +33,10 @@ def leftovers() -> str:
 
 def test_an_experiment_with_files(tmp_path: Path) -> None:
     status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--seed", "5")
-    assert (status, found and found["verdict"]) == (0, "ok"), said
+    assert found is not None, said
+    assert (status, found["verdict"]) in ((0, "ok"), (1, "void")), said  # void: the host, and twice
+    if found["verdict"] == "void":
+        pytest.skip("the host disturbed every attempt")
     rows = {row["label"]: row for row in found["rows"]}
     assert {len(row["starts"]) for row in rows.values()} == {2}
     for label in ("tokio tasks", "one thread", "tight loop"):
@@ -58,7 +61,7 @@ def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
     assert (status, found) == (2, None)
     assert "--scale takes a share" in said
     status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--scale", "0.05")
-    assert status == 0, said
+    assert found is not None, said
     [file, *_] = tmp_path.glob("*/raw/*.json")
     assert json.loads(file.read_text())["asked"]["lines"] == 20_000
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tandem.errors import TandemError
 from tandem.prepare import refuse_or_clean_up
-from tandem.probes.host import describe
+from tandem.probes.host import describe, read_cpu
 from tandem.provenance import TANDEM_VERSION, git, hashes
 from tandem.record import Environment, Verdict
 from tandem.reproduce import files_result
@@ -105,7 +105,7 @@ class FilesSession:
     ) -> list[Start]:
         """One container: new files, then every way of the rows once, in random order."""
         self.bench.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", None)
-        began = time.monotonic()
+        began, cpu = time.monotonic(), read_cpu()
         try:
             text = container.run(arguments(case, rows, _seed(journal.asked.seed, block, case)))
             document = files_result.read(text)
@@ -114,12 +114,15 @@ class FilesSession:
                 Start(row=label, block=block, verdict=Verdict.FAILED, reason=str(error), attempts=attempt)
                 for label in rows
             ]
-        took_s = time.monotonic() - began
+        took_s, spent = time.monotonic() - began, read_cpu().since(cpu)
         self._versions |= files_result.versions(document)
         raw = Path("raw") / f"{block}-{file_name(_name(case))}{'' if attempt == 1 else '-again'}.json"
         (journal.folder / raw).parent.mkdir(exist_ok=True)
         (journal.folder / raw).write_text(text)
-        made = files_result.starts(document, case, rows, block, attempt)
+        made = [
+            files_result.disturbed(start, spent.steal_s / spent.total_s)
+            for start in files_result.starts(document, case, rows, block, attempt)
+        ]
         measured_s = sum(start.spent_s.get("measuring", 0.0) for start in made)
         for start in made:
             start.raw = str(raw)

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tandem.errors import TandemError
+from tandem.judge import STEAL_VOID, STEAL_WARN
 from tandem.record import Verdict
 from tandem.reproduce.files_spec import Case, FilesRun
 from tandem.reproduce.result import Start
@@ -106,6 +107,17 @@ def _start(document: Document, case: Case, label: str, run: FilesRun, block: int
     start.figures = _figures(document, way, made)
     start.bottleneck, start.evidence = _limit(document, made)
     return start
+
+
+def disturbed(start: Start, steal_share: float) -> Start:
+    """The start as it counts after all: void where the hypervisor took too much. steal_share: of all CPUs, while the
+    start's container was there."""
+    text = f"the hypervisor took {steal_share:.1%} of the CPUs"
+    if start.verdict is not Verdict.OK or steal_share <= STEAL_WARN:
+        return start
+    if steal_share <= STEAL_VOID:
+        return start.model_copy(update={"warnings": [*start.warnings, text]})
+    return start.model_copy(update={"verdict": Verdict.VOID, "reason": text, "figures": {}})
 
 
 def _bad(start: Start, reason: str) -> Start:
