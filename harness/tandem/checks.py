@@ -9,6 +9,7 @@ import pytest
 
 from tandem.catalog import Catalog
 from tandem.prepare import FAULTS, SHARED
+from tandem.reproduce.files_container import FilesContainer
 from tandem.side_by_side import BESIDE, Groups
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
@@ -63,6 +64,7 @@ def build_images(root: Path) -> None:
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
     build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
+    print(f"  file-io: {FilesContainer(root).build():.0f} s", flush=True)
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Every implementation's own tests and linters: the stage `test` of its Dockerfile builds."""
+"""The own tests and linters of every implementation and of file-io: the stage `test` of its Dockerfile builds."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ COLD_S = 1800
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
-NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
+NAMES = [*(file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))), "file-io"]
 
 
 def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
