@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tandem.reproduce.figures import FIGURES
 from tandem.store import write_atomically
-
-if TYPE_CHECKING:  # loading it takes longer than most commands
-    import altair
 
 PLOTTED = ("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "anonymous_memory_mib", "cpu_percent")
 SCALES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
@@ -42,9 +39,9 @@ def rows(points: Sequence[Point], figure: str, scale: str) -> list[dict[str, Any
     return sorted(known, key=lambda row: (row["implementation"], row["connections"]))
 
 
-def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> "altair.LayerChart":
-    """A line and its points for each implementation."""
-    import altair as alt
+def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> str:
+    """A line and its points for each implementation, as Vega-Lite."""
+    import altair as alt  # here, because loading it takes longer than most commands
 
     known = FIGURES[figure]
     implementations = list(dict.fromkeys(point.implementation for point in points))
@@ -60,15 +57,15 @@ def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"])
     shape = alt.Shape("implementation:N", title=None, sort=implementations).scale(domain=implementations)
     layers = alt.layer(base.mark_line(), base.encode(shape=shape).mark_point(filled=True, size=50))
     title = f"{axis} against connections ({scale} axes)"
-    drawn: alt.LayerChart = layers.properties(width=WIDTH, height=HEIGHT, title=title)
-    return drawn.configure(background="white")
+    drawn = layers.properties(width=WIDTH, height=HEIGHT, title=title).configure(background="white")
+    return str(drawn.to_json())
 
 
 def svg(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> str:
     """The plot as SVG text."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart(points, figure, scale).to_json()))
+    return str(vl_convert.vegalite_to_svg(chart(points, figure, scale)))
 
 
 def write(folder: Path, points: Sequence[Point]) -> list[Path]:
