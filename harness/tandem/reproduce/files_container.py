@@ -2,9 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from python_on_whales import DockerClient, DockerException
 from python_on_whales.exceptions import NoSuchContainer
@@ -19,7 +20,7 @@ FOLDER = "/data/sample"
 
 
 class FilesContainer:
-    """The image `tandem/file-io`. tmpfs_bytes: a disk of that size in memory in place of a volume, for tests."""
+    """The image `tandem/file-io`. tmpfs_options: of a disk in memory in place of a volume, for tests."""
 
     def __init__(self, root: Path, tmpfs_options: str | None = None) -> None:
         self.root, self.tmpfs_options = root, tmpfs_options
@@ -38,8 +39,8 @@ class FilesContainer:
                 progress="plain",
                 stream_logs=True,
             )
-            for line in lines:
-                said.append(str(line).rstrip())
+            for line in cast("Iterator[str]", lines):
+                said.append(line.rstrip())
         except DockerException:
             raise TandemError("the image of file-io does not build:\n" + "\n".join(said)) from None
         return time.monotonic() - began
@@ -85,15 +86,16 @@ class FilesContainer:
     def _logs(self, container: str) -> tuple[str, str]:
         """What a container wrote to its output and to its errors."""
         found: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-        for stream, line in self.docker.container.logs(container, stream=True):
+        lines = self.docker.container.logs(container, stream=True)
+        for stream, line in cast("Iterator[tuple[str, bytes]]", lines):
             found[stream].append(line)
         printed, said = (b"".join(found[name]).decode(errors="replace") for name in ("stdout", "stderr"))
         return printed, said
 
     def remove_leftovers(self) -> None:
         """Removes what a killed run left behind, by its label."""
-        label = [("label", f"{LABEL}={OWN[LABEL]}")]
-        for container in self.docker.container.list(all=True, filters=label):
+        label = f"{LABEL}={OWN[LABEL]}"
+        for container in self.docker.container.list(all=True, filters=[("label", label)]):
             container.remove(force=True, volumes=True)
-        for volume in self.docker.volume.list(filters={"label": f"{LABEL}={OWN[LABEL]}"}):
+        for volume in self.docker.volume.list(filters={"label": label}):
             volume.remove()
