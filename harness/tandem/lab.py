@@ -10,14 +10,12 @@ import httpx
 import psycopg
 
 from tandem import generator, judge
-from tandem.bottleneck import bottleneck
 from tandem.cell import Cell
 from tandem.client import Client
 from tandem.drive import run_load, send
 from tandem.errors import TandemError
 from tandem.idle import IdleConnections
-from tandem.measure import Conditions, Measured, window
-from tandem.observe import Observed, Observer
+from tandem.observe import Observed, Observer, judged
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
@@ -193,42 +191,16 @@ class BenchLab:
         expected: judge.Expectation | None = None,
     ) -> Window:
         """The window of a load that has run. name: of its files, default `load`; expected: default the scenario's."""
-        rows, report = self.load_generator.read(self.folder, name or load)
-        measured = Measured(
-            rows=rows,
-            report=report,
-            began_s=began_s,
-            series=seen.series,
-            busiest_thread_s=seen.busiest_thread_s["app"],
-            statements=seen.statements,
-            probes=prober.asked,
-            probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
-            probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
-            stored_rows=seen.stored_rows,
-            idle_connections=self._idle.established() if self._idle else None,
-            watched=seen.watched,
-            db_rtt_ms=seen.db_rtt_ms,
+        return judged(
+            self.cell,
+            {role: service.cpuset for role, service in self._services.items()},
+            self.load_generator.read(self.folder, name or load),
+            (load, asked, began_s),
+            seen,
+            prober,
+            self._idle.established() if self._idle else None,
+            expected,
         )
-        conditions = Conditions(
-            load=load,
-            duration_s=asked.duration_s,
-            connections=asked.connections,
-            rate_rps=asked.rate_rps,
-            trim_start_s=self.cell.plan.trim_start_s,
-            trim_end_s=self.cell.plan.trim_end_s,
-            lengths=self.cell.answers.lengths(),
-            status=self.cell.scenario.status,
-            timeout_s=float(self.cell.scenario.timeout_s),
-            cpusets={role: service.cpuset for role, service in self._services.items()},
-            host_cpus=os.cpu_count() or 1,
-        )
-        result = window(measured, conditions)
-        result.findings = judge.gates(result, expected or self.cell.expected)
-        result.verdict = judge.verdict(result.findings)
-        result.bottleneck, result.evidence = bottleneck(
-            result, self.cell.db_pool_usable, self.cell.handler_threads
-        )
-        return result
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the application rests a moment."""

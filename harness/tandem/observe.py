@@ -1,8 +1,16 @@
-"""Watches the stack while a load runs: counters are sampled, bodies compared, statements and rows counted."""
+"""Watches the stack while a load runs, and makes a judged window of what was seen."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from tandem import judge
+from tandem.bottleneck import bottleneck
+from tandem.cell import Cell
+from tandem.generator import Load, Report
+from tandem.judge import Expectation
+from tandem.measure import Conditions, Measured, window
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.host import TICKS_PER_S
@@ -10,7 +18,8 @@ from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.watch import Watch, Watched
-from tandem.record import DbRtt, Statement
+from tandem.record import DbRtt, Statement, Window
+from tandem.rows import Rows
 from tandem.sampler import Prober, Sample, Sampler, Series
 
 
@@ -89,3 +98,55 @@ class Observer:
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
     return max((s - before.get(thread, 0.0) for thread, s in after.items()), default=None)
+
+
+def judged(
+    cell: Cell,
+    cpusets: dict[str, str],
+    left: tuple[Rows, Report],
+    ran: tuple[Literal["closed", "open"], Load, float],
+    seen: Observed,
+    prober: Prober,
+    idle_connections: int | None,
+    expected: Expectation | None = None,
+) -> Window:
+    """The window of a load that has run.
+
+    cpusets: role -> CPUs. left: the generator's rows and summary. ran: which load, what was asked, when it began
+    (time.time()). expected: default the scenario's.
+    """
+    rows, report = left
+    load, asked, began_s = ran
+    measured = Measured(
+        rows=rows,
+        report=report,
+        began_s=began_s,
+        series=seen.series,
+        busiest_thread_s=seen.busiest_thread_s["app"],
+        statements=seen.statements,
+        probes=prober.asked,
+        probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
+        probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
+        stored_rows=seen.stored_rows,
+        idle_connections=idle_connections,
+        watched=seen.watched,
+        db_rtt_ms=seen.db_rtt_ms,
+    )
+    conditions = Conditions(
+        load=load,
+        duration_s=asked.duration_s,
+        connections=asked.connections,
+        rate_rps=asked.rate_rps,
+        trim_start_s=cell.plan.trim_start_s,
+        trim_end_s=cell.plan.trim_end_s,
+        lengths=cell.answers.lengths(),
+        status=cell.scenario.status,
+        timeout_s=float(cell.scenario.timeout_s),
+        cpusets=cpusets,
+        host_cpus=os.cpu_count() or 1,
+    )
+    found = window(measured, conditions)
+    found.findings = judge.gates(found, expected or cell.expected)
+    found.verdict = judge.verdict(found.findings)
+    found.bottleneck, found.evidence = bottleneck(found, cell.db_pool_usable, cell.handler_threads)
+    return found

@@ -87,7 +87,7 @@ def test_runs_with_the_same_knobs_have_no_line_of_their_own() -> None:
 def test_every_bottleneck_has_words() -> None:
     tags = {tag for tag, _ in bottleneck.LIMITS.values()}
     assert (
-        tags | {"app-thread", "pool-wait", "thread-pool", "latency-bound", "offered-load", "unknown"}
+        tags | {"app-thread", "pool-wait", "thread-pool", "latency-bound", "offered-load", "disk", "unknown"}
         == BOTTLENECKS.keys()
     )
 
