@@ -29,6 +29,7 @@ from contract_checks import (
     restarts,
     statements,
     stopping,
+    time_zone,
     users,
     work,
 )
@@ -111,6 +112,10 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("always-prepared", database_knobs.check_not_prepared),
     ("reset-ignored", database_knobs.check_reset),
     ("reset-always", database_knobs.check_reset),
+    ("time-zone-ignored", time_zone.check_time_zone),
+    ("time-zone-always", time_zone.check_time_zone),
+    ("time-zone-late", time_zone.check_time_zone),
+    ("time-zone-once", time_zone.check_time_zone_pooled),
     ("log-ignored", knobs.check_access_log),
     ("log-always", knobs.check_access_log),
     ("workers-ignored", parallelism.check_workers),

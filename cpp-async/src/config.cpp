@@ -81,6 +81,14 @@ std::size_t cpus() {
     return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
+TimeZone time_zone(const Environment& environment) {
+    const auto text = value_of(environment, "DB_TIME_ZONE", "connection");
+    if (text != "connection" && text != "request") {
+        throw ConfigError("DB_TIME_ZONE must be connection or request");
+    }
+    return text == "request" ? TimeZone::request : TimeZone::connection;
+}
+
 /// libpq itself says whether it can read the URL; it does not connect yet.
 std::string database_url(const Environment& environment) {
     auto url = value_of(environment, "DATABASE_URL", default_database_url);
@@ -116,6 +124,7 @@ Config read_config(const Environment& environment) {
         .db_persistent = flag(environment, "DB_PERSISTENT", "1"),
         .db_prepare = flag(environment, "DB_PREPARE", "1"),
         .db_reset = flag(environment, "DB_RESET", "0"),
+        .db_time_zone = time_zone(environment),
         .access_log = flag(environment, "ACCESS_LOG", "0"),
     };
 }

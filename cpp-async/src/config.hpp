@@ -16,6 +16,9 @@ namespace tandem {
 /// Which CPU work of `work` leaves the event loop.
 enum class Offload { none, sum, parse_and_sum };
 
+/// Whether the time zone is the connection's own or set by each request.
+enum class TimeZone { connection, request };
+
 struct Config {
     std::uint16_t port;
     std::string database_url;
@@ -27,6 +30,7 @@ struct Config {
     bool db_persistent;       // keep them between requests
     bool db_prepare;          // prepare each statement once per connection
     bool db_reset;            // DISCARD ALL each time one goes back to the pool
+    TimeZone db_time_zone;    // what sets it
     bool access_log;
 };
 

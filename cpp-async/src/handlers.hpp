@@ -29,7 +29,9 @@ struct Shared {
 class Handlers {
 public:
     Handlers(Shared& shared, Worker& worker)
-        : shared_(shared), worker_(worker), repository_(shared.pool, worker) {}
+        : shared_(shared),
+          worker_(worker),
+          repository_(shared.pool, shared.config.db_time_zone, worker) {}
 
     /// The answer, whatever happens: what fails is a 503 and a line in the log.
     Task<Response> handle(const Call& call, std::string body);

@@ -14,14 +14,6 @@
 namespace tandem {
 namespace {
 
-Task<std::int32_t> session_user(pg::Connection& connection, std::string_view session_key) {
-    const auto sessions = co_await connection.run(Query::session, {session_key});
-    if (sessions.empty()) {
-        throw Error(Reason::unauthorized);
-    }
-    co_return sessions[0].int4(0);
-}
-
 Task<pg::Result> wanted_recipe(pg::Connection& connection, std::int32_t user_id, Wanted wanted) {
     if (const auto* id = std::get_if<std::int32_t>(&wanted)) {
         co_return co_await connection.run(Query::recipe_by_id, {user_id, *id});
@@ -58,6 +50,19 @@ Task<Recipe> Repository::recipe(std::string_view session_key, Wanted wanted) {
     append(recipe.timeline, rows::notes(notes, reactions));
     append(recipe.timeline, events.map(rows::event));
     co_return recipe;
+}
+
+/// The session's user, with which every request begins.
+Task<std::int32_t> Repository::session_user(pg::Connection& connection,
+                                            std::string_view session_key) const {
+    if (time_zone_ == TimeZone::request) {
+        co_await connection.command("SET TIME ZONE 'UTC'");
+    }
+    const auto sessions = co_await connection.run(Query::session, {session_key});
+    if (sessions.empty()) {
+        throw Error(Reason::unauthorized);
+    }
+    co_return sessions[0].int4(0);
 }
 
 /// A connection that an exception leaves in a transaction is closed by the pool, which rolls back.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "async.hpp"
+#include "config.hpp"
 #include "models.hpp"
 #include "pg/pool.hpp"
 #include "worker.hpp"
@@ -20,7 +21,8 @@ using Wanted = std::variant<AnyRecipe, std::int32_t>;
 /// wrongly, and pg::Error for what the database did.
 class Repository {
 public:
-    Repository(pg::Pool& pool, Worker& worker) : pool_(pool), worker_(worker) {}
+    Repository(pg::Pool& pool, TimeZone time_zone, Worker& worker)
+        : pool_(pool), time_zone_(time_zone), worker_(worker) {}
 
     /// A recipe that the owner of the session may see.
     Task<Recipe> recipe(std::string_view session_key, Wanted wanted);
@@ -33,10 +35,13 @@ public:
     Task<Dashboard> dashboard(std::string_view session_key);
 
 private:
+    Task<std::int32_t> session_user(pg::Connection& connection, std::string_view session_key) const;
+
     /// One statement on a connection that goes back at once.
     Task<pg::Result> read(Query query, std::int32_t user_id);
 
     pg::Pool& pool_;
+    TimeZone time_zone_;
     Worker& worker_;
 };
 

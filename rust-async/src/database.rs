@@ -154,9 +154,7 @@ impl Connection {
 
     /// What is missing, in one round trip: the requests are sent before the first answer is read.
     async fn prepare(&mut self, queries: &[Query]) -> Result<(), Error> {
-        let missing = queries
-            .iter()
-            .filter(|&&query| {
+        let missing = queries.iter().filter(|&&query| {
             self.prepares == Prepare::Once && self.statements[query as usize].is_none()
         });
         let missing: Vec<_> = missing.copied().collect();

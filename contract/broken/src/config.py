@@ -24,6 +24,7 @@ class Config:
     persistent: bool
     prepare: bool
     reset: bool
+    time_zone: str
     offload: str
     access_log: bool
     fault: str
@@ -41,6 +42,7 @@ def read() -> Config:
         persistent=_choice("DB_PERSISTENT", "1", ("0", "1")) == "1",
         prepare=_choice("DB_PREPARE", "1", ("0", "1")) == "1",
         reset=_choice("DB_RESET", "0", ("0", "1")) == "1",
+        time_zone=_choice("DB_TIME_ZONE", "connection", ("connection", "request")),
         offload=_choice("OFFLOAD", "none", ("none", "sum", "parse+sum")),
         access_log=_choice("ACCESS_LOG", "0", ("0", "1")) == "1",
         fault=_choice("FAULT", "", ("", *FAULTS)),

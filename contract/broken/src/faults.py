@@ -78,6 +78,10 @@ FAULTS = {
     "always-prepared": "DB_PREPARE is ignored: statements are always prepared",
     "reset-ignored": "DB_RESET is ignored: no reset",
     "reset-always": "DB_RESET is ignored: reset every time",
+    "time-zone-ignored": "DB_TIME_ZONE is ignored: no request sets the time zone",
+    "time-zone-always": "DB_TIME_ZONE is ignored: every request sets the time zone",
+    "time-zone-late": "the time zone is set after the session was asked for",
+    "time-zone-once": "the time zone is set when a connection is opened, and not for each request",
     "slow-503": "it takes seven seconds to say that the database is away",
     # connections
     "one-packet-requests": "a head must arrive at once",

@@ -65,13 +65,16 @@ class Pool:
         threshold = 0 if self._config.prepare else None
         if self._config.fault in ("never-prepared", "always-prepared"):
             threshold = 0 if self._config.fault == "always-prepared" else None
-        return psycopg.connect(
+        connection = psycopg.connect(
             self._config.database_url,
             autocommit=True,
             prepare_threshold=threshold,
             connect_timeout=2,
             row_factory=dict_row,
         )
+        if self._config.fault == "time-zone-once" and self._config.time_zone == "request":
+            set_time_zone(connection)
+        return connection
 
     def _give_back(self, connection: Connection) -> None:
         config = self._config
@@ -83,6 +86,10 @@ class Pool:
             self._idle.append(connection)
         else:
             connection.close()
+
+
+def set_time_zone(connection: Connection) -> None:
+    connection.execute("SET TIME ZONE 'UTC'", prepare=False)
 
 
 @contextmanager

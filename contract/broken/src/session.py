@@ -4,7 +4,7 @@ import re
 from http.cookies import CookieError, SimpleCookie
 
 from errors import Failure
-from repository import Connection, rows
+from repository import Connection, rows, set_time_zone
 
 MOST = 2**31 - 1
 
@@ -12,8 +12,10 @@ MOST = 2**31 - 1
 class Sessions:
     """Finds out who asks."""
 
-    def __init__(self, fault: str) -> None:
+    def __init__(self, fault: str, time_zone: str) -> None:
         self._fault = fault
+        self._sets_zone = time_zone == "request" and fault not in ("time-zone-ignored", "time-zone-once")
+        self._sets_zone = self._sets_zone or fault == "time-zone-always"
 
     def key(self, cookie: str) -> str:
         """The session's key; raises Failure when there is none."""
@@ -33,7 +35,11 @@ class Sessions:
 
     def user(self, connection: Connection, key: str) -> int:
         """The id of the user whose session it is; raises Failure when it is nobody's."""
+        if self._sets_zone and self._fault != "time-zone-late":
+            set_time_zone(connection)
         found = rows(connection, "session", key)
+        if self._sets_zone and self._fault == "time-zone-late":
+            set_time_zone(connection)
         if self._fault == "expired-accepted" and not found:
             text = "select user_id from user_sessions_session where session_key = %s"
             found = connection.execute(text, [key]).fetchall()

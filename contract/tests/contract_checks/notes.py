@@ -13,9 +13,8 @@ from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, expired, neighbour, owned, session, shared
 from contract_checks.load import SEEDED_EVENTS, SEEDED_NOTES
 from contract_checks.needs import for_scenario
-from contract_checks.server_log import Message, statement_log
+from contract_checks.server_log import runs, statement_log
 from contract_checks.stack import Stack
-from contract_checks.statements import normal, queries
 
 # Where a note may go wrong on its way: quoting, escapes of JSON, SQL and HTML, placeholders, direction, length.
 TEXTS = (
@@ -43,8 +42,6 @@ EITHER = (
     b'{"text":' + b"[" * 100_000, b'{"text":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a":' * 100_000,
 )  # fmt: skip
 N = 200
-TRANSACTION = re.compile(r"(begin|start transaction|commit|end|rollback|abort)\b")
-SPELLED = {"start transaction": "begin", "end": "commit", "abort": "rollback"}
 
 
 def cookie(user: int) -> Headers:
@@ -207,17 +204,6 @@ def check_notes_at_once(backend: Backend) -> None:
         assert len(events(backend.stack)) == N, f"{len(events(backend.stack))} events for {N} notes"
 
 
-def _spelled(message: Message) -> str:
-    """The contract's name of a statement; one of a transaction under one spelling."""
-    text = normal(message.text)
-    match = TRANSACTION.match(text)
-    if match:
-        return SPELLED.get(match[1], match[1])
-    # The log shows the first line of a text; a driver may have made it one line.
-    names = [name for query, name in queries().items() if query.startswith(text)]
-    return names[0] if len(names) == 1 else text
-
-
 @for_scenario("note-write")
 def check_note_statements(backend: Backend) -> None:
     """Session, BEGIN, the two inserts, COMMIT, on one connection; ROLLBACK when the recipe is not visible."""
@@ -243,16 +229,9 @@ def check_note_statements(backend: Backend) -> None:
             ]
             assert all(answer.status == status for answer in answers), f"{what}: {answers[0]}"
             # The end of a transaction may come after the answer where it is a rollback.
-            wait_until(lambda: len(_runs(read(variant.host)[before:])) >= 3 * len(expected), 1)  # noqa: B023
-            runs = _runs(read(variant.host)[before:])
-            assert runs == expected * 3, f"{what}, three times: statements {runs}"
-
-
-def _runs(messages: list[Message]) -> list[str]:
-    runs = [_spelled(message) for message in messages if message.runs]
-    # psycopg forgets its prepared statements after every ROLLBACK, and nobody can tell it not to.
-    behind = zip(runs, ["", *runs], strict=False)
-    return [run for run, last in behind if (run, last) != ("deallocate all", "rollback")]
+            wait_until(lambda: len(runs(read(variant.host)[before:])) >= 3 * len(expected), 1)  # noqa: B023
+            ran = runs(read(variant.host)[before:])
+            assert ran == expected * 3, f"{what}, three times: statements {ran}"
 
 
 CHECKS = (

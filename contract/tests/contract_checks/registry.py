@@ -22,6 +22,7 @@ from contract_checks import (
     restarts,
     statements,
     stopping,
+    time_zone,
     users,
     work,
 )
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     *knobs.CHECKS,
     *parallelism.CHECKS,
     *database_knobs.CHECKS,
+    *time_zone.CHECKS,
     *crowds.CHECKS,
     *stopping.CHECKS,
     *outage.CHECKS,

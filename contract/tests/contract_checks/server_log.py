@@ -9,13 +9,19 @@ from typing import cast
 
 from contract_checks.docker import output, wait_until
 from contract_checks.stack import Stack
+from contract_checks.statements import normal, queries
 
 LINE = re.compile(
     r"^(?P<host>\S+) (?P<pid>\d+) app LOG:  duration: \S+ ms  "
-    r"(?P<kind>parse|bind|execute|statement)(?: (?P<name>[^:]*))?: (?P<text>.*)"
+    r"(?P<kind>parse|bind|execute|statement)(?: (?P<name>[^:]*))?: (?P<text>.*)",
+    re.DOTALL,
 )
+# PostgreSQL begins the further lines of a text with a tab.
+NEXT = re.compile(r"\n(?!\t)")
 SETTINGS = {"log_min_duration_statement": "0", "log_line_prefix": "%h %p %u "}
 UNNAMED = "<unnamed>"
+TRANSACTION = re.compile(r"(begin|start transaction|commit|end|rollback|abort)\b")
+SPELLED = {"start transaction": "begin", "end": "commit", "abort": "rollback"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,23 @@ class Message:
     @property
     def prepared(self) -> bool:
         return self.kind != "statement" and self.name != UNNAMED
+
+
+def runs(messages: list[Message]) -> list[str]:
+    """What ran, in its order, by the contract's names."""
+    names = [spelled(message) for message in messages if message.runs]
+    # psycopg forgets its prepared statements after every ROLLBACK, and nobody can tell it not to.
+    behind = zip(names, ["", *names], strict=False)
+    return [name for name, last in behind if (name, last) != ("deallocate all", "rollback")]
+
+
+def spelled(message: Message) -> str:
+    """The contract's name of a statement; one of a transaction under one spelling."""
+    text = normal(message.text)
+    match = TRANSACTION.match(text)
+    if match:
+        return SPELLED.get(match[1], match[1])
+    return queries().get(text, text)
 
 
 @contextmanager
@@ -72,7 +95,7 @@ def _read(stack: Stack, began: str) -> list[Message]:
     # The log passes through the engine: what was written last may take a moment to arrive.
     assert wait_until(lambda: end in output(name)[1], 5), "PostgreSQL's log does not arrive"
     text = output(name)[1].partition(began)[2].partition(end)[0]
-    found = filter(None, map(LINE.match, text.splitlines()))
+    found = filter(None, map(LINE.match, NEXT.split(text)))
     return [
         Message(m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"])
         for m in found

@@ -1,0 +1,86 @@
+"""DB_TIME_ZONE: whether a request begins with SET TIME ZONE, seen from PostgreSQL's side."""
+
+from itertools import pairwise
+
+from contract_checks import statements
+from contract_checks.backend import POOLED, Backend
+from contract_checks.dashboard import PATH, READS
+from contract_checks.docker import wait_until
+from contract_checks.errors import assert_error
+from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
+from contract_checks.needs import for_scenario, needs
+from contract_checks.notes import assert_written, cleared, write
+from contract_checks.server_log import spelled, statement_log
+from contract_checks.statements import PARTS
+
+KEY = session(1)
+N = 5
+ZONE = "set time zone 'utc'"
+
+
+def _ask(backend: Backend) -> list[list[str]]:
+    """One request of each kind that is served; returns what the database is asked for each, but for the zone."""
+    asked = [["session", "recipe_by_id", *PARTS], ["session"]]
+    assert_golden(backend.get(f"{RECIPES}/1", KEY), 1)
+    assert_error(backend.get(f"{RECIPES}/1", "unknown"), 401, what="an unknown session")
+    assert_error(backend.get(f"{RECIPES}/0", KEY), 400, what="a bad id")
+    assert_error(backend.get(f"{RECIPES}/1"), 401, what="no session")
+    assert backend.get("/healthz").status == 200
+    if backend.implementation.serves("recipes"):
+        assert backend.get(RECIPES, KEY).status == 200
+        asked.append(["session", "recipe_random", *PARTS])
+    if backend.implementation.serves("note-write"):
+        assert_written(write(backend, 1, b'{"text":"x"}'), "a note")
+        asked.append(["session", "begin", "note_insert", "event_insert", "commit"])
+    if backend.implementation.serves("fan-out"):
+        assert_golden_dashboard(backend.get(PATH, session(2)), 2)
+        asked.append(["session", *sorted(READS)])
+    return asked
+
+
+def _ran(backend: Backend, value: str) -> tuple[list[tuple[int, str]], list[list[str]]]:
+    """What PostgreSQL's log has of these requests, with the connection; and what `_ask` says about them."""
+    database = backend.stack
+    with cleared(database), statement_log(database) as read, backend.variant(DB_TIME_ZONE=value) as variant:
+        assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        before = len(read(variant.host))
+        asked = _ask(variant)
+        least = sum(map(len, asked)) + (len(asked) if value == "request" else 0)
+        wait_until(lambda: sum(message.runs for message in read(variant.host)[before:]) >= least, 1)
+        found = read(variant.host)[before:]
+    return [(message.pid, spelled(message)) for message in found if message.runs], asked
+
+
+@needs("DB_TIME_ZONE")
+@for_scenario("recipe")
+def check_time_zone(backend: Backend) -> None:
+    """`request`: whatever asks the database sets the zone first, once, on its connection; `connection`: nothing does."""
+    for value, zone in (("request", [ZONE]), ("connection", [])):
+        ran, asked = _ran(backend, value)
+        expected = [name for names in asked for name in [*zone, *names]]
+        names = [name for _, name in ran]
+        # The four reads of the dashboard, which come last, may run at once.
+        names = [*(n for n in names if n not in READS), *sorted(n for n in names if n in READS)]
+        assert names == expected, f"DB_TIME_ZONE={value}: statements are {names}, not {expected}"
+        for (pid, name), (next_pid, next_name) in pairwise(ran):
+            assert name != ZONE or pid == next_pid, (
+                f"DB_TIME_ZONE={value}: the zone is set on one connection, '{next_name}' runs on another"
+            )
+
+
+@needs("DB_TIME_ZONE")
+@for_scenario("recipe")
+def check_time_zone_pooled(backend: Backend) -> None:
+    """Through PgBouncer it is one statement more for each request, too: PgBouncer neither swallows nor adds one."""
+    with backend.variant(DB_TIME_ZONE="request", DATABASE_URL=POOLED) as variant:
+        # PgBouncer asks `select 1` of a connection that idled long.
+        assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        statements.reset(backend.stack)
+        for _ in range(N):
+            assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        calls = {statement.text: statement.calls for statement in statements.seen(backend.stack)}
+    expected = dict.fromkeys((ZONE, "session", "recipe_by_id", *PARTS), N)
+    assert calls == expected, f"DB_TIME_ZONE=request: calls are {calls}, not {expected}"
+
+
+CHECKS = (check_time_zone, check_time_zone_pooled)
