@@ -45,7 +45,7 @@ pub(crate) struct Asked {
         long,
         value_name = "BYTES,…",
         value_delimiter = ',',
-        default_value = "8192"
+        default_value = "8192,65536"
     )]
     #[arg(value_parser = buffer_size)]
     pub(crate) buffer_size: Vec<usize>,

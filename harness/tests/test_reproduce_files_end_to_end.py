@@ -17,7 +17,7 @@ from tandem.reproduce.files_spec import Case, FilesRun
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
 EXPERIMENT = str(Path(__file__).parent / "experiments/tiny-files.toml")
-IN_MEMORY = "mode=1777,size=8m"
+IN_MEMORY = "uid=10001,size=8m"
 
 
 @pytest.fixture(scope="module", autouse=True)
