@@ -91,7 +91,7 @@ set positional-arguments := true
 @logs *arguments:
     harness/run logs "$@"
 
-# Run all that CI runs
+# Run all that CI runs; --weekly: also what takes hours
 [group('develop')]
 @test *arguments:
     harness/run test "$@"

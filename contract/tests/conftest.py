@@ -38,12 +38,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # test_broken.py names its one subject itself.
     broken = getattr(metafunc.module, "BROKEN", None)
     subjects = [broken] if broken else _chosen(metafunc.config)
-    # Session scope makes pytest run all tests of one implementation before the next starts; the group keeps
-    # them together when several processes share the work.
-    values = [
-        pytest.param(subject, id=subject.name, marks=pytest.mark.xdist_group(subject.name))
-        for subject in subjects
-    ]
+    # Session scope makes pytest run all tests of one implementation before the next starts; where several
+    # processes share the work, harness/tandem/side_by_side.py keeps them together.
+    values = [pytest.param(subject, id=subject.name) for subject in subjects]
     metafunc.parametrize("backend", values, indirect=True, scope="session")
 
 

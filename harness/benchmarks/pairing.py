@@ -2,54 +2,63 @@
 
     python3 harness/benchmarks/pairing.py FOLDER...
 
-FOLDER: of `tandem compare` runs. The reference against its second start is the data: both are the same program, so all
-scatter is noise. For each folder and way of analysis: the scatter of a block's ln ratio, a block's duration for two entrants, and
-the effect that 15 minutes of such blocks detect with 80 % power (two-sided 5 %).
+FOLDER: of a `tandem compare` (design: alternation of short windows between warm starts, in blocks of fresh starts; the
+reference against its second start is the data; where blocks end with a window of all at once, that too) or of a `tandem bench` of one implementation (design: fresh starts one
+after the other, paired in the order in which they were made, as blocks of two would be). Both halves of a pair are the
+same program, so all scatter is noise. For each folder and way of analysis: the scatter of a block's ln ratio, a block's
+duration for two entrants, and the effect that 15 minutes of such blocks detect with 80 % power (two-sided 5 %).
+For alternation, also what other numbers of rounds in a block would find, from the blocks' first rounds.
 """
 
 import math
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from tandem.comparison import Block, Shot, second
+from tandem.comparison import Block, second
 from tandem.disturbed import cut
 from tandem.ratios import detectable_ratio
-from tandem.record import Verdict
-from tandem.store import Campaign
+from tandem.record import Verdict, Window
+from tandem.store import Campaign, read_runs
 
 BUDGET_S = 15 * 60
-Figure = Callable[[Shot], float | None]
+Figure = Callable[[Window], float | None]
+Pairs = list[float]
+"""ln ratios of one block, one for each round."""
 
 
-def rate(shot: Shot) -> float | None:
-    return shot.window.goodput_rps if shot.window else None
+def rate(window: Window) -> float | None:
+    return window.goodput_rps
 
 
-def cost(shot: Shot) -> float | None:
-    return shot.window.app_cpu_us_per_request if shot.window else None
+def cost(window: Window) -> float | None:
+    return window.app_cpu_us_per_request
 
 
-def cut_rate(shot: Shot) -> float | None:
-    seconds = shot.window.per_second if shot.window else None
-    return None if seconds is None else cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).goodput_rps
+def cut_rate(window: Window) -> float | None:
+    seconds = window.per_second
+    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).goodput_rps
 
 
-def cut_cost(shot: Shot) -> float | None:
-    seconds = shot.window.per_second if shot.window else None
-    if seconds is None:
-        return None
-    return cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).app_cpu_us_per_request
+def cut_cost(window: Window) -> float | None:
+    seconds = window.per_second
+    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).app_cpu_us_per_request
 
 
-def pairs(block: Block, reference: str, figure: Figure) -> list[float]:
-    """ln of the second start by the first, one value for each round in which both have a figure."""
+FIGURES: dict[str, Figure] = {
+    "rate": rate,
+    "rate, stolen seconds cut": cut_rate,
+    "CPU per request": cost,
+    "CPU, stolen seconds cut": cut_cost,
+}
+
+
+def of_block(block: Block, reference: str, figure: Figure, duets: bool = False) -> Pairs:
+    """ln of the second start by the first, for each round in which both have a figure."""
     found: dict[tuple[str, int], float] = {}
-    for shot in block.shots:
-        value = figure(shot) if shot.window and shot.window.verdict is Verdict.OK else None
+    for shot in block.duets if duets else block.shots:
+        value = figure(shot.window) if shot.window and shot.window.verdict is Verdict.OK else None
         if value:
             found[shot.entrant, shot.round] = value
     rounds = sorted(
@@ -58,50 +67,70 @@ def pairs(block: Block, reference: str, figure: Figure) -> list[float]:
     return [math.log(found[second(reference), n] / found[reference, n]) for n in rounds]
 
 
-def block_s(block: Block) -> float:
-    """What the block would have lasted with the reference and one entrant alone."""
-    return sum(block.phases_s.values()) * 2 / len(block.starts)
+def block_s(block: Block) -> tuple[float, float]:
+    """What starts, and what one round, would have lasted with the reference and one entrant alone."""
+    share = 2 / len(block.starts)
+    windows = block.phases_s["windows"] + block.phases_s["around windows"]
+    rounds = max((shot.round for shot in block.shots), default=1)
+    return (sum(block.phases_s.values()) - windows) * share, windows * share / rounds
 
 
-def line(
-    name: str, blocks: list[Block], reference: str, figure: Figure, middle: Callable[[list[float]], float]
-) -> str:
-    values = [middle(found) for block in blocks if (found := pairs(block, reference, figure))]
-    lasts = statistics.fmean(map(block_s, blocks))
+def line(name: str, blocks: Sequence[Pairs], lasts_s: float) -> str:
+    values = [statistics.fmean(found) for found in blocks if found]
     if len(values) < 3:
-        return f"  {name:32} too few blocks"
-    scatter, n = statistics.stdev(values), max(2, int(BUDGET_S / lasts))
-    within = [
-        statistics.stdev(found) / math.sqrt(len(found))
-        for b in blocks
-        if len(found := pairs(b, reference, figure)) > 1
-    ]
-    inner = f"{np.sqrt(np.mean(np.square(within))):.2%}" if within else "–"
+        return f"  {name:34} too few blocks"
+    scatter, n = statistics.stdev(values), max(2, int(BUDGET_S / lasts_s))
     effect = detectable_ratio(scatter, n)
+    found = "-" if effect is None else f"{effect - 1:.1%}"
     mean = statistics.fmean(values)
     return (
-        f"  {name:32} blocks {len(values):2} of {lasts:4.0f} s; A/A {mean:+.2%}; scatter {scatter:.2%} (of windows alone {inner});"
-        f" {n} blocks in 15 min find {0 if effect is None else effect - 1:.1%}"
+        f"  {name:34} {len(values):2} blocks of {lasts_s:4.0f} s; A/A {mean:+.2%}; scatter {scatter:.2%};"
+        f" {n:3} blocks in 15 min find {found}"
     )
+
+
+def steal(windows: Sequence[Window]) -> str:
+    shares = [window.host.steal_share or 0.0 for window in windows]
+    return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at the most in a window"
+
+
+def alternation(folder: Path, reference: str) -> None:
+    blocks = [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
+    print(steal([shot.window for block in blocks for shot in block.shots if shot.window]))
+    starts_s, round_s = (statistics.fmean(part) for part in zip(*map(block_s, blocks), strict=True))
+    for name, figure in FIGURES.items():
+        pairs = [of_block(block, reference, figure) for block in blocks]
+        most = max(map(len, pairs))
+        for rounds in sorted({1, 2, 4, most} & set(range(1, most + 1))):
+            cell = [found[:rounds] for found in pairs]
+            print(line(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
+
+    if any(block.duets for block in blocks):
+        together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks if block.duets)
+        for name in ("CPU per request", "CPU, stolen seconds cut"):
+            pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in blocks]
+            print(line(f"{name}, all at once", pairs, starts_s + together_s))
+
+
+def visits(folder: Path) -> None:
+    trials = [trial for run in read_runs(folder) for trial in run.trials if trial.closed]
+    good = [trial for trial in trials if trial.closed and trial.closed.verdict is Verdict.OK]
+    print(steal([trial.closed for trial in good if trial.closed]))
+    lasts = [sum(p.duration_s for p in trial.phases if p.name != "open") for trial in good]
+    for name, figure in FIGURES.items():
+        values = [value for trial in good if trial.closed and (value := figure(trial.closed))]
+        pairs = [[math.log(later / first)] for first, later in zip(values[::2], values[1::2], strict=False)]
+        print(line(name, pairs, 2 * statistics.fmean(lasts)))
 
 
 def main() -> None:
     for folder in map(Path, sys.argv[1:]):
-        campaign = Campaign.model_validate_json((folder / "campaign.json").read_text())
-        reference = campaign.request.implementations[0]
-        blocks = [
-            Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))
-        ]
-        steal = [s.window.host.steal_share for b in blocks for s in b.shots if s.window]
-        print(
-            f"{folder.name}: steal {np.mean(steal):.1%} on average, {max(steal):.1%} at the most in a window"
-        )
-        print(line("rate", blocks, reference, rate, statistics.fmean))
-        print(line("rate, median of rounds", blocks, reference, rate, statistics.median))
-        print(line("rate, disturbed seconds cut", blocks, reference, cut_rate, statistics.fmean))
-        print(line("CPU per request", blocks, reference, cost, statistics.fmean))
-        print(line("CPU, median of rounds", blocks, reference, cost, statistics.median))
-        print(line("CPU, disturbed seconds cut", blocks, reference, cut_cost, statistics.fmean))
+        print(f"{folder.name}: ", end="")
+        if (folder / "blocks").is_dir():
+            request = Campaign.model_validate_json((folder / "campaign.json").read_text()).request
+            alternation(folder, request.implementations[0])
+        else:
+            visits(folder)
 
 
 if __name__ == "__main__":

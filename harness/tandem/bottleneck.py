@@ -10,6 +10,8 @@ SET_BUSY = 0.90
 """A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
 THREAD_BUSY = 0.90
 POOL_WAIT_SHARE = 0.20
+LOCK_WAIT_SHARE = 0.20
+"""Of the database connections that can be in use: so many wait for a lock in the mean."""
 PROXY_QUEUE_SHARE = 0.20
 """Of the connections: so many requests wait in HAProxy's queue in the mean."""
 
@@ -35,8 +37,8 @@ def bottleneck(
     The first that matches: a role above its share of its own CPU set, in the order generator, proxy (or its
     queue), pooler, latency proxy, database, application; a set that is exhausted by several roles together, named
     after its largest user;
-    one thread of the application at a full core; waiting for a database connection; waiting for a handler
-    thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
+    one thread of the application at a full core; waiting for a lock in the database; waiting for a database
+    connection; waiting for a handler thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
     of the whole application; None where handlers do not occupy one.
     An open loop below saturation is limited by nothing: its rate was given.
     """
@@ -76,6 +78,8 @@ def bottleneck(
         ]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
+    if locked := _lock_wait(window, db_pool_usable):
+        return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
         return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
     waiting = _pool_wait(window, db_pool_usable)
@@ -93,6 +97,15 @@ def _proxy_queue(window: Window) -> str | None:
     if queue is None or queue <= PROXY_QUEUE_SHARE * window.connections:
         return None
     return f"{queue:.0f} of {window.connections} requests wait in HAProxy's queue in the mean"
+
+
+def _lock_wait(window: Window, db_pool_usable: int | None) -> str | None:
+    """Why statements wait in the database, if it is for each other's locks."""
+    waiting = window.lock_waits_mean
+    in_use = min(db_pool_usable or 0, window.connections)
+    if waiting is None or waiting <= LOCK_WAIT_SHARE * in_use:
+        return None
+    return f"{waiting:.0f} of {in_use} database connections wait for a lock in the mean"
 
 
 def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:

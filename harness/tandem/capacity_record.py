@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -10,7 +11,7 @@ from rich.text import Text
 from tandem.capacity import Slo
 from tandem.probe import Probe, State
 from tandem.record import Environment, Finding, Number, Part, Times, Verdict
-from tandem.report import BOTTLENECKS, number
+from tandem.report import BOTTLENECKS, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 
@@ -79,6 +80,8 @@ class Capacity(Part):
     limited_by: str | None
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour]
+    phases_s: dict[str, Number] = Field(default_factory=dict)
+    """Where the time went."""
     environment: Environment | None
 
 
@@ -171,4 +174,5 @@ def report(found: Capacity) -> Group:
         "response times are those of the requests that were answered; unsent ones have none", style="dim"
     )
     behaviour: list[Table | Text] = [loads, note] if found.behaviour else []
-    return Group(probes, *behaviour, *sentences(found))
+    spent = Text(time_spent(found.phases_s), style="dim")
+    return Group(probes, *behaviour, *sentences(found), spent)

@@ -251,6 +251,7 @@ class CapacitySession(Session):
             refused_rps=confirmation.upper_rps if confirmation and confirmed else None,
             limited_by=limited_by([*self._search, *self._confirmations], capacity),
             behaviour=self._behaviour,
+            phases_s=dict(self.phases_s),
             environment=self._environment,
         )
 

@@ -50,6 +50,8 @@ class Pairing(BaseModel):
     warm_up_s: Annotated[int, Field(ge=1)]
     trim_start_s: float = 0.5
     trim_end_s: float = 0.25
+    duet_s: Annotated[int, Field(ge=0)] = 0
+    """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
 
 
 class Plan(Entry):

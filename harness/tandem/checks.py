@@ -9,10 +9,14 @@ import pytest
 
 from tandem.catalog import Catalog
 from tandem.prepare import FAULTS, SHARED
+from tandem.reproduce.files_container import FilesContainer
+from tandem.side_by_side import BESIDE, Groups
 from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
+UNIT_TESTS_AT_ONCE = "2"
+SLOWEST = "--durations=12"
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 
 
@@ -41,7 +45,7 @@ def _pytest(root: Path, *sessions: list[str]) -> int:
     config = str(root / "harness/pyproject.toml")
     common = ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider"]
     for arguments in sessions:
-        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts])))
+        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts, Groups()])))
     skipped = f", {counts.skipped} skipped" if counts.skipped else ""
     print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
     return status
@@ -60,19 +64,32 @@ def build_images(root: Path) -> None:
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
     build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
+    print(f"  file-io: {FilesContainer(root).build():.0f} s", flush=True)
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def everything(root: Path) -> int:
-    """All tests. Returns the exit status.
+def sessions(root: Path, weekly: bool) -> list[list[str]]:
+    """Arguments of pytest, a list for each session: what needs no container; what measures, alone; and beside each
+    other what only asks questions of containers. weekly: with those that take too long for every change."""
+    tests = root / "harness/tests"
+    beside = [str(tests / name) for name in BESIDE]
+    ignored = [argument for file in beside for argument in ("--ignore", file)]
+    chosen = "docker" if weekly else "docker and not weekly"
+    return [
+        ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
+        ["-m", chosen, SLOWEST, str(tests), *ignored],
+        # In this order: the long groups first, so that none is left at the end.
+        [
+            *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
+            *(str(root / "contract/tests" / file) for file in ("test_broken.py", *CONTRACT)),
+        ],
+    ]
 
-    What measures runs alone. What only asks questions of containers runs two implementations at a time.
-    """
+
+def everything(root: Path, weekly: bool = False) -> int:
+    """All tests. Returns the exit status."""
     build_images(root)
-    own = str(root / "harness/tests/test_implementations.py")
-    alone = [str(root / "harness/tests"), "--ignore", own]
-    together = ["-n", SIDE_BY_SIDE, "--dist", "loadgroup", own, str(root / "contract/tests")]
-    return _pytest(root, alone, together)
+    return _pytest(root, *sessions(root, weekly))
 
 
 def quick(root: Path) -> int:

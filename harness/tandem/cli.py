@@ -250,6 +250,15 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def interrupted(command: str) -> str:
+    """What an interrupted command says: how to go on, where that is possible."""
+    group = typer.main.get_command(app)
+    known = getattr(group, "commands", {}).get(command)
+    if known and any("--resume" in parameter.opts for parameter in known.params):
+        return "tandem: interrupted. What was finished is kept; the same command with --resume goes on."
+    return "tandem: interrupted. This command cannot go on where it was: start it again."
+
+
 COMMANDS = (
     cli_compare,
     cli_search,
@@ -280,5 +289,5 @@ def main() -> None:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
     if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
-        err.print("tandem: interrupted. Finished trials are kept; the same command with --resume goes on.")
+        err.print(interrupted(sys.argv[1] if len(sys.argv) > 1 else ""))
     sys.exit(status if isinstance(status, int) else 0)

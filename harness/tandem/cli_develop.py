@@ -21,10 +21,12 @@ def verify(implementations: Annotated[list[str], typer.Argument(help="Implementa
     raise typer.Exit(checks.contract(ROOT, names))
 
 
-@app.command()
-def test() -> None:
+@app.command(name="test")
+def run_tests(
+    weekly: Annotated[bool, typer.Option("--weekly", help="Also what takes hours.")] = False,
+) -> None:
     """Run all that CI runs."""
-    raise typer.Exit(checks.everything(ROOT))
+    raise typer.Exit(checks.everything(ROOT, weekly))
 
 
 @app.command()

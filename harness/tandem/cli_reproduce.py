@@ -16,6 +16,8 @@ from tandem.record import Verdict
 from tandem.reproduce import report
 from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
+from tandem.reproduce.files import FilesSession
+from tandem.reproduce.files_spec import scaled
 from tandem.reproduce.http import HttpSession
 from tandem.reproduce.journal import RESULT
 from tandem.reproduce.kinds import Bench, Session
@@ -27,6 +29,7 @@ KINDS: dict[Kind, Callable[[Bench], Session]] = {
     "http": HttpSession,
     "tools": ToolsSession,
     "connections": ConnectionsSession,
+    "files": FilesSession,
 }
 """How each kind is measured."""
 LIST = "list"
@@ -44,6 +47,12 @@ def reproduce_(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the newest unfinished reproduction like this one.")
     ] = False,
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            help="file-io: this share of the published lines, for a small disk; default: the plan's."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a published experiment again: our result beside the published one, and what became of each claim."""
@@ -51,7 +60,8 @@ def reproduce_(
     if experiment == LIST:
         _list(experiments, as_json)
         return
-    chosen, named = pick(experiments, experiment), _plan(plan)
+    named = _plan(plan)
+    chosen = scaled(pick(experiments, experiment), named, scale)
     view = Lines(err) if as_json else make_view(err)
     try:
         session = _session(chosen, Bench(Catalog(ROOT), RESULTS, view))

@@ -3,19 +3,32 @@
 import math
 import statistics
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+from pydantic import Field
 
 from tandem import ratios
 from tandem.ratios import Ratio, Word
 from tandem.record import CENSORED_SHARE, Environment, Number, Part, Verdict, Window, share_of_ceiling
 
-Metric = Callable[[Window], float | None]
-METRICS: dict[str, tuple[Metric, Literal["higher", "lower"]]] = {
-    "goodput_rps": (lambda window: window.goodput_rps or None, "higher"),
-    "app_cpu_us_per_request": (lambda window: window.app_cpu_us_per_request, "lower"),
+
+@dataclass(frozen=True)
+class Metric:
+    """What is compared, which direction is the better one, and which windows tell it."""
+
+    figure: Callable[[Window], float | None]
+    better: Literal["higher", "lower"]
+    duet: bool = False
+    """Of the windows in which all were loaded at once, instead of those in turn."""
+
+
+METRICS: dict[str, Metric] = {
+    "goodput_rps": Metric(lambda window: window.goodput_rps or None, "higher"),
+    "app_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower"),
+    "duet_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower", duet=True),
 }
-"""What is compared, and which direction is the better one."""
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
 
@@ -39,6 +52,8 @@ class Block(Part):
     started_at: datetime
     starts: list[str]
     shots: list[Shot]
+    duets: list[Shot] = Field(default_factory=list)
+    """The windows in which all were loaded at once; the last of each round counts."""
     refused: dict[str, str]
     """Entrants that did not start or gave wrong answers, with the reason."""
     phases_s: dict[str, Number]
@@ -112,9 +127,9 @@ def second(reference: str) -> str:
 def values(block: Block, entrant: str, metric: Metric) -> dict[int, float]:
     """Round -> figure of the entrant's last good window in it."""
     found = {}
-    for shot in block.shots:
+    for shot in block.duets if metric.duet else block.shots:
         if shot.entrant == entrant and shot.window and shot.window.verdict is Verdict.OK:
-            value = metric(shot.window)
+            value = metric.figure(shot.window)
             if value:
                 found[shot.round] = value
     return found
@@ -148,9 +163,9 @@ def _mean(blocks: list[Block], entrant: str, metric: Metric) -> float | None:
 def same(blocks: list[Block], reference: str) -> dict[str, Compared]:
     """The A/A line: the reference's second start against its first."""
     out = {}
-    for name, (metric, better) in METRICS.items():
+    for name, metric in METRICS.items():
         ratio = ratios.compare(ln_ratios(blocks, second(reference), [reference], metric))
-        out[name] = Compared(ratio=ratio, p_adjusted=ratio.p_t, verdict=ratios.verdict(ratio, better))
+        out[name] = Compared(ratio=ratio, p_adjusted=ratio.p_t, verdict=ratios.verdict(ratio, metric.better))
     return out
 
 
@@ -159,13 +174,13 @@ def against_reference(
 ) -> dict[str, dict[str, Compared]]:
     """Entrant -> metric -> what was found. Both starts of the reference count: their mean is what is compared with."""
     out: dict[str, dict[str, Compared]] = {entrant: {} for entrant in entrants}
-    for name, (metric, better) in METRICS.items():
+    for name, metric in METRICS.items():
         found = [
             ratios.compare(ln_ratios(blocks, entrant, [reference, second(reference)], metric))
             for entrant in entrants
         ]
         adjusted = ratios.holm([ratio.p_t for ratio in found])
-        words = ratios.verdicts(found, better)
+        words = ratios.verdicts(found, metric.better)
         for entrant, ratio, p, word in zip(entrants, found, adjusted, words, strict=True):
             out[entrant][name] = Compared(ratio=ratio, p_adjusted=p, verdict=word)
     return out
@@ -173,7 +188,7 @@ def against_reference(
 
 def entry(blocks: list[Block], entrant: str, knobs: dict[str, str], compared: dict[str, Compared]) -> Entry:
     """A line of the table. One invalid window makes the entrant invalid, and then nothing is published of it."""
-    shots = [shot for block in blocks for shot in block.shots if shot.entrant == entrant]
+    shots = [shot for block in blocks for shot in block.shots + block.duets if shot.entrant == entrant]
     reasons = [
         f"block {block.number}: {block.refused[entrant]}" for block in blocks if entrant in block.refused
     ]
@@ -186,16 +201,14 @@ def entry(blocks: list[Block], entrant: str, knobs: dict[str, str], compared: di
         texts = [finding.text for finding in shot.window.findings if finding.severity == "invalid"]
         reasons.append(texts[0] if texts else "invalid")
     verdict = Verdict.FAILED if failed else Verdict.INVALID if invalid else Verdict.OK
-    tags = [shot.window.bottleneck for shot in shots if shot.window]
+    tags = [shot.window.bottleneck for shot in shots if shot.window and shot.window.load == "closed"]
     good = verdict is Verdict.OK
     return Entry(
         entrant=entrant,
         verdict=verdict,
         reasons=reasons,
         knobs=knobs,
-        means={
-            name: _mean(blocks, entrant, metric) if good else None for name, (metric, _) in METRICS.items()
-        },
+        means={name: _mean(blocks, entrant, metric) if good else None for name, metric in METRICS.items()},
         against_reference=compared if good else {},
         bottleneck=statistics.mode(tags) if tags else None,
     )
@@ -212,7 +225,7 @@ def session_verdict(
     for line in (reference, entry(blocks, second(reference.entrant), {}, {})):
         if line.verdict is not Verdict.OK:
             return Verdict.VOID, [f"{line.entrant} is {line.verdict}: {reason}" for reason in line.reasons]
-    windows = [shot.window for block in blocks for shot in block.shots if shot.window]
+    windows = [shot.window for block in blocks for shot in block.shots + block.duets if shot.window]
     void = sum(window.verdict is Verdict.VOID for window in windows)
     reasons = []
     if windows and void / len(windows) > VOID_SHARE:

@@ -8,7 +8,11 @@ from tandem.comparison import Compared, Comparison, Entry, second
 from tandem.record import Verdict
 from tandem.report import BOTTLENECKS, number, time_spent
 
-COLUMNS = {"goodput_rps": ("goodput", "1/s"), "app_cpu_us_per_request": ("app CPU", "µs/request")}
+COLUMNS = {
+    "goodput_rps": ("goodput", "1/s"),
+    "app_cpu_us_per_request": ("app CPU, alone and at full load", "µs/request"),
+    "duet_cpu_us_per_request": ("app CPU, all at once and at one rate", "µs/request"),
+}
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
 
 
@@ -47,10 +51,10 @@ def _rows(found: Comparison, metric: str, table: Table) -> None:
 
     for entry in found.findings.entries:
         if entry.entrant == found.findings.reference:
-            add(f"{entry.entrant} (reference)", entry.means[metric], None, entry)
+            add(f"{entry.entrant} (reference)", entry.means.get(metric), None, entry)
             add(second(entry.entrant), None, found.findings.same_against_itself.get(metric), None)
         else:
-            add(entry.entrant, entry.means[metric], entry.against_reference.get(metric), entry)
+            add(entry.entrant, entry.means.get(metric), entry.against_reference.get(metric), entry)
 
 
 def _effect(found: Comparison, metric: str) -> str:
@@ -59,6 +63,9 @@ def _effect(found: Comparison, metric: str) -> str:
         for entry in found.findings.entries
         if (compared := entry.against_reference.get(metric)) is not None
     ]
+    again = found.findings.same_against_itself.get(metric)
+    if again is not None and len(found.findings.entries) == 1:
+        effects = [(second(found.findings.reference), again.ratio.detectable_ratio)]
     told = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
     return f"smallest difference that {found.blocks} such blocks would find (80 % power): {', '.join(told) or '–'}"
 
@@ -67,6 +74,8 @@ def tables(found: Comparison) -> list[Table | Text]:
     """One table for each metric, its minimum detectable effect under it."""
     out: list[Table | Text] = []
     for metric, (what, unit) in COLUMNS.items():
+        if all(entry.means.get(metric) is None for entry in found.findings.entries) and "duet" in metric:
+            continue
         title = f"{what}: {found.scenario}, topology {found.topology}, placement {found.placement}, {found.blocks} blocks"
         table = Table(title=title, title_justify="left")
         table.add_column("entrant", no_wrap=True)

@@ -3,16 +3,17 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 from tandem import comparison
 from tandem.around import ceilings_of
 from tandem.catalog import Pairing
 from tandem.comparison import Block, Comparison, Shot, second
+from tandem.duet import duet, rates
 from tandem.entrant import Entrant
 from tandem.errors import TandemError, UsageError
 from tandem.lab import BenchLab
@@ -23,8 +24,8 @@ from tandem.schedule import alternation
 from tandem.session import Session
 from tandem.store import Store, write_atomically
 
-START_S, AROUND_WINDOW_S = 3.5, 1.3
-"""What a start and a window cost besides warm-up and load, for the estimate."""
+START_S, AROUND_WINDOW_S, AROUND_DUET_S = 3.5, 1.3, 2
+"""What a start, a window and one of all at once cost besides warm-up and load, for the estimate."""
 AWAKE_S = 0.2
 """A thawed application gets so long to read what came in while it was frozen."""
 
@@ -41,14 +42,13 @@ def estimate_s(pairing: Pairing, entrants: int) -> float:
     """How long the blocks take. entrants: without the reference's second start."""
     starts = entrants + 1
     windows = starts * pairing.rounds * (pairing.window_s + AROUND_WINDOW_S)
-    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows)
+    duets = pairing.duet_s + AROUND_DUET_S if pairing.duet_s else 0
+    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows + duets)
 
 
 @dataclass
 class ComparisonSession(Session):
     """One run of `tandem compare`."""
-
-    _phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def run(self, store: Store, entrants: list[Entrant]) -> Comparison:
         """Makes the blocks that the store does not have yet and concludes. Raises TandemError."""
@@ -62,9 +62,9 @@ class ComparisonSession(Session):
             self.view.note(f"{len(done)} of {pairing.blocks} blocks are there already")
         images = {one.cell.implementation.name: one for one in prepared.values()}
         with self.stack(list(images.values()), store.folder):
-            self._phases["build, start the stack"] = time.monotonic() - began
+            self.phases_s["build, start the stack"] = time.monotonic() - began
             described = self.environment(prepared[labels[0]])
-            with self._timed("ceilings"):
+            with self.timed("ceilings"):
                 ceilings_rps = ceilings_of(self, store.folder) if self.under.plan.ceilings else {}
             for planned in alternation(labels, labels[0], pairing.rounds, pairing.blocks, self.seed):
                 if planned.index in done:
@@ -91,7 +91,7 @@ class ComparisonSession(Session):
             ),
             warnings=[unfit] if unfit else [],
             duration_s=time.monotonic() - began,
-            phases_s=comparison.phases(blocks, self._phases),
+            phases_s=comparison.phases(blocks, self.phases_s),
             environment=described,
         )
         write_atomically(store.folder / "compare.json", found.model_dump_json(indent=1) + "\n")
@@ -114,14 +114,15 @@ class ComparisonSession(Session):
     def _block(
         self, planned: Planned, prepared: dict[str, Prepared], pairing: Pairing, folder: Path
     ) -> Block:
-        began, phases = datetime.now(UTC), self._phases
-        self._phases = defaultdict(float)
+        began, phases = datetime.now(UTC), self.phases_s
+        self.phases_s = defaultdict(float)
         labs: dict[str, BenchLab] = {}
         refused: dict[str, str] = {}
         shots: list[Shot] = []
+        duets: list[Shot] = []
         first, starts = next(iter(prepared.values())), [entrant.label for entrant in planned.starts]
         try:
-            with self._timed("start"):
+            with self.timed("start"):
                 first.stack.stop("app", grace_s=1)
                 first.stack.execute("db", ["reset"])
             labs = {name: self.lab(one, folder / (one.stack.slot or "")) for name, one in prepared.items()}
@@ -137,8 +138,12 @@ class ComparisonSession(Session):
                     if name not in refused:
                         shots += self._shots(number, name, labs[name], pairing)
             self.view.note(f"  {_told(shots)}")
+            if pairing.duet_s:
+                duets = self._duets(
+                    {name: labs[name] for name in _honest(starts, shots)}, shots, pairing.duet_s
+                )
         finally:
-            with self._timed("stop"):
+            with self.timed("stop"):
                 for lab in labs.values():
                     _end(lab)
         block = Block(
@@ -146,20 +151,21 @@ class ComparisonSession(Session):
             started_at=began,
             starts=starts,
             shots=shots,
+            duets=duets,
             refused=refused,
-            phases_s=dict(self._phases),
+            phases_s=dict(self.phases_s),
         )
-        self._phases = phases
+        self.phases_s = phases
         return block
 
     def _start(self, lab: BenchLab, pairing: Pairing) -> None:
-        with self._timed("start"):
+        with self.timed("start"):
             lab.launch()
             lab.wait_ready()
             wrong = lab.verify()
             if wrong:
                 raise TandemError(wrong[0].text)
-        with self._timed("warm up"):
+        with self.timed("warm up"):
             lab.warm_up(pairing.warm_up_s)
         lab.stack.pause()
 
@@ -186,17 +192,40 @@ class ComparisonSession(Session):
             with suppress(TandemError):
                 lab.stack.pause()
         seconds = time.monotonic() - began
-        self._phases["windows"] += pairing.window_s
-        self._phases["around windows"] += seconds - pairing.window_s
+        self.phases_s["windows"] += pairing.window_s
+        self.phases_s["around windows"] += seconds - pairing.window_s
         return Shot(round=number, entrant=name, window=window, refused=refused, seconds=seconds)
 
-    @contextmanager
-    def _timed(self, phase: str) -> Iterator[None]:
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._phases[phase] += time.monotonic() - began
+    def _duets(self, labs: dict[str, BenchLab], shots: list[Shot], seconds: int) -> list[Shot]:
+        """One window of all at once; a second one if the host spoiled the first. None where one has no rate alone."""
+        alone = {
+            name: [rate for shot in shots if shot.entrant == name and (rate := _rate_rps(shot))]
+            for name in labs
+        }
+        if not all(alone.values()):
+            return []
+        rates_rps = rates([fmean(found) for found in alone.values()])
+        for lab in labs.values():
+            lab.stack.unpause()
+        time.sleep(AWAKE_S)
+        out: list[Shot] = []
+        for number in (1, 2):
+            began = time.monotonic()
+            windows: dict[str, Window] = {}
+            refused = None
+            with self.timed("all at once"):
+                try:
+                    windows = duet(labs, seconds, rates_rps)
+                except TandemError as error:
+                    refused = str(error)
+            took_s = time.monotonic() - began
+            out += [
+                Shot(round=number, entrant=name, window=windows.get(name), refused=refused, seconds=took_s)
+                for name in labs
+            ]
+            if all(window.verdict is not Verdict.VOID for window in windows.values()):
+                break
+        return out
 
 
 def _end(lab: BenchLab) -> None:
@@ -206,6 +235,21 @@ def _end(lab: BenchLab) -> None:
         lab.collect()
     with suppress(TandemError):
         lab.stop()
+
+
+def _honest(starts: list[str], shots: list[Shot]) -> list[str]:
+    """Who may take part in a duet, whose statements are counted together: all that had windows, and none invalid."""
+    found = {name: [shot.window for shot in shots if shot.entrant == name] for name in starts}
+    return [
+        name
+        for name, windows in found.items()
+        if windows and all(window and window.verdict is not Verdict.INVALID for window in windows)
+    ]
+
+
+def _rate_rps(shot: Shot) -> float | None:
+    window = shot.window
+    return window.goodput_rps if window is not None and window.verdict is Verdict.OK else None
 
 
 def _told(shots: list[Shot]) -> str:

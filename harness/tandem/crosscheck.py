@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from tandem.analyse import t_interval
 from tandem.record import Number, Part, Verdict, Window
-from tandem.report import number
+from tandem.report import number, time_spent
 
 LEAST_PAIRS = 3
 Word = Literal["agree", "disagree", "undecided", "not compared"]
@@ -106,6 +107,8 @@ class CrossCheck(Part):
     reasons: list[str]
     windows: list[dict[str, Window]]
     """All pairs, by generator."""
+    phases_s: dict[str, Number] = Field(default_factory=dict)
+    """Where the time went."""
 
 
 def compare(figure: Figure, pairs: list[Pair]) -> Comparison:
@@ -239,4 +242,5 @@ def report(found: CrossCheck) -> Group:
     left = f"{found.disturbed} disturbed pairs were left out. " if found.disturbed else ""
     note = f"{left}difference: vegeta's minus oha's, with the half-width of its 95 % interval over the pairs"
     verdict = Text(f"the generators: {found.verdict}", style=_STYLES[found.verdict])
-    return Group(table, Text(note, style="dim"), verdict, *(Text(reason) for reason in found.reasons))
+    spent = Text(time_spent(found.phases_s), style="dim")
+    return Group(table, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent)

@@ -63,6 +63,7 @@ class CrossCheckSession(Session):
             verdict=verdict,
             reasons=[*reasons, *disturbances(every)],
             windows=[{"oha": pair.oha, "vegeta": pair.vegeta} for pair in every],
+            phases_s=dict(self.phases_s),
         )
         write_atomically(folder / "crosscheck.json", found.model_dump_json(indent=1) + "\n")
         return found

@@ -7,10 +7,10 @@ from tandem.client import BODY_FILE
 from tandem.stack import Stack
 
 
-def run_load(
+def send(
     stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator, body: bytes | None
-) -> float:
-    """Runs a load to its end; returns when it began (time.time()). name: of the files in `folder`. Raises TandemError."""
+) -> None:
+    """Gives the generator's container what a load reads. name: of its files. Raises TandemError."""
     if body is not None:
         (folder / "body").write_bytes(body)
         stack.copy_in("loadgen", folder / "body", BODY_FILE)
@@ -18,6 +18,11 @@ def run_load(
         file = folder / f"{name}.{suffix}"
         file.write_text(text)
         stack.copy_in("loadgen", file, f"{generator.FOLDER}/{file.name}")
+
+
+def run_load(stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator) -> float:
+    """Runs a load to its end, after `send`; returns when it began (time.time()). name: of the files that it leaves in
+    `folder`, one for each load that runs at the same time. Raises TandemError."""
     left = [f"{name}.{suffix}" for suffix in by.suffixes]
     script = f'cd {generator.FOLDER} && rm -f {" ".join(left)}; date +%s.%N; exec "$@"'
     said = stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)])

@@ -1,7 +1,7 @@
 """The real laboratory: what a visit needs, done with containers, the generator and the probes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -10,17 +10,15 @@ import httpx
 import psycopg
 
 from tandem import generator, judge
-from tandem.bottleneck import bottleneck
 from tandem.cell import Cell
 from tandem.client import Client
-from tandem.drive import run_load
+from tandem.drive import run_load, send
 from tandem.errors import TandemError
 from tandem.idle import IdleConnections
-from tandem.measure import Conditions, Measured, window
+from tandem.observe import Observed, Observer, judged
 from tandem.placement import cpus_in
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
-from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.psrecord import Psrecord
@@ -29,7 +27,7 @@ from tandem.probes.toxiproxy import Toxiproxy
 from tandem.probes.watch import Watch
 from tandem.record import Finding, Window
 from tandem.rows import answers_per_second, read_rows
-from tandem.sampler import Prober, Sample, Sampler
+from tandem.sampler import Prober, Sample
 from tandem.stack import Service, Stack
 from tandem.waiting import NotReadyError, await_health, settle
 
@@ -130,7 +128,7 @@ class BenchLab:
         )
 
     def warm_up(self, duration_s: int) -> list[int]:
-        self._run("warm-up", self._load(duration_s, None), generator.OHA)
+        self._send_and_run("warm-up", self._load(duration_s, None), generator.OHA)
         answers = answers_per_second(read_rows(self.folder / "warm-up.sqlite"))
         for suffix in generator.OHA.suffixes:
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
@@ -142,85 +140,67 @@ class BenchLab:
         """settled=False: begins at once, without waiting for a quiet host."""
         if settled:
             settle()
-        self.offered(rate_rps)
-        assert self._app is not None
-        assert self._postgres is not None
-        groups = {role: Cgroup(service.pid) for role, service in self._services.items()}
-        groups["harness"] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
-        proxy = HAProxy(self._services["proxy"].address) if self.cell.proxied else None
-        pooler = PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None
-        sampler = Sampler(groups, proxy, pooler, self.seen)
-        assert self._client is not None
-        prober, trip = Prober(self._client.ask), self._round_trip()
-        watch = Watch(self._services["app"].pid, *(self._services[r].cpuset for r in ("app", "loadgen")))
-        stored_in = self.cell.scenario.answer.created
+        asked = self.load(duration_s, rate_rps)
+        (prober,) = probers = [self.prober()]
         try:
-            before = self._postgres.count(stored_in) if stored_in else 0
-            self._postgres.reset_statements()
-            sampler.start()
-            threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
-            if trip:
-                trip.start()
-            prober.start()
-            try:
-                watch.start()
-                asked = self._load(duration_s, rate_rps)
-                began_s = self.began_s = self._run(load, asked, self.load_generator)
-            finally:
-                prober.stop()
-                try:
-                    watched = watch.stop()
-                finally:
-                    series = sampler.stop()
-                    met = trip.stop() if trip else None
-            threads_after = groups["app"].thread_cpu_s(TICKS_PER_S)
-            statements = self._postgres.statements()
-            stored = self._postgres.count(stored_in) - before if stored_in else None
+            began_s, seen = self.observer(probers).during(
+                lambda: self._send_and_run(load, asked, self.load_generator)
+            )
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             raise TandemError(f"the {load} window broke: {error}\n{self._app_log()}") from None
-        finally:
-            if proxy:
-                proxy.close()
-            if pooler:
-                pooler.close()
-        rows, report = self.load_generator.read(self.folder, load)
-        measured = Measured(
-            rows=rows,
-            report=report,
-            began_s=began_s,
-            series=series,
-            busiest_thread_s=max(
-                (s - threads_before.get(t, 0.0) for t, s in threads_after.items()), default=None
-            ),
-            statements=statements,
-            probes=prober.asked,
-            probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
-            probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
-            stored_rows=stored,
-            idle_connections=self._idle.established() if self._idle else None,
-            watched=watched,
-            db_rtt_ms=met,
+        self.began_s = began_s
+        return self.judged(load, asked, began_s, seen, prober)
+
+    def load(self, duration_s: int, rate_rps: int | None) -> generator.Load:
+        """What the generator will be told."""
+        self.offered(rate_rps)
+        return self._load(duration_s, rate_rps)
+
+    def prober(self) -> Prober:
+        assert self._client is not None
+        return Prober(self._client.ask)
+
+    def observer(self, probers: Sequence[Prober], beside: dict[str, "BenchLab"] | None = None) -> Observer:
+        """What watches a window. beside: further applications that are loaded at the same time, by the name of their role."""
+        assert self._postgres is not None
+        services = {**self._services, **{role: lab.app for role, lab in (beside or {}).items()}}
+        groups = {role: Cgroup(service.pid) for role, service in services.items()}
+        groups["harness"] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
+        return Observer(
+            groups=groups,
+            apps=["app", *(beside or {})],
+            proxy=HAProxy(self._services["proxy"].address) if self.cell.proxied else None,
+            pooler=PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None,
+            postgres=self._postgres,
+            probers=probers,
+            watch=Watch(self.app.pid, *(self._services[r].cpuset for r in ("app", "loadgen"))),
+            trip=self._round_trip(),
+            stored_in=self.cell.scenario.answer.created,
+            seen=self.seen,
+            lock_waits=self._postgres.lock_waits if self.cell.scenario.statements else None,
         )
-        conditions = Conditions(
-            load=load,
-            duration_s=duration_s,
-            connections=asked.connections,
-            rate_rps=rate_rps,
-            trim_start_s=self.cell.plan.trim_start_s,
-            trim_end_s=self.cell.plan.trim_end_s,
-            lengths=self.cell.answers.lengths(),
-            status=self.cell.scenario.status,
-            timeout_s=float(self.cell.scenario.timeout_s),
-            cpusets={role: service.cpuset for role, service in self._services.items()},
-            host_cpus=os.cpu_count() or 1,
+
+    def judged(
+        self,
+        load: Literal["closed", "open"],
+        asked: generator.Load,
+        began_s: float,
+        seen: Observed,
+        prober: Prober,
+        name: str | None = None,
+        expected: judge.Expectation | None = None,
+    ) -> Window:
+        """The window of a load that has run. name: of its files, default `load`; expected: default the scenario's."""
+        return judged(
+            self.cell,
+            {role: service.cpuset for role, service in self._services.items()},
+            self.load_generator.read(self.folder, name or load),
+            (load, asked, began_s),
+            seen,
+            prober,
+            self._idle.established() if self._idle else None,
+            expected,
         )
-        result = window(measured, conditions)
-        result.findings = judge.gates(result, self.cell.expected)
-        result.verdict = judge.verdict(result.findings)
-        result.bottleneck, result.evidence = bottleneck(
-            result, self.cell.db_pool_usable, self.cell.handler_threads
-        )
-        return result
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the application rests a moment."""
@@ -245,6 +225,12 @@ class BenchLab:
         return []
 
     # ---- parts of phases ----
+
+    @property
+    def app(self) -> Service:
+        """The application's container; there is one since `wait_ready`."""
+        assert self._app is not None
+        return self._app
 
     @property
     def _pooled(self) -> bool:
@@ -293,6 +279,15 @@ class BenchLab:
         threads = cpus_in(self._services["loadgen"].cpuset) or 1
         return self._client.load(self._target(), threads, duration_s, rate_rps)
 
-    def _run(self, name: str, load: generator.Load, by: generator.Generator) -> float:
+    def send(self, name: str, load: generator.Load, by: generator.Generator) -> None:
+        """Gives the generator what it reads; name: of the load's files."""
         body = self.cell.scenario.body
-        return run_load(self.stack, self.folder, name, load, by, body.bytes() if body else None)
+        send(self.stack, self.folder, name, load, by, body.bytes() if body else None)
+
+    def run(self, name: str, load: generator.Load, by: generator.Generator) -> float:
+        """Runs a load whose files were sent; returns when it began (time.time())."""
+        return run_load(self.stack, self.folder, name, load, by)
+
+    def _send_and_run(self, name: str, load: generator.Load, by: generator.Generator) -> float:
+        self.send(name, load, by)
+        return self.run(name, load, by)

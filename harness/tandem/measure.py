@@ -154,6 +154,7 @@ def window(measured: Measured, asked: Conditions) -> Window:
         utilisation_bound_rps=bound[0] if bound else None,
         utilisation_bound_by=bound[1] if bound else None,
         db_rtt_ms=measured.db_rtt_ms,
+        lock_waits_mean=_lock_waits(series, low, high),
         bottleneck="unknown",
         evidence=[],
         findings=[],
@@ -248,6 +249,11 @@ def _proxy(series: Series, low: float, high: float) -> Proxy | None:
         in_flight_mean=float(np.mean(in_flight)) if inside else None,
         in_flight_error=float(np.std(in_flight, ddof=1) / len(inside) ** 0.5) if len(inside) > 1 else None,
     )
+
+
+def _lock_waits(series: Series, low: float, high: float) -> float | None:
+    waits = [one.lock_waits for one in series.between(low, high) if one.lock_waits is not None]
+    return sum(waits) / len(waits) if waits else None
 
 
 def _pooler(series: Series, low: float, high: float) -> Pooler | None:

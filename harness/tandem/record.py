@@ -166,6 +166,8 @@ class Window(Part):
     """At this cost per request the first CPU set would be exhausted at so many requests per second."""
     utilisation_bound_by: str | None = None
     db_rtt_ms: DbRtt | None = None
+    lock_waits_mean: Number | None = None
+    """So many of the application's database connections waited for a lock in the mean of the samples."""
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

@@ -24,6 +24,7 @@ BOTTLENECKS = {
     "thread-pool": "waiting for a handler thread",
     "latency-bound": "waiting for answers; nothing was exhausted",
     "offered-load": "the offered rate",
+    "disk": "the disk",
     "unknown": "unknown",
 }
 

@@ -24,6 +24,8 @@ class Sample:
     host: HostCpu
     proxy: ProxyCounters | None
     pooler: PoolerCounters | None
+    lock_waits: int | None = None
+    """Connections of the application that wait for a lock in the database; None: not asked for."""
 
 
 @dataclass
@@ -56,8 +58,10 @@ class Sampler:
         proxy: HAProxy | None,
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
+        lock_waits: Callable[[], int] | None = None,
     ) -> None:
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
+        self._lock_waits = lock_waits
         self._series = Series()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -71,6 +75,7 @@ class Sampler:
             host=read_cpu(),
             proxy=self._proxy.read() if self._proxy else None,
             pooler=self._pooler.read() if self._pooler else None,
+            lock_waits=self._lock_waits() if self._lock_waits else None,
         )
 
     def _usage(self) -> tuple[float, dict[str, Usage]]:

@@ -1,9 +1,10 @@
 """What the sessions that choose their own windows share: their folder, their stack up and down, their labs."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,6 +44,17 @@ class Session:
     results: Path
     view: View
     seed: int
+    phases_s: dict[str, float] = field(init=False, default_factory=lambda: defaultdict(float))
+    """Where the time went."""
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Counts what it is around as this phase."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.phases_s[phase] += time.monotonic() - began
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -54,10 +66,11 @@ class Session:
         root = self.under.catalog.root
         try:
             try:
-                self.view.phase("build", None)
-                build(list(runs), self.view.note)
-                self.view.phase("start the stack", None)
-                start(runs[0].stack, self.view.note)
+                with self.timed("build, start the stack"):
+                    self.view.phase("build", None)
+                    build(list(runs), self.view.note)
+                    self.view.phase("start the stack", None)
+                    start(runs[0].stack, self.view.note)
                 yield
             finally:
                 runs[0].stack.down()
@@ -77,8 +90,15 @@ class Session:
         """A fresh start, verified and warm; see tandem.fresh."""
         warm_up_s = self.under.plan.warm_up_s
         self.view.phase("fresh start and warm-up", warm_up_s + VISIT_OVERHEAD_S)
-        with fresh_start(self.lab(prepared, folder), warm_up_s) as lab:
-            yield lab
+        with ExitStack() as end:
+            with self.timed("start, warm up"):
+                lab = end.enter_context(fresh_start(self.lab(prepared, folder), warm_up_s))
+            try:
+                with self.timed("windows and around them"):
+                    yield lab
+            finally:
+                with self.timed("stop"):
+                    end.close()
 
     def closed(self, lab: BenchLab, seconds: int) -> Window:
         """A closed window; once more if the host disturbed it. Raises TandemError if its verdict is not ok."""

@@ -212,11 +212,17 @@ class Stack:
         self.container("app").pause()
 
     def unpause(self) -> None:
-        self.container("app").unpause()
+        """Thaws the application, if it is frozen."""
+        container = self.container("app")
+        if container.state.paused:
+            container.unpause()
 
     def down(self) -> None:
-        """Removes the project's containers, network and volumes, found by Compose's own project label."""
-        self.docker.compose.down(remove_orphans=True, volumes=True, timeout=10, quiet=True)
+        """Removes the project's containers, network and volumes, found by Compose's own project label.
+
+        The data goes as well, so PostgreSQL is not waited for until it has written them down: that takes seconds.
+        """
+        self.docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True)
 
 
 def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]) -> None:

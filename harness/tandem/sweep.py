@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from tandem.analyse import t_interval
 from tandem.errors import UsageError, unknown
@@ -178,6 +179,8 @@ class Sweep(Part):
     """Why points do not count."""
     points: list[Point]
     curves: list[Curve]
+    phases_s: dict[str, Number] = Field(default_factory=dict)
+    """Where the time went, of the last part where it was resumed."""
     environment: dict[str, Environment]
     """By implementation; the swept knob is that of the smallest value."""
 

@@ -4,7 +4,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.report import BOTTLENECKS, number
+from tandem.report import BOTTLENECKS, number, time_spent
 from tandem.sweep import AXES, Curve, Mean, Sweep
 
 
@@ -71,5 +71,5 @@ def report(found: Sweep) -> Group:
     for curve in found.curves:
         parts += [_table(found, curve), *_words(found, curve)]
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    parts.append(Text(note, style="dim"))
+    parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
     return Group(*parts, *(Text(reason, style="yellow") for reason in found.reasons))

@@ -175,5 +175,6 @@ class SweepSession(Session):
             reasons=reasons(points),
             points=points,
             curves=found,
+            phases_s=dict(self.phases_s),
             environment=environments,
         )

@@ -1,7 +1,11 @@
 """What all tests of the harness share."""
 
 import os
+import shutil
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,3 +32,25 @@ def real(root: Path) -> Catalog:
 def fixtures() -> Path:
     """Output of real tools: oha 1.16, HAProxy 3.0."""
     return Path(__file__).parent / "fixtures"
+
+
+@contextmanager
+def _folder(root: Path) -> Iterator[Path]:
+    folder = root / "results" / f".test-{os.getpid()}-{time.time_ns()}"
+    folder.mkdir(parents=True)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def results(root: Path) -> Iterator[Path]:
+    """A folder for results that the engine's host sees too, because it is inside the repository."""
+    with _folder(root) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def kept(root: Path) -> Iterator[Path]:
+    """The same for all tests of a file."""
+    with _folder(root) as folder:
+        yield folder

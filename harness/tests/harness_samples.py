@@ -155,6 +155,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "utilisation_bound_rps": REQUESTS / 30 / 0.5,
         "utilisation_bound_by": "app",
         "db_rtt_ms": None,
+        "lock_waits_mean": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

@@ -136,12 +136,14 @@ def test_a_known_limit_is_found_confirmed_and_shown(session: Simulated, tmp_path
     assert last.recovery_s == pytest.approx(last.gap_s)
     assert session.down
     assert record(tmp_path) == json.loads(found.model_dump_json())
+    assert found.phases_s.keys() == {"start, warm up", "windows and around them", "stop"}
     console = Console(width=160, record=True, file=io.StringIO())
-    console.print(report(found))
+    console.print(report(found.model_copy(update={"phases_s": {"stop": 3.0, "start, warm up": 40.4}})))
     text = console.export_text()
     assert f"capacity {found.capacity_rps}/s: p99 <= 50 ms held at {found.capacity_rps}, not at" in text
     assert "5 of 5 fresh starts confirmed it" in text
     assert "after 150%: back within p99 <= 50 ms" in text
+    assert "time: start, warm up 40 s, stop 3 s" in text
 
 
 def test_a_void_probe_is_repeated_and_does_not_count(session: Simulated) -> None:

@@ -200,16 +200,23 @@ def test_a_malformed_bench_toml(tandem: Tandem, tmp_path: Path, monkeypatch: pyt
     assert "mine/bench.toml: model: Input should be 'sync' or 'async'" in " ".join(said.err.split())
 
 
-def test_an_interrupt_ends_with_130_and_says_how_to_go_on(
-    tandem: Tandem, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(checks, "quick", interrupted)
     said = tandem("check")
     assert said.status == 130
-    assert "--resume" in said.err
+    assert "interrupted" in said.err
+
+
+def test_only_what_can_go_on_says_so() -> None:
+    """A capacity search, for one, begins anew."""
+    assert {"bench", "compare", "reproduce", "sweep"} == {
+        name for name in COMMANDS if "--resume" in cli.interrupted(name)
+    }
+    assert "start it again" in cli.interrupted("capacity")
+    assert "--resume" not in cli.interrupted("")
 
 
 @pytest.mark.parametrize("status", [0, 1])

@@ -10,7 +10,7 @@ from tandem import comparison
 from tandem.comparison import METRICS, Block, Shot, second
 from tandem.record import Verdict
 
-GOODPUT = METRICS["goodput_rps"][0]
+GOODPUT = METRICS["goodput_rps"]
 
 
 def make_blocks(effect: float = 1.0, blocks: int = 8, noise: float = 0.01, seed: int = 1) -> list[Block]:

@@ -1,133 +1,131 @@
-"""With real containers: a database that is milliseconds away, a second load generator, two more liars."""
+"""One stack, many fresh starts: every topology, a near distance, what a window itself must notice."""
 
-import json
 import os
-import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from harness_commands import ONE_TRIAL
+
+from tandem.catalog import Catalog
+from tandem.lab import BenchLab
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.record import Verdict, Window
+from tandem.stack import Stack
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
-PLAN = str(ROOT / "harness/tests/plans/one-trial.toml")
-RTT_MS = 15
-STATEMENTS = 8
-"""Of `recipes`, one after the other."""
+FAST, BROKEN = "rust-async", "contract/broken"
+TRIES = 3
+"""A window that the host disturbed is made again."""
+LIARS = {
+    "missing-statement": ("recipe", "sql-mismatch"),
+    "extra-statement": ("recipe", "sql-extra"),
+    "wrong-body": ("recipe", "wrong-body"),
+    "spaces-in-json": ("recipe", "wrong-answers"),
+    "note-lost-under-load": ("note-write", "not-stored"),
+    "short-keep-alive": ("idle", "idle-lost"),
+}
+"""Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
+self-test's liars do (tandem.selftest.liars) is not among them."""
 
 
-@pytest.fixture
-def results() -> Iterator[Path]:
-    """A folder for results that the engine's host sees too, because it is inside the repository."""
-    folder = ROOT / "results" / f".test-conditions-{os.getpid()}"
-    folder.mkdir(parents=True)
-    yield folder
-    subprocess.run(["rm", "-rf", folder], check=True)
+@dataclass
+class OneStack:
+    """The shared services, up. `window` is a fresh start with one closed window of four seconds."""
+
+    catalog: Catalog
+    folder: Path
+    starts: int = 0
+
+    def prepare(
+        self, implementation: str, scenario: str, topology: str | None = None, rtt_ms: int | None = None
+    ) -> Prepared:
+        asked, plan = self.catalog.scenarios[scenario], self.catalog.plan(ONE_TRIAL)
+        placement = self.catalog.default_placement(os.cpu_count() or 1).name
+        topology = topology or asked.topology or DEFAULT_TOPOLOGY
+        under = Conditions(self.catalog, topology, placement, plan, {}, rtt_ms)
+        self.starts += 1
+        return under.prepare(
+            self.catalog.implementation(implementation), asked, self.folder / f"{self.starts:02}"
+        )
+
+    def window(self, prepared: Prepared, fault: str = "") -> Window:
+        """The last try, whatever it is. fault: of contract/broken."""
+        variables = {**prepared.stack.variables, "FAULT": fault}
+        env_file = self.folder / f"{prepared.name}.env"
+        stack = Stack(self.catalog.root, prepared.stack.project, variables, env_file)
+        lab = BenchLab(stack, prepared.cell, self.folder / prepared.name, lambda *_: None, lambda _: None)
+        try:
+            lab.start()
+            lab.wait_ready()
+            lab.verify()
+            lab.warm_up(1)
+            for _ in range(TRIES):
+                window = lab.measure("closed", 4, None)
+                if window.verdict is not Verdict.VOID:
+                    break
+            return window
+        finally:
+            lab.collect()
+            lab.stop()
 
 
-def tandem(results: Path, *arguments: str, **variables: str) -> tuple[int, dict[str, Any]]:
-    """Exit status and the JSON of stdout."""
-    done = subprocess.run(
-        ["python3", "-m", "tandem", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TANDEM_RESULTS": str(results), **variables},
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
+    stack = OneStack(real, kept)
+    refuse_or_clean_up(real.root, kept, print)
+    first = stack.prepare(FAST, "recipe", rtt_ms=1)  # with the latency proxy, which is not always in the path
+    try:
+        build([first, stack.prepare(BROKEN, "recipe")], print)
+        start(first.stack, print)
+        yield stack
+    finally:
+        first.stack.down()
 
 
-def bench(results: Path, *arguments: str, **variables: str) -> dict[str, Any]:
-    return tandem(results, "bench", *arguments, "--plan", PLAN, **variables)[1]
+def codes(window: Window) -> set[str]:
+    return {finding.code for finding in window.findings}
 
 
-def codes(record: dict[str, Any], load: str) -> set[str]:
-    return {finding["code"] for trial in record["trials"] for finding in trial[load]["findings"]}
+def texts(window: Window) -> list[str]:
+    return [finding.text for finding in window.findings]
 
 
-# ---- latency ----
+# ---- what stands in the path ----
 
 
-def test_a_database_that_is_far_away(results: Path) -> None:
-    far = bench(results, "rust-async", "--db-rtt", f"{RTT_MS}ms")
-    near = bench(results, "rust-async")
-    for record in (far, near):
-        assert record["verdict"] in ("ok", "void"), record["reasons"]
-    closed, opened = far["trials"][0]["closed"], far["trials"][0]["open"]
-    for window in (closed, opened):
-        trip = window["db_rtt_ms"]
-        assert trip["setting"] == RTT_MS
-        assert RTT_MS - 1 <= trip["before_p50"] < RTT_MS + 5
-        assert trip["during_p50"] >= RTT_MS
-        assert trip["samples"] >= 6
-        assert window["roles"]["faults"]["cpu_cores"] > 0
-    # Those who measured are not among the application's statements, and the administrator has his own pool.
-    assert not codes(far, "closed") & {"sql-extra", "sql-mismatch"}
-    grown = closed["service_time_ms"]["mean"] - near["trials"][0]["closed"]["service_time_ms"]["mean"]
-    assert grown >= STATEMENTS * RTT_MS
-    assert far["environment"]["variables"]["DATABASE_ADDRESS"] == "faults:6432"
-    assert far["environment"]["versions"]["toxiproxy"] == "2.12.0"
-    # The control: not asked for, not there.
-    assert near["trials"][0]["closed"]["db_rtt_ms"] is None
-    assert "faults" not in near["trials"][0]["closed"]["roles"]
-    assert "faults" not in near["environment"]["images"]
-    assert near["environment"]["variables"]["DATABASE_ADDRESS"] == "pgbouncer:6432"
+@pytest.mark.parametrize("topology", ["direct", "pooled", "proxied"])
+def test_every_topology(topology: str, one: OneStack) -> None:
+    found = one.window(one.prepare(FAST, "recipe", topology))
+    assert found.verdict in ("ok", "void"), texts(found)
+    assert found.goodput_rps > 0
+    assert (found.proxy is not None) == (topology == "proxied")
+    assert (found.pooler is not None) == (topology == "pooled")
 
 
-@pytest.mark.parametrize("topology", ["direct"])
-def test_a_database_that_is_far_away_without_a_pooler(topology: str, results: Path) -> None:
-    record = bench(results, "rust-async", "--db-rtt", "5ms", "--topology", topology, "--scenario", "recipe")
-    assert record["verdict"] in ("ok", "void"), record["reasons"]
-    assert 4 <= record["trials"][0]["closed"]["db_rtt_ms"]["before_p50"] < 10
-    assert record["trials"][0]["closed"]["pooler"] is None
+def test_a_database_that_is_far_away_without_a_pooler(one: OneStack) -> None:
+    found = one.window(one.prepare(FAST, "recipe", "direct", rtt_ms=5))
+    assert found.verdict in ("ok", "void"), texts(found)
+    assert found.db_rtt_ms is not None
+    assert 4 <= found.db_rtt_ms.before_p50 < 10
+    assert found.pooler is None
 
 
-# ---- second opinion ----
+# ---- what is wrong ----
 
 
-@pytest.mark.timeout(120)
-def test_a_second_generator(results: Path) -> None:
-    status, found = tandem(
-        results, "crosscheck", "rust-async", "--pairs", "3", "--window", "4", "--rate", "500"
-    )
-    assert found["verdict"] in ("agree", "undecided"), found["reasons"]
-    assert status == 0
-    assert found["versions"]["vegeta"] == "12.12.0"
-    assert found["pairs"] + found["disturbed"] == 3
-    for pair in found["windows"]:
-        for window in pair.values():
-            assert window["offered_rps"] == 500
-            assert window["good"] == pytest.approx(2000, rel=0.01)
-            assert window["proxy"]["responses_2xx"] == pytest.approx(
-                window["good"] + window["probes"], abs=11
-            )
-    [file] = results.glob("*-crosscheck-rust-async/crosscheck.json")
-    assert json.loads(file.read_text()) == found
+@pytest.mark.parametrize("fault", LIARS)
+def test_a_window_notices_a_liar(fault: str, one: OneStack) -> None:
+    scenario, code = LIARS[fault]
+    found = one.window(one.prepare(BROKEN, scenario), fault)
+    assert found.verdict == "invalid", texts(found)
+    assert code in codes(found), texts(found)
 
 
-# ---- liars ----
-
-
-def test_a_note_that_is_acknowledged_and_lost(results: Path) -> None:
-    """With few requests at once it stores them, so that nothing is seen before the load."""
-    record = bench(results, "contract/broken", "--scenario", "note-write", FAULT="note-lost-under-load")
-    assert record["verdict"] == "invalid", record["reasons"]
-    assert "not-stored" in codes(record, "closed")
-    assert record["summary"]["goodput_rps"] is None
-
-
-def test_a_silent_connection_that_is_closed(results: Path) -> None:
-    """It closes what is silent for three seconds."""
-    record = bench(results, "contract/broken", "--scenario", "idle", FAULT="short-keep-alive")
-    assert record["verdict"] == "invalid", record["reasons"]
-    assert "idle-lost" in codes(record, "closed")
-
-
-@pytest.mark.parametrize("scenario", ["note-write", "idle"])
-def test_the_same_backend_without_a_fault_loses_nothing(scenario: str, results: Path) -> None:
-    record = bench(results, "contract/broken", "--scenario", scenario)
-    assert not codes(record, "closed") & {"not-stored", "idle-lost"}, record["reasons"]
+@pytest.mark.parametrize("scenario", sorted({scenario for scenario, _ in LIARS.values()}))
+def test_the_same_backend_without_a_fault_is_no_liar(scenario: str, one: OneStack) -> None:
+    found = one.window(one.prepare(BROKEN, scenario))
+    assert found.verdict in ("ok", "void"), texts(found)
+    assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)

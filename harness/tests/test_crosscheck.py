@@ -159,6 +159,7 @@ def test_the_report() -> None:
         verdict=verdict,
         reasons=reasons,
         windows=[],
+        phases_s={"stop": 3.0},
     )
     console = Console(width=140, record=True, file=io.StringIO())
     console.print(report(found))
@@ -166,4 +167,5 @@ def test_the_report() -> None:
     assert "rust-async, index: oha and vegeta at 4,000/s, 6 pairs of 5 s" in text
     assert "1 disturbed pairs were left out" in text
     assert "the generators: disagree" in text
+    assert "time: stop 3 s" in text
     assert CrossCheck.model_validate_json(found.model_dump_json()).verdict == "disagree"

@@ -1,4 +1,4 @@
-"""Every implementation's own tests and linters: the stage `test` of its Dockerfile builds."""
+"""The own tests and linters of every implementation and of file-io: the stage `test` of its Dockerfile builds."""
 
 import os
 import subprocess
@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 COLD_S = 1800
-"""A stage without caches, beside another, on two cores."""
+"""A stage without caches, beside other tests, on two cores."""
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
-NAMES = [file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))]
+NAMES = [*(file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))), "file-io"]
 
 
 def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
@@ -21,9 +21,7 @@ def build(folder: str, target: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=COLD_S)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"stage {name}")) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_implementations_own_tests_pass(name: str) -> None:
     done = build(name, "test")
     assert done.returncode == 0, done.stderr[-4000:]

@@ -58,6 +58,22 @@ def test_requests_that_wait_in_the_proxy(queue_mean: float | None, tag: str) -> 
     assert any("HAProxy's queue" in line for line in evidence) == (tag == "proxy")
 
 
+@pytest.mark.parametrize(
+    ("waiting", "tag"), [(None, "latency-bound"), (9.9, "latency-bound"), (10.5, "database")]
+)
+def test_connections_that_wait_for_a_lock(waiting: float | None, tag: str) -> None:
+    """A fifth of the fifty that can be in use; it is the reason for waiting in front of the pool, too."""
+    told, evidence = bottleneck(good_window(lock_waits_mean=waiting), 50)
+    assert told == tag
+    assert any("wait for a lock" in line for line in evidence) == (tag == "database")
+    # Four of twenty connections, and no more than that.
+    assert bottleneck(good_window(lock_waits_mean=4.1), 20)[0] == "database"
+    assert bottleneck(good_window(lock_waits_mean=3.9), 20)[0] == "pool-wait"
+    # A given rate is met or not, whatever waits meanwhile; and who has no database waits for no lock.
+    assert bottleneck(good_window("open", lock_waits_mean=20.0), 20)[0] == "offered-load"
+    assert bottleneck(good_window(lock_waits_mean=None), None)[0] == "latency-bound"
+
+
 def test_the_first_in_the_order_of_the_path_wins() -> None:
     roles = {name: role(0.99, str(i)) for i, name in enumerate(quiet_roles())}
     order = []

@@ -98,6 +98,14 @@ def test_the_histograms_agree_with_the_times() -> None:
     assert window(measured(), conditions()).response_time_hdr is None
 
 
+@pytest.mark.parametrize(("waits", "mean"), [([0, 4, 8, 4], 4.0), ([None] * 4, None)])
+def test_waits_for_locks_are_the_mean_of_the_samples(waits: list[int | None], mean: float | None) -> None:
+    """Of those inside the measured part."""
+    samples = [sample(-0.5, lock_waits=50), *(sample(3 + at, lock_waits=n) for at, n in enumerate(waits))]
+    series = Series([*samples, sample(DURATION_S + 0.5, lock_waits=50)])
+    assert window(measured(series=series), conditions()).lock_waits_mean == mean
+
+
 # ---- before and after ----
 
 

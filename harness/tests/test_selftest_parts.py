@@ -14,7 +14,7 @@ from tandem.errors import TandemError
 from tandem.generator import Report
 from tandem.record import Window
 from tandem.report import BOTTLENECKS
-from tandem.selftest import attribution, burner, comparing, liars, sampling, timing
+from tandem.selftest import attribution, burner, comparing, liars, overhead, sampling, timing
 from tandem.selftest.stage import Seen, Served
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
@@ -115,6 +115,7 @@ def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
         "app-cpu",
         "app-thread",
         "database",
+        "database",
         "generator",
         "latency-bound",
         "pool-wait",
@@ -123,13 +124,52 @@ def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
     ]
 
 
+def test_neighbours_have_different_tags() -> None:
+    """Each limit is the negative control of the one before it."""
+    tags = [limit.tag for limit in attribution.LIMITS]
+    assert all(tag != other for tag, other in zip(tags, [*tags[1:], tags[0]], strict=True))
+
+
+def test_the_right_tag_for_another_reason_is_not_right() -> None:
+    [locked] = [limit for limit in attribution.LIMITS if limit.says]
+    reasons = {"14 of 20 database connections wait for a lock in the mean": True, "db 0.99 of 1 cores": False}
+    for reason, right in reasons.items():
+        found = seen(good_window(bottleneck="database", evidence=["app 0.1", reason]))
+        assert (attribution.named(found, locked.says) == locked.tag) == right
+        assert attribution.named(found) == "database"
+
+
 # ---- comparing ----
+
+NOISE = np.array([0.01, -0.01, 0.004, -0.006, 0.002, 0.0])
 
 
 def test_a_difference_is_told_from_none() -> None:
-    noise = np.array([0.01, -0.01, 0.004, -0.006, 0.002, 0.0])
-    assert not comparing.rejected(noise)
-    assert comparing.rejected(noise + 0.05)
+    assert not comparing.rejected(NOISE)
+    assert comparing.rejected(NOISE + 0.05)
+
+
+@pytest.mark.parametrize(("more", "word"), [(0.0, "equivalent"), (0.05, "dearer"), (-0.05, "cheaper")])
+def test_what_compare_would_say_of_the_cost(more: float, word: str) -> None:
+    assert comparing.word(NOISE + more) == word
+    assert comparing.word(20 * NOISE + more) == "inconclusive"
+
+
+# ---- what the probes cost ----
+
+
+def test_the_cost_of_the_probes_is_judged_by_equivalence() -> None:
+    few = np.tile(NOISE, 10)
+    good = overhead.outcome(few, NOISE - 0.3)
+    assert good.passed
+    assert good.negative_control_failed
+    assert not overhead.outcome(few - 0.012, NOISE - 0.3).passed
+    assert not overhead.outcome(20 * few, NOISE - 0.3).passed, "too much noise decides nothing"
+    assert overhead.outcome(few, NOISE).negative_control_failed is False
+
+
+def test_a_rate_is_that_of_the_inner_seconds() -> None:
+    assert overhead.inner([1, 100, 200, 7, 3], 4) == 150
 
 
 # ---- the burner, as a process of its own ----
@@ -151,7 +191,8 @@ def test_the_burner_writes_down_what_it_used() -> None:
     lines = burn("share", "0.5,1.5", "0.5")
     assert {(line["share"], line["process"]) for line in lines} == {("0.50", 0), ("1.50", 0), ("1.50", 1)}
     own = [line for line in lines if line["share"] == "0.50"]
-    assert sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) == pytest.approx(0.5, abs=0.2)
+    # On a busy machine it gets less than it asks for, and never more.
+    assert 0.1 < sampling._own_cores(own, own[0]["at_s"], own[-1]["at_s"]) < 0.7
 
 
 def test_the_burners_children_use_what_they_were_told() -> None:

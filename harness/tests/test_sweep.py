@@ -187,6 +187,7 @@ def test_the_report() -> None:
         reasons=reasons(points),
         points=points,
         curves=curves(request, points),
+        phases_s={"stop": 3.0},
         environment={},
     )
     console = Console(width=160, record=True, file=io.StringIO())
@@ -195,6 +196,7 @@ def test_the_report() -> None:
     assert "peak 200/s at connections 4; 90 % of it from 2 on; 0% lost at 4" in text
     assert "no Universal Scalability Law: 3 points" in text
     assert "rust-async at 4, round 3: void: much steal" in text
+    assert "time: stop 3 s" in text
     assert Sweep.model_validate_json(found.model_dump_json()).model_dump_json() == found.model_dump_json()
 
 

@@ -1,16 +1,19 @@
-//! Connections: opened, prepared, handed out, reset and thrown away.
+//! Connections: prepared, handed out, reset and thrown away.
+
+mod manager;
 
 use std::mem;
 use std::time::Duration;
 
-use bb8::{ErrorSink, ManageConnection, Pool, PooledConnection, RunError};
+use bb8::{Pool, PooledConnection, RunError};
 use futures_util::future::try_join_all;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
+use self::manager::{LogErrors, Manager};
 use crate::config::{Config, Prepare, TimeZone};
 use crate::errors::Error;
 use crate::queries::Query;
@@ -237,69 +240,5 @@ async fn within<T>(
     match timeout(limit, work).await {
         Ok(result) => result,
         Err(_) => Err(Error::unavailable(format!("no answer within {limit:?}"))),
-    }
-}
-
-/// Opens connections for the pool, and says which of them it may keep.
-#[derive(Debug)]
-pub(crate) struct Manager {
-    config: tokio_postgres::Config,
-    prepare: Prepare,
-    persistent: bool,
-}
-
-impl ManageConnection for Manager {
-    type Connection = Connection;
-    type Error = Error;
-
-    async fn connect(&self) -> Result<Connection, Error> {
-        within(ACQUIRE_TIMEOUT, async {
-            let (client, driver) = self
-                .config
-                .connect(NoTls)
-                .await
-                .map_err(Error::unavailable)?;
-            let driver = tokio::spawn(async move {
-                if let Err(error) = driver.await {
-                    tracing::debug!("connection lost: {error}");
-                }
-            });
-            Ok(Connection {
-                client,
-                statements: NOTHING_PREPARED,
-                prepares: self.prepare,
-                driver: driver.abort_handle(),
-                dirty: false,
-                busy: false,
-                failed: false,
-            })
-        })
-        .await
-    }
-
-    async fn is_valid(&self, connection: &mut Connection) -> Result<(), Error> {
-        Ok(connection.client.check_connection().await?)
-    }
-
-    fn has_broken(&self, connection: &mut Connection) -> bool {
-        !self.persistent
-            || connection.dirty
-            || connection.busy
-            || connection.failed
-            || connection.client.is_closed()
-    }
-}
-
-/// Connections are opened in the background, where nobody would see an error.
-#[derive(Clone, Debug)]
-struct LogErrors;
-
-impl ErrorSink<Error> for LogErrors {
-    fn sink(&self, error: Error) {
-        tracing::warn!("{}", error.chain());
-    }
-
-    fn boxed_clone(&self) -> Box<dyn ErrorSink<Error>> {
-        Box::new(self.clone())
     }
 }

@@ -44,9 +44,10 @@ def address(container: str) -> str:
     return found
 
 
-def output(container: str) -> tuple[str, str]:
-    """What the container wrote so far: standard output and standard error."""
-    process = subprocess.run(["docker", "logs", container], capture_output=True, check=True)
+def output(container: str, since_s: float = 0) -> tuple[str, str]:
+    """What the container wrote, from a time of the wall clock on: standard output and standard error."""
+    command = ["docker", "logs", "--since", f"{since_s:.3f}", container]
+    process = subprocess.run(command, capture_output=True, check=True)
     return process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace")
 
 

@@ -1,6 +1,7 @@
 """PostgreSQL's own log of each statement: which connection sent it, and whether it was prepared."""
 
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ LINE = re.compile(
 NEXT = re.compile(r"\n(?!\t)")
 SETTINGS = {"log_min_duration_statement": "0", "log_line_prefix": "%h %p %u "}
 UNNAMED = "<unnamed>"
+EARLIER_S = 5.0  # the engine's clock is this one; a log of minutes is not read again and again
 TRANSACTION = re.compile(r"(begin|start transaction|commit|end|rollback|abort)\b")
 SPELLED = {"start transaction": "begin", "end": "commit", "abort": "rollback"}
 
@@ -65,8 +67,9 @@ def statement_log(stack: Stack) -> Iterator[Callable[[str], list[Message]]]:
     """Switches the log on; yields a function that reads what a client address has sent since."""
     _set(stack, SETTINGS)
     try:
+        since_s = time.time() - EARLIER_S
         began = _mark(stack)
-        yield lambda host: [message for message in _read(stack, began) if message.host == host]
+        yield lambda host: [one for one in _read(stack, began, since_s) if one.host == host]
     finally:
         _set(stack, dict.fromkeys(SETTINGS))
 
@@ -89,12 +92,12 @@ def _mark(stack: Stack) -> str:
     return mark
 
 
-def _read(stack: Stack, began: str) -> list[Message]:
+def _read(stack: Stack, began: str, since_s: float) -> list[Message]:
     end = _mark(stack)
     name = stack.container("db")
     # The log passes through the engine: what was written last may take a moment to arrive.
-    assert wait_until(lambda: end in output(name)[1], 5), "PostgreSQL's log does not arrive"
-    text = output(name)[1].partition(began)[2].partition(end)[0]
+    assert wait_until(lambda: end in output(name, since_s)[1], 5), "PostgreSQL's log does not arrive"
+    text = output(name, since_s)[1].partition(began)[2].partition(end)[0]
     found = filter(None, map(LINE.match, NEXT.split(text)))
     return [
         Message(m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"])

@@ -28,6 +28,10 @@ class Psrecord:
             stdin=subprocess.DEVNULL,
         )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def stop(self) -> None:
         """It ends by itself when the application does; this makes sure."""
         self._process.terminate()

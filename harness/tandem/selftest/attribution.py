@@ -9,7 +9,7 @@ from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
-WINDOW_S = 5
+WINDOW_S = 4
 WANTED_SHARE = 0.95
 """Of the repetitions of the weekly class."""
 
@@ -30,7 +30,11 @@ class Limit:
     sql: str | None = None
     """Run in the database before the window."""
     hogs: int = 0
-    """So many sessions keep the database's CPU busy during the window."""
+    """So many sessions disturb the database during the window."""
+    hog: str = ""
+    """What each of them runs, for longer than the window."""
+    says: str = ""
+    """What the evidence must say besides, where a tag has several reasons."""
 
     @property
     def start(self) -> tuple[str, str]:
@@ -46,6 +50,19 @@ create policy slow on core_recipe for select using (pg_sleep(0.005)::text is not
 HOG = """
 do $$ begin while clock_timestamp() < now() + interval '8 s' loop perform 1; end loop; end $$
 """
+LOCK = """
+do $$
+declare ends timestamptz := clock_timestamp() + interval '8 s';
+begin
+    while clock_timestamp() < ends loop
+        perform 1 from core_myuser where id = 1 for update;
+        perform pg_sleep(0.05);
+        commit;
+        perform pg_sleep(0.02);
+    end loop;
+end $$
+"""
+"""A note refers to its author, so who writes one has to wait for the author's row."""
 POOL = {"PGBOUNCER_POOL_SIZE": "1"}
 
 LIMITS = [
@@ -74,6 +91,7 @@ LIMITS = [
         variables=POOL,
         scenario="recipe",
         hogs=2,
+        hog=HOG,
     ),
     Limit(
         "PgBouncer with one connection",
@@ -87,8 +105,19 @@ LIMITS = [
     Limit(
         "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
     ),
+    Limit(
+        "a locked row",
+        "database",
+        None,
+        implementation=FAST,
+        scenario="note-write",
+        hogs=1,
+        hog=LOCK,
+        says="wait for a lock",
+    ),
 ]
-"""The database's own are in this order because a slow statement stays slow until the next start."""
+"""Those with a pool of one are in this order because a slow statement stays slow until the next start. Neighbours
+have different tags: each is the next one's negative control."""
 
 
 def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemError]]:
@@ -115,7 +144,7 @@ def _window(running: Running, limit: Limit) -> Seen | TandemError:
 
     def meanwhile() -> None:
         for _ in range(limit.hogs):
-            hogs.append(Thread(target=psql, args=(HOG,), daemon=True))
+            hogs.append(Thread(target=psql, args=(limit.hog,), daemon=True))
             hogs[-1].start()
 
     try:
@@ -140,14 +169,18 @@ def _scenario(stage: Stage, limit: Limit) -> Scenario:
     return stage.catalog.scenarios[limit.scenario] if limit.scenario else stage.scenario()
 
 
-def named(seen: Seen | TandemError) -> str:
-    return f"no window: {seen}" if isinstance(seen, TandemError) else seen.window.bottleneck
+def named(seen: Seen | TandemError, says: str = "") -> str:
+    """The bottleneck that was named; with another reason than the one that must be said, it is another."""
+    if isinstance(seen, TandemError):
+        return f"no window: {seen}"
+    window = seen.window
+    return window.bottleneck if says in window.evidence[-1] else f"{window.bottleneck}, for another reason"
 
 
 def run(stage: Stage) -> list[Outcome]:
     """One window of each limit. The negative control of each is another limit, which must be named differently."""
     found = tried(stage, LIMITS)
-    tags = [named(seen) for _, seen in found]
+    tags = [named(seen, limit.says) for limit, seen in found]
     out = []
     for (limit, seen), tag, other in zip(found, tags, [*tags[1:], tags[0]], strict=True):
         evidence = "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}"
@@ -172,7 +205,8 @@ def confusion(stage: Stage, repetitions: int = 20) -> list[Outcome]:
     for _ in range(repetitions):
         for limit, seen in tried(stage, LIMITS):
             row = counts[limit.name]
-            row[named(seen)] = row.get(named(seen), 0) + 1
+            tag = named(seen, limit.says)
+            row[tag] = row.get(tag, 0) + 1
     right = sum(counts[limit.name].get(limit.tag, 0) for limit in LIMITS)
     total = repetitions * len(LIMITS)
     rotated = [*LIMITS[1:], LIMITS[0]]

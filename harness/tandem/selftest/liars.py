@@ -8,7 +8,7 @@ from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
 
 GROUP = "liars"
-WINDOW_S = 4
+WINDOW_S = 3
 
 
 @dataclass(frozen=True)

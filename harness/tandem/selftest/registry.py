@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from types import ModuleType
 
-from tandem.selftest import attribution, capacity, comparing, liars, sampling, statistics, timing
+from tandem.selftest import attribution, capacity, comparing, liars, overhead, sampling, statistics, timing
 from tandem.selftest import units as units_
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Stage
@@ -26,6 +26,7 @@ LONG_QUEUE = 100_000
 WEEKLY: dict[str, OnStage] = {
     "queueing": lambda stage: timing.long_queues(stage, LONG_QUEUE),
     "hangs": timing.hangs,
+    "overhead": overhead.run,
     "confusion": attribution.confusion,
     "pairs": comparing.same_with_itself,
     "power": comparing.power,

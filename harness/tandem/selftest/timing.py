@@ -24,7 +24,7 @@ TAIL_MS = 2.0
 """For p99 where generator, proxy and the way back share a CPU: an answer then waits its turn now and then."""
 PATH_S = 5
 SERVICE_S = 0.010
-QUEUE_S = 16
+QUEUE_S = 12
 
 
 def require_same(seen: Seen) -> None:
@@ -40,13 +40,13 @@ def close(found: float, wanted: float, share: float, least: float = 0.0) -> bool
 # ---- pauses ----
 
 
-def stall(running: Running, seconds: int = 20) -> Outcome:
+def stall(running: Running, seconds: int = 14) -> Outcome:
     """The server stands still for 2 s."""
     seen = running.steady_window(
-        "open", seconds, "kind=stall&us=5000&at_ms=6000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
+        "open", seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
     )
     low, high = 2.0, seconds - 1.0
-    model = paced(RATE_RPS, high - low, BASE_S, OPENED, server=Pause(4, 2)).response_s
+    model = paced(RATE_RPS, high - low, BASE_S, OPENED, server=Pause(2, 2)).response_s
     found = seen.response_s(low, high)
     wanted = [model.mean(), *np.quantile(model, [0.99, 0.999])]
     got = [found.mean(), *np.quantile(found, [0.99, 0.999])]

@@ -1,4 +1,4 @@
-"""`tandem matrix` and `tandem ceiling` as a user runs them, with real containers."""
+"""`tandem ceiling` as a user runs it, with real containers."""
 
 import json
 import os
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tandem.catalog import Catalog
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
@@ -37,35 +35,6 @@ def results() -> Iterator[Path]:
     folder.mkdir(parents=True)
     yield folder
     subprocess.run(["rm", "-rf", folder], check=True)
-
-
-def test_every_implementation_serves_what_it_does_not_decline(real: Catalog) -> None:
-    status, squares, said = tandem("matrix")
-    wrong = [square for square in squares if square["outcome"] not in ("ok", "unsupported")]
-    assert not wrong, said
-    assert status == 0
-    assert len(squares) == len(real.implementations) * len(real.scenarios)
-    declined = {(s["implementation"], s["scenario"]) for s in squares if s["outcome"] == "unsupported"}
-    declared = {(n, s) for n, i in real.implementations.items() for s in i.unsupported.scenarios}
-    assert declined == declared
-
-
-@pytest.mark.parametrize(
-    ("fault", "scenario"),
-    [("wrong-body", "recipes"), ("extra-statement", "recipe"), ("missing-statement", "recipe")],
-)
-def test_a_wrong_implementation_is_seen(fault: str, scenario: str) -> None:
-    status, squares, _ = tandem("matrix", "contract/broken", FAULT=fault)
-    outcomes = {square["scenario"]: square["outcome"] for square in squares}
-    assert status == 1
-    assert outcomes[scenario] == "wrong"
-    assert outcomes["index"] == "ok"
-
-
-def test_an_implementation_that_dies_is_seen() -> None:
-    status, squares, _ = tandem("matrix", "harness/tests/dying")
-    assert status == 1
-    assert {square["outcome"] for square in squares} == {"failed"}
 
 
 def test_ceilings_and_shares(results: Path) -> None:

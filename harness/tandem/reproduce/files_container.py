@@ -1,0 +1,101 @@
+"""asynctest in its container: built, run, and removed with its volume whatever happens."""
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+from python_on_whales import DockerClient, DockerException
+from python_on_whales.exceptions import NoSuchContainer
+
+from tandem.errors import TandemError
+from tandem.stack import LABEL, LOG_TAIL, tail
+
+IMAGE = "tandem/file-io"
+OWN = {LABEL: "files"}
+"""Label of its containers and volumes."""
+FOLDER = "/data/sample"
+
+
+class FilesContainer:
+    """The image `tandem/file-io`. tmpfs_options: of a disk in memory in place of a volume, for tests."""
+
+    def __init__(self, root: Path, tmpfs_options: str | None = None) -> None:
+        self.root, self.tmpfs_options = root, tmpfs_options
+        self.docker = DockerClient()
+
+    def build(self) -> float:
+        """Returns the seconds that it took. Raises TandemError with the end of the output."""
+        began = time.monotonic()
+        said: deque[str] = deque(maxlen=LOG_TAIL)
+        try:
+            lines = self.docker.buildx.build(
+                self.root,
+                file=self.root / "file-io/Dockerfile",
+                tags=[IMAGE],
+                load=True,
+                progress="plain",
+                stream_logs=True,
+            )
+            for line in cast("Iterator[str]", lines):
+                said.append(line.rstrip())
+        except DockerException:
+            raise TandemError("the image of file-io does not build:\n" + "\n".join(said)) from None
+        return time.monotonic() - began
+
+    def image_id(self) -> str:
+        return str(self.docker.image.inspect(IMAGE).id)
+
+    def run(self, arguments: Sequence[str]) -> str:
+        """Runs asynctest with FOLDER before the arguments; returns what it printed.
+
+        It may use all CPUs. It has no network and no capability. The engine's seccomp filter is off: recent ones
+        refuse io_uring, and here the kernel shall decide. Raises TandemError with what it said if it fails.
+        """
+        volume = None if self.tmpfs_options else self.docker.volume.create(labels=OWN)
+        mounts = [] if volume is None else [(volume, "/data")]
+        container = None
+        try:
+            container = self.docker.container.create(
+                IMAGE,
+                [FOLDER, *arguments],
+                labels=OWN,
+                networks=["none"],
+                cap_drop=["ALL"],
+                security_options=["no-new-privileges", "seccomp=unconfined"],
+                volumes=mounts,
+                tmpfs=[f"/data:{self.tmpfs_options}"] if self.tmpfs_options else [],
+            )
+            container.start()
+            status = self.docker.container.wait(container)
+            printed, said = self._logs(container.id)
+        except DockerException as error:
+            raise TandemError(f"file-io cannot be run:\n{tail(error.stderr or str(error))}") from None
+        finally:
+            if container is not None:
+                with suppress(NoSuchContainer):
+                    container.remove(force=True, volumes=True)
+            if volume is not None:
+                volume.remove()
+        if status != 0:
+            raise TandemError(f"asynctest ended with status {status}: {tail(said, 3)}")
+        return printed
+
+    def _logs(self, container: str) -> tuple[str, str]:
+        """What a container wrote to its output and to its errors."""
+        found: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        lines = self.docker.container.logs(container, stream=True)
+        for stream, line in cast("Iterator[tuple[str, bytes]]", lines):
+            found[stream].append(line)
+        printed, said = (b"".join(found[name]).decode(errors="replace") for name in ("stdout", "stderr"))
+        return printed, said
+
+    def remove_leftovers(self) -> None:
+        """Removes what a killed run left behind, by its label."""
+        label = f"{LABEL}={OWN[LABEL]}"
+        for container in self.docker.container.list(all=True, filters=[("label", label)]):
+            container.remove(force=True, volumes=True)
+        for volume in self.docker.volume.list(filters={"label": label}):
+            volume.remove()

@@ -1,0 +1,104 @@
+"""What a row of the kind `files` says, how large its case is, and what it can be held against. Pure."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tandem.errors import UsageError
+from tandem.reproduce.experiment import Experiment, PlanName, parse_run
+
+PERCENT = "lines_percent"
+"""The plan's limit: how much of the published number of lines is made."""
+NANOS_DIGITS = 19
+SPARE = 1.05
+"""What a file system needs for itself."""
+
+
+class FilesRun(BaseModel):
+    """`run` of a row, laid over the experiment's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    way: Annotated[str, Field(pattern=r"^(test[0-9]{2}|loop-(one|all))$")]
+    """As `asynctest --help` names it."""
+    files: Annotated[int, Field(ge=1, le=1000)]
+    lines: Annotated[int, Field(ge=1)]
+    """In all files together, as published."""
+    buffer_bytes: Annotated[int, Field(ge=64, le=2**30)] = 8192
+    cache: Literal["hot", "cold"] = "hot"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one run of asynctest is about: its rows share the same files."""
+
+    files: int
+    lines: int
+    """That are made."""
+    buffer_bytes: int
+    cache: str
+
+    @property
+    def bytes(self) -> int:
+        """Of all files, at the most."""
+        longest = len(str(self.files - 1)) + len(str(self.lines // self.files)) + NANOS_DIGITS + len(",,\n")
+        return round(self.lines * longest * SPARE)
+
+
+def percent(experiment: Experiment, plan: PlanName) -> int:
+    return experiment.plan(plan).limits.get(PERCENT, 100)
+
+
+def lines_made(run: FilesRun, of_hundred: int) -> int:
+    """A file has one line at least."""
+    return max(run.files, run.lines * of_hundred // 100)
+
+
+def runs(experiment: Experiment, plan: PlanName) -> dict[str, FilesRun]:
+    """By label, of the rows that a plan measures. Raises UsageError for what a row cannot say."""
+    return {row.label: parse_run(experiment, row, FilesRun) for row in experiment.measured(plan)}
+
+
+def cases(experiment: Experiment, plan: PlanName) -> dict[Case, dict[str, FilesRun]]:
+    """The rows of each case, by label. Raises UsageError for two rows that would be the same measurement."""
+    found: dict[Case, dict[str, FilesRun]] = {}
+    for label, run in runs(experiment, plan).items():
+        lines = lines_made(run, percent(experiment, plan))
+        own = found.setdefault(Case(run.files, lines, run.buffer_bytes, run.cache), {})
+        for other, there in own.items():
+            if there.way == run.way:
+                raise UsageError(f"{experiment.name}: the rows '{other}' and '{label}' are the same")
+        own[label] = run
+    return found
+
+
+def check_space(experiment: Experiment, plan: PlanName, free_bytes: int) -> None:
+    """Raises UsageError, with the scale that would fit, where the largest case is too large for the disk."""
+    largest = max(cases(experiment, plan), key=lambda case: case.bytes)
+    if largest.bytes <= free_bytes:
+        return
+    now = percent(experiment, plan)
+    fits = int(now * free_bytes / largest.bytes)
+    remedy = (
+        f"--scale {fits / 100:.2f} would fit"
+        if fits >= 1
+        else "not even a hundredth of the published lines would fit"
+    )
+    raise UsageError(
+        f"{experiment.name}: {largest.files} files with {largest.lines:,} lines need {largest.bytes / 1e6:,.0f} MB, and"
+        f" the engine's disk has {free_bytes / 1e6:,.0f} MB left: make room, or {remedy}"
+    )
+
+
+def scaled(experiment: Experiment, plan: PlanName, scale: float | None) -> Experiment:
+    """The experiment with another share of the published lines. scale: 0.01 to 1; None: the plan's own."""
+    if scale is None:
+        return experiment
+    if experiment.kind != "files":
+        raise UsageError(f"--scale is for experiments with files; {experiment.name} has none")
+    if not 0.01 <= scale <= 1:
+        raise UsageError(f"--scale takes a share of the published lines from 0.01 to 1, not {scale:g}")
+    own = experiment.plan(plan)
+    limits = {**own.limits, PERCENT: round(scale * 100)}
+    plans = experiment.plans.model_copy(update={plan: own.model_copy(update={"limits": limits})})
+    return experiment.model_copy(update={"plans": plans})

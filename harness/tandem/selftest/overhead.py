@@ -1,0 +1,101 @@
+"""What measuring costs: the same load with and without sampler, prober, hiccup meters and psrecord. Weekly."""
+
+import os
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from tandem import ratios, sampler
+from tandem.probes.host import read_cpu
+from tandem.rows import Floats, answers_per_second, read_rows
+from tandem.selftest.outcome import Outcome
+from tandem.selftest.stage import Running, Stage, require
+from tandem.waiting import settle
+
+GROUP = "sampler"
+PAIRS, CONTROL_PAIRS = 60, 8
+WINDOW_S = 4
+LOAD = "kind=spin&us=1000"
+"""The application's CPU is the limit: what the probes take from it is missing."""
+MARGIN = 0.01
+STEAL_MOST = 0.02
+"""A pair in which the hypervisor took more than this from one side is left out."""
+
+
+@contextmanager
+def unwatched(running: Running) -> Iterator[None]:
+    """psrecord, which runs as long as the application, stands still meanwhile."""
+    psrecord = running.lab._psrecord
+    assert psrecord is not None
+    os.kill(psrecord.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(psrecord.pid, signal.SIGCONT)
+
+
+def inner(answers: list[int], seconds: int) -> float:
+    """Answers per second without the first and the last second of a window."""
+    return float(np.mean(answers[1 : seconds - 1]))
+
+
+def rate(running: Running, watched: bool) -> tuple[float, float]:
+    """Answers per second of one closed window, and the share of the CPU that the hypervisor took."""
+    settle()
+    before = read_cpu()
+    if watched:
+        running.window("closed", WINDOW_S, LOAD)
+        answers = answers_per_second(read_rows(running.lab.folder / "closed.sqlite"))
+    else:
+        running.arm(LOAD)
+        with unwatched(running):
+            answers = running.lab.warm_up(WINDOW_S)
+    used = read_cpu().since(before)
+    return inner(answers, WINDOW_S), used.steal_s / used.total_s
+
+
+def pairs(running: Running, number: int, seed: int) -> Floats:
+    """ln(rate with the probes / without them), one value per pair that was not disturbed, in random order."""
+    chance, out = random.Random(seed), []
+    for _ in range(number):
+        found = {watched: rate(running, watched) for watched in chance.sample([False, True], 2)}
+        if max(steal for _, steal in found.values()) <= STEAL_MOST:
+            out.append(float(np.log(found[True][0] / found[False][0])))
+    return np.array(out)
+
+
+def outcome(ln_ratios: Floats, greedy: Floats) -> Outcome:
+    """The probes, and as the negative control probes that never pause."""
+    found, control = ratios.compare(ln_ratios.tolist()), ratios.compare(greedy.tolist())
+    assert found.interval is not None
+    assert found.ratio is not None
+    assert control.ratio is not None
+    low, high = (edge - 1 for edge in found.interval)
+    same, same_control = (ratios.p_equivalence(ln, MARGIN) < ratios.ALPHA for ln in (ln_ratios, greedy))
+    return Outcome(
+        name="what the probes cost",
+        group=GROUP,
+        expected="the same goodput with and without them",
+        measured=f"{found.ratio - 1:+.2%} ({low:+.2%} to {high:+.2%}) in {found.n} pairs",
+        tolerance=f"{MARGIN:.0%}, by two one-sided t tests",
+        passed=bool(same),
+        negative_control=f"probes that never pause: {control.ratio - 1:+.1%}",
+        negative_control_failed=not same_control and abs(control.ratio - 1) > MARGIN,
+    )
+
+
+def run(stage: Stage, number: int = PAIRS) -> list[Outcome]:
+    """All pairs in one fresh start."""
+    with stage.running() as running:
+        found = pairs(running, number, 1)
+        stage.view.note(f"  {len(found)} of {number} pairs were not disturbed")
+        usual, sampler.INTERVAL_S = sampler.INTERVAL_S, 0.0
+        try:
+            greedy = pairs(running, CONTROL_PAIRS, 2)
+        finally:
+            sampler.INTERVAL_S = usual
+    require(min(len(found), len(greedy)) > 1, "the host disturbed every pair")
+    return [outcome(found, greedy)]

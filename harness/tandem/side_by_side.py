@@ -1,0 +1,49 @@
+"""Which tests share a process where several run at the same time: those that use the same containers, in their order.
+
+xdist has marks for that, but what they rely on is no longer in pytest 9: every test went to any process, each process
+started every implementation, and what one test begins for a later one was waited for in full.
+"""
+
+import re
+from pathlib import PurePath
+from typing import Any
+from zlib import crc32
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+FAULT_PARTS = 2
+"""So many processes share the faults of contract/broken, where there are several; each has a stack of its own."""
+BESIDE = {
+    "test_implementations.py": "stages",
+    "test_matrix_end_to_end.py": "commands",
+    "test_interruptions.py": "commands",
+}
+"""Files of harness/tests that start containers and measure nothing, so others may run at the same time -> their group.
+The stages of the Dockerfiles are built one after the other: each uses all cores. The commands use one Compose project."""
+
+
+def group(nodeid: str) -> str:
+    """The group of a test. nodeid: pytest's, such as `contract/tests/test_contract.py::test_contract[node-index]`."""
+    path, _, test = nodeid.partition("::")
+    file = PurePath(path).name
+    if file in BESIDE:
+        return BESIDE[file]
+    if file == "test_broken.py":
+        return f"faults {crc32(test.encode()) % FAULT_PARTS}" if test.startswith("test_fault") else "broken"
+    # Names of checks have no hyphen; those of implementations may.
+    asked = re.fullmatch(r"test_contract\[(.+)-[^-]+\]", test)
+    return asked[1] if asked else nodeid
+
+
+class _Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
+
+
+class Groups:
+    """A plugin for pytest: takes effect with `--dist loadscope`."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> _Scheduling | None:
+        return _Scheduling(config, log) if config.getoption("dist") == "loadscope" else None

@@ -1,0 +1,60 @@
+"""`tandem matrix` as a user runs it, with real containers."""
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from tandem.catalog import Catalog
+
+# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.side_by_side).
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+
+
+def matrix(*names: str, fault: str = "") -> tuple[int, list[Any], str]:
+    """Exit status, the squares on stdout, stderr."""
+    done = subprocess.run(
+        ["python3", "-m", "tandem", "matrix", *names, "--json"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FAULT": fault},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_every_implementation_serves_what_it_does_not_decline(real: Catalog) -> None:
+    status, squares, said = matrix()
+    wrong = [square for square in squares if square["outcome"] not in ("ok", "unsupported")]
+    assert not wrong, said
+    assert status == 0
+    assert len(squares) == len(real.implementations) * len(real.scenarios)
+    declined = {(s["implementation"], s["scenario"]) for s in squares if s["outcome"] == "unsupported"}
+    declared = {(n, s) for n, i in real.implementations.items() for s in i.unsupported.scenarios}
+    assert declined == declared
+
+
+def outcomes(squares: list[Any], implementation: str) -> dict[str, str]:
+    """Scenario -> outcome."""
+    return {s["scenario"]: s["outcome"] for s in squares if s["implementation"] == implementation}
+
+
+def test_a_wrong_implementation_and_one_that_dies_are_seen() -> None:
+    status, squares, _ = matrix("contract/broken", "harness/tests/dying", fault="wrong-body")
+    assert status == 1
+    wrong = outcomes(squares, "contract/broken")
+    assert wrong["recipes"] == "wrong"
+    assert wrong["index"] == "ok"
+    assert set(outcomes(squares, "harness/tests/dying").values()) == {"failed"}
+
+
+def test_a_wrong_statement_is_seen() -> None:
+    status, squares, _ = matrix("contract/broken", fault="extra-statement")
+    assert status == 1
+    found = outcomes(squares, "contract/broken")
+    assert found["recipe"] == "wrong"
+    assert found["index"] == "ok"
