@@ -11,8 +11,10 @@ use crate::errors::Error;
 use crate::interrupt::Interrupt;
 
 const READ_BYTES: usize = 1 << 20;
-/// Up to this share of the files may come from the disk when they are hot.
+/// Up to this share of the files may come from the disk when they are hot,
 const HOT_AT_MOST: f64 = 0.01;
+/// or so many bytes: pages of a program or library that is used for the first time count as well.
+const HOT_AT_MOST_BYTES: u64 = 256 << 10;
 /// From this share on they count as cold.
 const COLD_AT_LEAST: f64 = 0.95;
 
@@ -54,9 +56,10 @@ impl State {
 
     /// Whether a measurement met this state: by the bytes that it had the disk read. None: not known.
     pub(crate) fn achieved(self, disk_read_bytes: Option<u64>, bytes: u64) -> Option<bool> {
-        let share = disk_read_bytes? as f64 / bytes as f64;
+        let read = disk_read_bytes?;
+        let share = read as f64 / bytes as f64;
         Some(match self {
-            Self::Hot => share <= HOT_AT_MOST,
+            Self::Hot => share <= HOT_AT_MOST || read <= HOT_AT_MOST_BYTES,
             Self::Cold => share >= COLD_AT_LEAST,
         })
     }
@@ -68,10 +71,20 @@ mod tests {
 
     #[test]
     fn what_came_from_the_disk_decides() {
-        for (read, hot, cold) in [(0, true, false), (500, false, false), (1000, false, true)] {
-            assert_eq!(State::Hot.achieved(Some(read), 1000), Some(hot), "{read}");
-            assert_eq!(State::Cold.achieved(Some(read), 1000), Some(cold), "{read}");
+        let size = 1 << 30;
+        for (read, hot, cold) in [
+            (0, true, false),
+            (size / 2, false, false),
+            (size, false, true),
+        ] {
+            assert_eq!(State::Hot.achieved(Some(read), size), Some(hot), "{read}");
+            assert_eq!(State::Cold.achieved(Some(read), size), Some(cold), "{read}");
         }
+        assert_eq!(
+            State::Hot.achieved(Some(64 << 10), 1 << 20),
+            Some(true),
+            "of the program"
+        );
         assert_eq!(State::Cold.achieved(None, 1000), None);
     }
 }

@@ -3,6 +3,7 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
+use crate::cache::State;
 use crate::report::{Document, Measurement, Way};
 use crate::space::megabytes;
 use crate::statistics::{Mean, geometric_mean, mean};
@@ -38,7 +39,7 @@ pub(crate) fn render(document: &Document) -> String {
         String::new(),
         table.trim_fmt(),
         String::new(),
-        "ms: mean with its 95 % interval. × loop: by the tight loop on as many threads, same repeat and cache."
+        "ms: mean with its 95 % interval. × loop: by the tight loop on as many threads, in the same repeat, on hot files."
             .to_owned(),
         "CPU: of all threads. Every count was verified.".to_owned(),
     ];
@@ -112,8 +113,11 @@ fn figures(document: &Document, way: &Way, first: &Measurement) -> Vec<String> {
     ]
 }
 
-/// By the tight loop of the same repeat and cache.
+/// By the tight loop of the same repeat, on hot files: from the disk, its large blocks are no measure.
 fn ratio(document: &Document, way: &Way, made: &Measurement) -> Option<f64> {
+    if made.cache == State::Cold {
+        return None;
+    }
     let same = |other: &&Measurement| {
         (other.name, other.repeat, other.cache) == (way.measure, made.repeat, made.cache)
     };
@@ -159,7 +163,6 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::State;
     use crate::report::Asking;
     use crate::variants::{ALL, find};
     use crate::worker::Counted;

@@ -142,7 +142,7 @@ def _figures(document: Document, way: Way, made: Measurement) -> dict[str, float
     if made.peak_memory_bytes is not None:
         found["peak_memory_mib"] = made.peak_memory_bytes / 2**20
     measure = _made(document, way.measure)
-    if measure is not None and measure.cache_achieved:
+    if measure is not None and measure.cache_achieved and made.cache == "hot":
         found["loop_ratio"] = made.elapsed_ms / measure.elapsed_ms
     return found
 

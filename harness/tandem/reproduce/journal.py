@@ -17,6 +17,8 @@ from tandem.store import write_atomically
 ATTEMPTS = 2
 """A void start is made once more, after all others."""
 RESULT = "reproduction.json"
+FEW = 6
+"""Rows of one step that are named one by one."""
 
 
 @dataclass
@@ -98,10 +100,12 @@ def make_all(
             if not wanted:
                 continue
             again = ", once more" if attempt > 1 else ""
-            view.trial(f"{number} of {len(order)}: {', '.join(wanted)}; start {step.block}{again}")
-            for made in measure(step.block, wanted, attempt):
-                journal.save(made)
-                view.note(f"  {told(made, main_figure)}")
+            view.trial(f"{number} of {len(order)}: {_names(wanted)}; start {step.block}{again}")
+            made = list(measure(step.block, wanted, attempt))
+            for start in made:
+                journal.save(start)
+            for line in told_all(made, main_figure):
+                view.note(f"  {line}")
 
 
 def _wanted(there: Start | None, attempt: int) -> bool:
@@ -113,6 +117,20 @@ def told(start: Start, main_figure: str) -> str:
     value, figure = start.figures.get(main_figure), FIGURES[main_figure]
     head = "" if value is None else f"{value:,.{figure.digits}f} {figure.unit}, "
     return f"{start.row}: {head}{start.verdict}{f': {start.reason}' if start.reason else ''}"
+
+
+def told_all(made: Sequence[Start], main_figure: str) -> list[str]:
+    """Lines about the starts of one step: of many rows only those that do not count."""
+    if len(made) <= FEW:
+        return [told(start, main_figure) for start in made]
+    good = sum(start.verdict is Verdict.OK for start in made)
+    return [f"{good} of {len(made)} rows ok"] + [
+        told(start, main_figure) for start in made if start.verdict is not Verdict.OK
+    ]
+
+
+def _names(rows: Sequence[str]) -> str:
+    return ", ".join(rows) if len(rows) <= FEW else f"{', '.join(rows[:2])} and {len(rows) - 2} more"
 
 
 def ordered(experiment: Experiment, journal: Journal) -> list[Start]:
