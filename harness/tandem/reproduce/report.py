@@ -1,6 +1,7 @@
 """A reproduction for people: ours beside what was published, and what became of each claim. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import batched
 
 from rich.console import Group
 from rich.table import Table
@@ -12,6 +13,9 @@ from tandem.reproduce.claims import ClaimResult
 from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Mean, Reproduction, RowResult
 
+FIRST, FURTHER = 2, 3
+"""So many figures stand in the first table and in each further one."""
+SENTENCE = "of the reference result"
 STYLES = {"stands": "green", "reversed": "red", "gone": "yellow", "not decided": "dim"}
 NOTE = (
     "ours: mean ± half-width of the 95 % interval over fresh starts (none below two); published figures are from"
@@ -70,21 +74,31 @@ def _ours_of(name: str) -> Callable[[RowResult], str]:
     return lambda row: ours(row.figures.get(name), FIGURES[name].digits)
 
 
-def columns(found: Reproduction) -> list[Column]:
-    """Those of the table: a figure's published values only where there are any, ceilings only where there are any."""
-    out: list[Column] = [("row", lambda row: row.label, False), ("starts", starts, True)]
-    for name in found.columns:
+def columns(found: Reproduction, names: Sequence[str]) -> list[Column]:
+    """Of a table with these figures: published values only where there are any. The first table has the rest as well."""
+    first = list(names) == found.columns[: len(names)]
+    out: list[Column] = [("row", lambda row: row.label, False)]
+    if first:
+        out.append(("starts", starts, True))
+    for name in names:
         figure = FIGURES[name]
         heading = f"{figure.title}, {figure.unit}" if figure.unit else figure.title
         anywhere = (p for row in found.rows for p in (row.published, *row.published_elsewhere.values()))
         if any(name in values for values in anywhere):
             out.append((f"{heading}: published", _published_of(name), True))
         out.append((f"{heading}: ours", _ours_of(name), True))
-    if any(row.ceilings for row in found.rows):
+    if first and any(row.ceilings for row in found.rows):
         out.append(("ceilings, 1/s (reached)", ceilings, False))
-    if any(row.bottleneck for row in found.rows):
+    if first and any(row.bottleneck for row in found.rows):
         out.append(("limited by", limited, False))
     return out
+
+
+def parts(found: Reproduction) -> list[list[Column]]:
+    """The columns of each table: more than a few figures beside each other cannot be read."""
+    return [columns(found, found.columns[:FIRST])] + [
+        columns(found, names) for names in batched(found.columns[FIRST:], FURTHER, strict=False)
+    ]
 
 
 def ratio_text(claim: ClaimResult) -> str:
@@ -111,14 +125,18 @@ def of_what(claim: ClaimResult) -> str:
 
 def _tables(found: Reproduction) -> list[Table]:
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
-    table = Table(title=title, title_justify="left")
-    shown = columns(found)
-    for heading, _, is_number in shown:
-        table.add_column(
-            heading.replace(": ", "\n"), justify="right" if is_number else "left", no_wrap=heading == "row"
-        )
-    for row in found.rows:
-        table.add_row(*(cell(row) for _, cell, _ in shown))
+    tables = []
+    for number_, shown in enumerate(parts(found)):
+        table = Table(title="the same rows" if number_ else title, title_justify="left")
+        for heading, _, is_number in shown:
+            table.add_column(
+                heading.replace(": ", "\n"),
+                justify="right" if is_number else "left",
+                no_wrap=heading == "row",
+            )
+        for row in found.rows:
+            table.add_row(*(cell(row) for _, cell, _ in shown))
+        tables.append(table)
     claims = Table(title="claims", title_justify="left")
     for heading, justify in (("claim", "left"), ("ratio", "left"), ("published", "right"), ("ours", "right")):
         claims.add_column(heading, justify=justify)  # type: ignore[arg-type]
@@ -126,7 +144,7 @@ def _tables(found: Reproduction) -> list[Table]:
     for claim in found.claims:
         verdict = Text(judged(claim), style=STYLES[claim.verdict])
         claims.add_row(claim.text, of_what(claim), published_ratio(claim), ratio_text(claim), verdict)
-    return [table, claims] if found.claims else [table]
+    return [*tables, claims] if found.claims else tables
 
 
 def host(environment: dict[str, Environment]) -> str:
@@ -153,24 +171,26 @@ def notes(found: Reproduction) -> list[str]:
 
 def report(found: Reproduction) -> Group:
     """All that is said at the end."""
-    parts: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(found))]
-    if found.sentence and found.plan == "full":
-        parts.append(Text(found.sentence, style="bold"))
-    parts += [Text(reason, style="yellow") for reason in found.reasons]
+    out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(found))]
+    if found.sentence:
+        out.append(Text(f"{SENTENCE}: {found.sentence}", style="bold"))
+    out += [Text(reason, style="yellow") for reason in found.reasons]
     warned = dict.fromkeys(f"{s.row}: {w}" for row in found.rows for s in row.starts for w in s.warnings)
-    parts += [Text(warning, style="dim") for warning in warned]
-    parts.append(Text(time_spent(found.spent_s), style="dim"))
-    return Group(*parts)
+    out += [Text(warning, style="dim") for warning in warned]
+    out.append(Text(time_spent(found.spent_s), style="dim"))
+    return Group(*out)
 
 
 def markdown(found: Reproduction) -> str:
     """The tables for a page."""
-    shown = columns(found)
-    lines = [
-        f"| {' | '.join(heading for heading, _, _ in shown)} |",
-        f"| {' | '.join('---:' if is_number else '---' for _, _, is_number in shown)} |",
-        *(f"| {' | '.join(cell(row) for _, cell, _ in shown)} |" for row in found.rows),
-    ]
+    lines: list[str] = []
+    for shown in parts(found):
+        lines += [
+            *([""] if lines else []),
+            f"| {' | '.join(heading for heading, _, _ in shown)} |",
+            f"| {' | '.join('---:' if is_number else '---' for _, _, is_number in shown)} |",
+            *(f"| {' | '.join(cell(row) for _, cell, _ in shown)} |" for row in found.rows),
+        ]
     if found.claims:
         lines += ["", "| claim | ratio | published | ours | verdict |", "| --- | --- | ---: | ---: | --- |"]
         lines += [
@@ -178,6 +198,6 @@ def markdown(found: Reproduction) -> str:
             for c in found.claims
         ]
     lines += ["", *(f"{note}.  " for note in notes(found))]
-    if found.sentence and found.plan == "full":
-        lines += ["", f"**{found.sentence}**"]
+    if found.sentence:
+        lines += ["", f"**{SENTENCE}: {found.sentence}**"]
     return "\n".join(lines)
