@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, ProgrammingError
 
 from recipes import database
-from recipes.database import open_cursor
+from recipes.database import open_cursor, set_time_zone
 from recipes.errors import DatabaseUnavailable, NotFound
 
 
@@ -40,6 +40,12 @@ def test_a_connection_that_failed_is_not_used_again(connection: MagicMock) -> No
         raise OperationalError("terminating connection due to administrator command")
     assert isinstance(raised.value.__cause__, OperationalError)
     connection.connection.close.assert_called_once_with()
+
+
+def test_the_time_zone_is_set_unprepared(connection: MagicMock) -> None:
+    with open_cursor():
+        set_time_zone()
+    connection.connection.execute.assert_called_once_with("SET TIME ZONE 'UTC'", prepare=False)
 
 
 def test_a_bug_is_not_mistaken_for_an_outage(connection: MagicMock) -> None:

@@ -30,8 +30,8 @@ class FakeCursor:
         }
         self.statements: list[tuple[str, Any]] = []
 
-    def execute(self, query: str, parameters: Any = None) -> None:
-        self.statements.append((NAME_OF.get(query, query), parameters))
+    def execute(self, query: str, parameters: Any) -> None:
+        self.statements.append((NAME_OF[query], parameters))
 
     def fetchall(self) -> Any:
         return self.tables[self.statements[-1][0]]
@@ -56,6 +56,7 @@ def cursor(monkeypatch: pytest.MonkeyPatch) -> FakeCursor:
         cursor.statements.append(("COMMIT", None))
 
     monkeypatch.setattr(repository, "open_cursor", open_cursor)
+    monkeypatch.setattr(repository, "set_time_zone", lambda: cursor.statements.append(("SET TIME ZONE", None)))
     monkeypatch.setattr(transaction, "atomic", atomic)
     return cursor
 
@@ -86,7 +87,7 @@ def test_a_request_sets_the_time_zone_first_and_once_if_asked_to(
     cursor.statements.clear()
     monkeypatch.setattr(repository, "env", env.model_copy(update={"db_time_zone": "request"}))
     use()
-    assert cursor.statements == [("SET TIME ZONE 'UTC'", None), *plain]
+    assert cursor.statements == [("SET TIME ZONE", None), *plain]
 
 
 def test_random_recipe_asks_for_the_user_only(cursor: FakeCursor) -> None:

@@ -51,6 +51,12 @@ def connect() -> None:
         connection.ensure_connection()
 
 
+def set_time_zone() -> None:
+    """A simple query, never prepared: pg_stat_statements counts a prepared SET the first time only."""
+    with connection.wrap_database_errors:
+        connection.connection.execute("SET TIME ZONE 'UTC'", prepare=False)
+
+
 def is_readable(descriptor: int) -> bool:
     """On an idle connection that is the end of the file, or the server's reason for it. Asks the kernel only."""
     poller = poll()

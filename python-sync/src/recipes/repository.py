@@ -6,11 +6,9 @@ from django.db import transaction
 from django.db.backends.utils import CursorWrapper
 
 from recipes.config import QUERIES, env
-from recipes.database import open_cursor
+from recipes.database import open_cursor, set_time_zone
 from recipes.errors import NotFound, Unauthorized
 from recipes.models import Dashboard, Recipe, Row, dashboard_from_rows, recipe_from_rows
-
-SET_TIME_ZONE = "SET TIME ZONE 'UTC'"
 
 
 def named_placeholders(query: str) -> str:
@@ -69,7 +67,7 @@ def dashboard(session_key: str) -> Dashboard:
 def find_user(cursor: CursorWrapper, session_key: str) -> int:
     """What every request begins with."""
     if env.db_time_zone == "request":
-        cursor.execute(SET_TIME_ZONE)
+        set_time_zone()
     sessions = fetch(cursor, "session", session_key)
     if not sessions:
         raise Unauthorized
