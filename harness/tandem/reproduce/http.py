@@ -20,7 +20,7 @@ from tandem.rows import Rows, read_rows
 from tandem.session import Session
 from tandem.store import file_name, write_atomically
 
-STACK_S, START_S, WINDOW_S = 6.0, 3.0, 2.0
+STACK_S, START_S, WINDOW_S = 6.0, 4.0, 1.6
 """For the estimate: the shared services once; a start and a window besides their own seconds."""
 VERIFIED = 10
 """Requests before the load, one after the other."""
