@@ -72,7 +72,8 @@ def block_s(block: Block) -> tuple[float, float]:
     share = 2 / len(block.starts)
     windows = block.phases_s["windows"] + block.phases_s["around windows"]
     rounds = max((shot.round for shot in block.shots), default=1)
-    return (sum(block.phases_s.values()) - windows) * share, windows * share / rounds
+    besides = sum(block.phases_s.values()) - windows - block.phases_s.get("all at once", 0.0)
+    return besides * share, windows * share / rounds
 
 
 def line(name: str, blocks: Sequence[Pairs], lasts_s: float) -> str:
@@ -109,7 +110,7 @@ def alternation(folder: Path, reference: str) -> None:
         together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks if block.duets)
         for name in ("CPU per request", "CPU, stolen seconds cut"):
             pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in blocks]
-            print(line(f"{name}, all at once", pairs, starts_s + together_s))
+            print(line(f"{name}, all at once", pairs, starts_s + round_s + together_s))
 
 
 def visits(folder: Path) -> None:
