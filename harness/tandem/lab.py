@@ -218,7 +218,7 @@ class BenchLab:
         result.findings = judge.gates(result, self.cell.expected)
         result.verdict = judge.verdict(result.findings)
         result.bottleneck, result.evidence = bottleneck(
-            result, self.cell.db_pool_usable, self.cell.handler_threads
+            result, self.cell.db_pool_usable, self.cell.handler_threads, self.cell.admitted
         )
         return result
 

@@ -75,7 +75,7 @@ pub(crate) enum Prepare {
     /// Per connection.
     Once,
     /// What tokio-postgres does with a string: a round trip to prepare it, and one to run it.
-    EachTime,
+    Each,
 }
 
 /// When the time zone is set.
@@ -158,7 +158,7 @@ fn prepare(text: &str) -> Result<Prepare, &'static str> {
     match text {
         "0" => Ok(Prepare::Never),
         "1" => Ok(Prepare::Once),
-        "each" => Ok(Prepare::EachTime),
+        "each" => Ok(Prepare::Each),
         _ => Err("0, 1 or each"),
     }
 }

@@ -58,8 +58,7 @@ impl Database {
         Ok(connection)
     }
 
-    /// A live connection on which these statements are prepared. Dead ones go back, where they are
-    /// thrown away.
+    /// A live connection on which these statements are prepared; dead ones are thrown away.
     pub(crate) async fn acquire(&self, queries: &[Query]) -> Result<Lease<'_>, Error> {
         within(ACQUIRE_TIMEOUT, async {
             loop {
@@ -97,7 +96,7 @@ pub(crate) struct Connection {
     // Dropped before the statements, which then have nobody left to send their `Close` to.
     client: Client,
     statements: Statements,
-    prepares: Prepare,
+    mode: Prepare,
     driver: AbortHandle,
     /// The session is still to be reset.
     dirty: bool,
@@ -120,7 +119,7 @@ impl Connection {
         let result = within(STATEMENT_TIMEOUT, async {
             match self.execute(query, parameters).await {
                 // The database was replaced, or its tables were: what was prepared is gone.
-                Err(error) if self.prepares == Prepare::Once && is_stale(&error) => {
+                Err(error) if self.mode == Prepare::Once && is_stale(&error) => {
                     self.statements = NOTHING_PREPARED;
                     self.prepare(&[query]).await?;
                     Ok(self.execute(query, parameters).await?)
@@ -139,11 +138,7 @@ impl Connection {
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
         match &self.statements[query as usize] {
             Some(statement) => self.client.query(statement, parameters).await,
-            None if self.prepares == Prepare::EachTime => {
-                let types = query.parameter_types();
-                let statement = self.client.prepare_typed(query.sql(), types).await?;
-                self.client.query(&statement, parameters).await
-            }
+            None if self.mode == Prepare::Each => self.client.query(query.sql(), parameters).await,
             None => {
                 let types = query.parameter_types().iter().cloned();
                 let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
@@ -155,7 +150,7 @@ impl Connection {
     /// What is missing, in one round trip: the requests are sent before the first answer is read.
     async fn prepare(&mut self, queries: &[Query]) -> Result<(), Error> {
         let missing = queries.iter().filter(|&&query| {
-            self.prepares == Prepare::Once && self.statements[query as usize].is_none()
+            self.mode == Prepare::Once && self.statements[query as usize].is_none()
         });
         let missing: Vec<_> = missing.copied().collect();
         if missing.is_empty() {
@@ -267,7 +262,7 @@ impl ManageConnection for Manager {
             Ok(Connection {
                 client,
                 statements: NOTHING_PREPARED,
-                prepares: self.prepare,
+                mode: self.prepare,
                 driver: driver.abort_handle(),
                 dirty: false,
                 busy: false,

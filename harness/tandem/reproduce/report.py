@@ -38,14 +38,14 @@ def published(row: RowResult, figure: str) -> str:
     return f"{told} ({', '.join(number(value, digits) for value in others)})" if others else told
 
 
-def ceilings(row: RowResult) -> str:
+def ceilings(row: RowResult) -> list[str]:
     """Model values, with what we reached of each where it is a rate."""
     rate = row.figures.get("goodput_rps")
     out = []
     for name, value in row.ceilings.items():
         share = f" ({rate.mean / value:.0%})" if rate and value else ""
         out.append(f"{name} {number(value, 0 if value >= 100 else 1)}{share}")
-    return ", ".join(out)
+    return out
 
 
 def limited(row: RowResult) -> str:
@@ -70,18 +70,23 @@ def _ours_of(name: str) -> Callable[[RowResult], str]:
     return lambda row: ours(row.figures.get(name), FIGURES[name].digits)
 
 
+def _is_published(found: Reproduction, name: str) -> bool:
+    return any(
+        name in values for row in found.rows for values in (row.published, *row.published_elsewhere.values())
+    )
+
+
 def columns(found: Reproduction) -> list[Column]:
-    """Those of the table: a figure's published values only where there are any, ceilings only where there are any."""
+    """Those of a page's table: a figure's published values only where there are any, ceilings only where there are any."""
     out: list[Column] = [("row", lambda row: row.label, False), ("starts", starts, True)]
     for name in found.columns:
         figure = FIGURES[name]
         heading = f"{figure.title}, {figure.unit}" if figure.unit else figure.title
-        anywhere = (p for row in found.rows for p in (row.published, *row.published_elsewhere.values()))
-        if any(name in values for values in anywhere):
+        if _is_published(found, name):
             out.append((f"{heading}: published", _published_of(name), True))
         out.append((f"{heading}: ours", _ours_of(name), True))
     if any(row.ceilings for row in found.rows):
-        out.append(("ceilings, 1/s (reached)", ceilings, False))
+        out.append(("ceilings, 1/s (reached)", lambda row: ", ".join(ceilings(row)), False))
     if any(row.bottleneck for row in found.rows):
         out.append(("limited by", limited, False))
     return out
@@ -109,16 +114,30 @@ def of_what(claim: ClaimResult) -> str:
     return f"{FIGURES[claim.figure].title}: {claim.of} / {claim.to}"
 
 
+def _pair(found: Reproduction, row: RowResult, name: str) -> str:
+    """Published above ours: side by side the columns of a terminal would be too many."""
+    own = ours(row.figures.get(name), FIGURES[name].digits)
+    return f"{published(row, name)}\n{own}" if _is_published(found, name) else own
+
+
 def _tables(found: Reproduction) -> list[Table]:
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
     table = Table(title=title, title_justify="left")
-    shown = columns(found)
-    for heading, _, is_number in shown:
-        table.add_column(
-            heading.replace(": ", "\n"), justify="right" if is_number else "left", no_wrap=heading == "row"
-        )
+    table.add_column("row", no_wrap=True)
+    table.add_column("starts", justify="right")
+    for name in found.columns:
+        figure = FIGURES[name]
+        was = "published\n" if _is_published(found, name) else ""
+        table.add_column(f"{figure.title}{', ' * bool(figure.unit)}{figure.unit}\n{was}ours", justify="right")
+    if any(row.ceilings for row in found.rows):
+        table.add_column("ceilings, 1/s\n(reached)", min_width=20)
+    if any(row.bottleneck for row in found.rows):
+        table.add_column("limited by")
     for row in found.rows:
-        table.add_row(*(cell(row) for _, cell, _ in shown))
+        cells = [row.label, starts(row), *(_pair(found, row, name) for name in found.columns)]
+        cells += ["\n".join(ceilings(row))] if any(r.ceilings for r in found.rows) else []
+        cells += [limited(row)] if any(r.bottleneck for r in found.rows) else []
+        table.add_row(*cells)
     claims = Table(title="claims", title_justify="left")
     for heading, justify in (("claim", "left"), ("ratio", "left"), ("published", "right"), ("ours", "right")):
         claims.add_column(heading, justify=justify)  # type: ignore[arg-type]
