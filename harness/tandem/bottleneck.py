@@ -30,7 +30,10 @@ def _share(role: Role) -> float:
 
 
 def bottleneck(
-    window: Window, db_pool_usable: int | None, handler_threads: int | None = None
+    window: Window,
+    db_pool_usable: int | None,
+    handler_threads: int | None = None,
+    admitted: int | None = None,
 ) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
@@ -38,8 +41,9 @@ def bottleneck(
     queue), pooler, latency proxy, database, application; a set that is exhausted by several roles together, named
     after its largest user;
     one thread of the application at a full core; waiting for a lock in the database; waiting for a database
-    connection; waiting for a handler thread; else `latency-bound`. db_pool_usable: None where the scenario has no statements. handler_threads:
-    of the whole application; None where handlers do not occupy one.
+    connection; waiting for a handler thread; else `latency-bound`. db_pool_usable: None where the scenario has no
+    statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted: how many
+    requests HAProxy lets in at once, where that was chosen; its queue limits nothing if the application cannot use so many.
     An open loop below saturation is limited by nothing: its rate was given.
     """
     roles = window.roles
@@ -58,10 +62,12 @@ def bottleneck(
     ]
 
     evidence += utilisation_evidence(window)
+    inside = min((n for n in (db_pool_usable, handler_threads) if n is not None), default=None)
+    spare = admitted is not None and inside is not None and inside < admitted
     for name, (tag, limit) in LIMITS.items():
         if name in roles and _share(roles[name]) > limit:
             return tag, evidence
-        if name == "proxy" and (queued := _proxy_queue(window)):
+        if name == "proxy" and not spare and (queued := _proxy_queue(window)):
             return tag, [*evidence, queued]
     for cpuset, names in sets.items():
         if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:

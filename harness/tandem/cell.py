@@ -26,6 +26,8 @@ class Cell:
     resets: bool = False
     time_zone: bool = False
     """Each request sends SET TIME ZONE."""
+    admitted: int | None = None
+    """How many requests HAProxy lets into the application at once, where that was chosen."""
     database_address: str = "db:5432"
     """Where the topology has the database, service:port; the latency proxy forwards to it."""
     db_rtt_ms: int | None = None

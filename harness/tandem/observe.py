@@ -148,5 +148,7 @@ def judged(
     found = window(measured, conditions)
     found.findings = judge.gates(found, expected or cell.expected)
     found.verdict = judge.verdict(found.findings)
-    found.bottleneck, found.evidence = bottleneck(found, cell.db_pool_usable, cell.handler_threads)
+    found.bottleneck, found.evidence = bottleneck(
+        found, cell.db_pool_usable, cell.handler_threads, cell.admitted
+    )
     return found

@@ -121,6 +121,7 @@ class Conditions:
             resets=knobs.get("DB_RESET") == "1",
             time_zone=knobs.get("DB_TIME_ZONE") == "request",
             load_address=load_address,
+            admitted=int(self.limits["APP_MAXCONN"]) if "APP_MAXCONN" in self.limits else None,
             proxied=load_address.startswith("proxy"),
             answers=read_answers(scenario, root / "contract"),
             queries=read_queries(root / "contract/sql/queries"),

@@ -6,13 +6,19 @@ import pytest
 from harness_samples import good_window, quiet_roles, role
 
 from tandem.bottleneck import LIMITS, bottleneck
-from tandem.record import Host, Pooler, Role
+from tandem.record import Host, Pooler, Proxy, Role
 
 Load = Literal["closed", "open"]
 
 
 def host(**changes: float | None) -> Host:
     return good_window().host.model_copy(update=changes)
+
+
+def proxy(**changes: Any) -> Proxy:
+    window = good_window()
+    assert window.proxy is not None
+    return window.proxy.model_copy(update=changes)
 
 
 def pooler(**changes: Any) -> Pooler:
@@ -123,6 +129,19 @@ def test_one_thread_at_a_full_core(load: Load) -> None:
 
     assert told(0.95) == "app-thread"
     assert told(0.85) == told(None) == ("latency-bound" if load == "closed" else "offered-load")
+
+
+def test_a_queue_before_an_application_that_cannot_use_what_is_let_in() -> None:
+    queued = good_window(proxy=proxy(queue_mean=25.0))
+    assert bottleneck(queued, 20)[0] == "proxy"
+    assert bottleneck(queued, 20, None, 25)[0] == "pool-wait"
+    assert bottleneck(queued, None, 5, 25)[0] == "thread-pool"
+    assert bottleneck(queued, 40, None, 25)[0] == "proxy"
+
+
+def test_a_pool_is_waited_for_without_a_pooler_as_well() -> None:
+    assert bottleneck(good_window(pooler=None), 20)[0] == "pool-wait"
+    assert bottleneck(good_window(pooler=None), None)[0] == "latency-bound"
 
 
 def test_waiting_in_the_pooler() -> None:
