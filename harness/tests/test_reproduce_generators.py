@@ -144,7 +144,10 @@ def test_rows_that_cannot_be_run(hyper: Experiment, bench: Bench, run: dict[str,
 def test_smoke_makes_fewer_requests_by_drill(hyper: Experiment) -> None:
     spec = ToolSpec(tool="drill", implementation="rust-hyper", connections=10, requests=1_000_000)
     assert tool_spec.asked_requests(spec, hyper.plans.full) == 1_000_000
-    assert tool_spec.asked_requests(spec, hyper.plans.smoke) == 4_000
+    assert tool_spec.asked_requests(spec, hyper.plans.smoke) == 24_000
+    assert spec.settings(hyper.plans.smoke)["requests"] == "24000"
+    ramped = spec.model_copy(update={"rampup_s": 10, "connections": 2})
+    assert tool_spec.asked_requests(ramped, hyper.plans.smoke) == 3_600
 
 
 def test_rows_of_both_versions_are_one_load(hyper: Experiment) -> None:

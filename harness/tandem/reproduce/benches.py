@@ -181,7 +181,8 @@ def started(
     start.reason = start.reason or None
     start.warnings = [finding.text for finding in findings if finding.severity == "warning"]
     if verdict is Verdict.OK:
-        start.figures = {**figures, "established": float(seen.established)}
+        held = {"established": float(seen.established)} if seen.established else {}
+        start.figures = {**figures, **held}
         start.bottleneck, start.evidence = limit
     return start
 

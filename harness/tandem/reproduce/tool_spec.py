@@ -16,8 +16,10 @@ from tandem.reproduce.toolrun import ToolRun
 from tandem.reproduce.witness import Seen
 from tandem.tool_result import ToolResult
 
-DRILL_LIMIT = "drill_requests"
-"""Of a plan's limits: no more requests by drill."""
+DRILL_LIMIT = "drill_s"
+"""Of a plan's limits: no more requests by drill than take about so long."""
+DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
+"""What its one thread makes at least; and, with a ramp-up, each iteration at a time."""
 
 
 class ToolSpec(BaseModel):
@@ -37,11 +39,11 @@ class ToolSpec(BaseModel):
     rampup_s: Annotated[int, Field(ge=0)] = 0
     quiet: bool = True
 
-    @property
-    def settings(self) -> dict[str, str]:
+    def settings(self, plan: ExperimentPlan) -> dict[str, str]:
         """For people."""
         told = {name: str(value) for name, value in self.model_dump(exclude_defaults=True).items()}
-        return {"tool": self.tool, **told, "build": self.build}
+        made = {} if self.requests is None else {"requests": str(asked_requests(self, plan))}
+        return {"tool": self.tool, **told, "build": self.build, **made}
 
     @property
     def group(self) -> tuple[str, str]:
@@ -49,11 +51,19 @@ class ToolSpec(BaseModel):
         return self.implementation, self.build
 
 
+def drill_rps(spec: ToolSpec) -> int:
+    """What drill makes at least."""
+    return min(DRILL_RPS, DRILL_RAMPED_RPS * spec.connections) if spec.rampup_s else DRILL_RPS
+
+
 def asked_requests(spec: ToolSpec, plan: ExperimentPlan) -> int:
-    """How many requests drill makes under a plan. Raises UsageError where the row does not say."""
+    """How many requests drill makes under a plan; whole hundreds where the plan limits it. Raises UsageError where
+    the row does not say."""
     if spec.requests is None:
         raise UsageError("a row of drill needs `requests`")
-    return min(spec.requests, plan.limits.get(DRILL_LIMIT, spec.requests))
+    limit_s = plan.limits.get(DRILL_LIMIT)
+    most = spec.requests if limit_s is None else limit_s * drill_rps(spec) // 100 * 100
+    return min(spec.requests, most)
 
 
 def oha_figures(window: Window) -> dict[str, float]:

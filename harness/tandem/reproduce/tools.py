@@ -18,15 +18,20 @@ from tandem.reproduce.kinds import Bench
 from tandem.reproduce.limits import Limits, read_limits, refuse_too_many
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
-from tandem.reproduce.tool_spec import ToolSpec, asked_requests, not_connected, oha_figures, opinion_of
+from tandem.reproduce.tool_spec import (
+    ToolSpec,
+    asked_requests,
+    drill_rps,
+    not_connected,
+    oha_figures,
+    opinion_of,
+)
 from tandem.reproduce.toolrun import installed, run_tool, services, versions
 from tandem.reproduce.witness import Witness
 from tandem.store import file_name
 
 OHA = "oha"
 DEBUG_VARIABLES = {"VARIANT": "-debug", "PROFILE": "dev"}
-DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
-"""For the estimate: what its one thread makes at least; and, with a ramp-up, each iteration at a time."""
 KEPT_CHARACTERS = 4_000
 """Of what a tool printed."""
 
@@ -42,9 +47,7 @@ class ToolsSession:
         settings, specs = experiment.plan(plan), set(self._specs(experiment, plan).values())
         groups = len({spec.group for spec in specs})
         loads = sum(
-            asked_requests(s, settings) / min(DRILL_RPS, DRILL_RAMPED_RPS * s.connections)
-            if s.tool == drill.NAME
-            else self._window_s(settings)
+            asked_requests(s, settings) / drill_rps(s) if s.tool == drill.NAME else self._window_s(settings)
             for s in specs
         )
         each = groups * (START_S + settings.warm_up_s) + loads + len(specs) * WINDOW_S
@@ -76,7 +79,8 @@ class ToolsSession:
             opened.start(list(runs.values()))
             tools: list[str] = sorted({spec.tool for spec in specs.values()})
             installed(runs[first.group].stack, tools)
-            facts = {label: Facts(spec.settings) for label, spec in specs.items()}
+            settings = experiment.plan(asked.plan)
+            facts = {label: Facts(spec.settings(settings)) for label, spec in specs.items()}
             told = versions(runs[first.group].stack, tools)
 
             def measure(block: int, labels: Sequence[str], attempt: int) -> list[Start]:
