@@ -16,6 +16,9 @@ from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
+BUILDS = "test_implementations.py"
+BUILDS_AT_ONCE = "3"
+"""Each has stretches on one core: linters, the linker, packages on their way."""
 SLOWEST = "--durations=12"
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 
@@ -69,14 +72,17 @@ def build_images(root: Path) -> None:
 
 
 def sessions(root: Path, weekly: bool) -> list[list[str]]:
-    """Arguments of pytest, a list for each session: what needs no container; what measures, alone; and beside each
-    other what only asks questions of containers. weekly: with those that take too long for every change."""
+    """Arguments of pytest, a list for each session: what needs no container; what builds; what measures, alone; and
+    beside each other what only asks questions of containers. weekly: with those that take too long for every change.
+    Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     tests = root / "harness/tests"
+    builds = str(tests / BUILDS)
     beside = [str(tests / name) for name in BESIDE]
-    ignored = [argument for file in beside for argument in ("--ignore", file)]
+    ignored = [argument for file in (builds, *beside) for argument in ("--ignore", file)]
     chosen = "docker" if weekly else "docker and not weekly"
     return [
         ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
+        ["-n", BUILDS_AT_ONCE, SLOWEST, builds],
         ["-m", chosen, SLOWEST, str(tests), *ignored],
         # In this order: the long groups first, so that none is left at the end.
         [

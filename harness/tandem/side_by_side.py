@@ -15,12 +15,11 @@ from xdist.scheduler import LoadScopeScheduling
 FAULT_PARTS = 2
 """So many processes share the faults of contract/broken, where there are several; each has a stack of its own."""
 BESIDE = {
-    "test_implementations.py": "stages",
     "test_matrix_end_to_end.py": "commands",
     "test_interruptions.py": "commands",
 }
 """Files of harness/tests that start containers and measure nothing, so others may run at the same time -> their group.
-The stages of the Dockerfiles are built one after the other: each uses all cores. The commands use one Compose project."""
+The commands use one Compose project."""
 
 
 def group(nodeid: str) -> str:

@@ -22,13 +22,18 @@ RUN = "import pytest, sys; from tandem.side_by_side import Groups; sys.exit(pyte
 
 
 def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
-    unit, alone, together = checks.sessions(root, weekly=False)
+    unit, builds, alone, together = checks.sessions(root, weekly=False)
     tests = str(root / "harness/tests")
     assert tests in unit
     assert tests in alone
+    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / "harness/tests" / checks.BUILDS)
+    assert alone[alone.index(builds[-1]) - 1] == "--ignore"
+    for name in (*BESIDE, checks.BUILDS):
+        assert "pytest.mark.docker" in (root / "harness/tests" / name).read_text(), (
+            "it would run without an engine"
+        )
     for name in BESIDE:
         file = root / "harness/tests" / name
-        assert "pytest.mark.docker" in file.read_text(), "or it would run without an engine, too"
         assert alone[alone.index(str(file)) - 1] == "--ignore"
         assert together[together.index(str(file)) - 1] != "--ignore"
     for file in (root / "contract/tests").glob("test_*.py"):
@@ -37,7 +42,7 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
 
 @pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])
 def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
-    _, alone, _ = checks.sessions(root, weekly)
+    _, _, alone, _ = checks.sessions(root, weekly)
     assert alone[alone.index("-m") + 1] == chosen
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 COLD_S = 1800
-"""A stage without caches, beside other tests, on two cores."""
+"""A stage without caches, beside two others, on two cores."""
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 

@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,6 +17,8 @@ from harness_commands import LAUNCHER, ROOT, TWO_TRIALS, bench_containers, conta
 pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]
+PATIENCE_S = 400
+"""A start and its windows, beside other tests; trials that those disturb are made once more."""
 
 
 def _campaigns() -> set[Path]:
@@ -23,7 +27,7 @@ def _campaigns() -> set[Path]:
 
 def _wait_for_campaign(before: set[Path], pattern: str) -> Path:
     """The campaign that is new, once it has a file of that pattern."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         for campaign in _campaigns() - before:
             if list(campaign.glob(pattern)):
@@ -32,46 +36,65 @@ def _wait_for_campaign(before: set[Path], pattern: str) -> Path:
         time.sleep(0.5)
 
 
-def _wait_for(file_pattern: str, folder: Path, timeout_s: float = 120) -> None:
+def _wait_for(file_pattern: str, folder: Path, timeout_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + timeout_s
     while not list(folder.glob(file_pattern)):
         assert time.monotonic() < deadline, f"{file_pattern} did not appear"
         time.sleep(0.5)
 
 
-def _wait_until_gone(timeout_s: float = 60) -> None:
+def _wait_until_gone(timeout_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + timeout_s
     while bench_containers():
         assert time.monotonic() < deadline, "containers are left"
         time.sleep(0.5)
 
 
+@contextmanager
+def _started(*command: str) -> Iterator[subprocess.Popen[str]]:
+    """The command, running. One that a failed assertion left behind is ended, so that the next test meets no other."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+            _wait_until_gone()
+
+
+@contextmanager
+def _campaigns_forgotten() -> Iterator[set[Path]]:
+    """The campaigns that there are; those that are made meanwhile are removed at the end."""
+    before = _campaigns()
+    try:
+        yield before
+    finally:
+        for folder in _campaigns() - before:
+            run("rm", "-rf", str(folder))
+
+
 def test_interrupted_killed_and_resumed() -> None:
     """Ctrl-C cleans up; so does the loss of the client; a killed harness is cleaned up after by the next start;
     what was finished is kept."""
     command = [*BENCH, "rust-async", "--plan", TWO_TRIALS, "--seed", "7"]
-    quiet = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
-    before = _campaigns()
-    try:
-        first: subprocess.Popen[str] = subprocess.Popen(command, **quiet)  # type: ignore[call-overload]
-        campaign = _wait_for_campaign(before, "*/trial-2")
-        kept = (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text()
-        first.send_signal(signal.SIGINT)
-        _, said = first.communicate(timeout=60)
+    with _campaigns_forgotten() as before:
+        with _started(*command) as first:
+            campaign = _wait_for_campaign(before, "*/trial-2")
+            kept = (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text()
+            first.send_signal(signal.SIGINT)
+            _, said = first.communicate(timeout=PATIENCE_S)
         assert first.returncode == 130, said
         assert "--resume" in said
         assert not bench_containers()
 
-        second: subprocess.Popen[str] = subprocess.Popen([*command, "--resume"], **quiet)  # type: ignore[call-overload]
-        _wait_for("rust-async.recipes.full/trial-2/closed.json", campaign)
-        [harness] = containers("label=dev.tandem.command=bench")
-        run("docker", "kill", harness)
-        second.communicate(timeout=60)
+        with _started(*command, "--resume") as second:
+            _wait_for("rust-async.recipes.full/trial-2/closed.json", campaign)
+            [harness] = containers("label=dev.tandem.command=bench")
+            run("docker", "kill", harness)
+            second.communicate(timeout=PATIENCE_S)
         assert bench_containers(), "a killed harness cannot clean up, so there must be something to clean"
 
         third = run(*command, "--resume")
@@ -82,27 +105,18 @@ def test_interrupted_killed_and_resumed() -> None:
         assert record["seed"] == 7
         assert {trial["index"] for trial in record["trials"]} >= {1, 2}
         assert not bench_containers()
-    finally:
-        for folder in _campaigns() - before:
-            run("rm", "-rf", str(folder))
 
 
 def test_a_client_killed_without_warning_leaves_nothing() -> None:
-    before = _campaigns()
-    client = subprocess.Popen(
-        [*BENCH, "rust-async", "--plan", TWO_TRIALS], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
+    command = [*BENCH, "rust-async", "--plan", TWO_TRIALS]
+    with _campaigns_forgotten() as before, _started(*command) as client:
         _wait_for_campaign(before, "*/trial-1")
-        other = run(*BENCH, "rust-async", "--plan", TWO_TRIALS)
+        other = run(*command)
         assert other.returncode == 1
         assert "another campaign is measuring" in other.stderr
         client.kill()
-        client.wait()
+        client.communicate()
         _wait_until_gone()
-    finally:
-        for folder in _campaigns() - before:
-            run("rm", "-rf", str(folder))
 
 
 def test_an_image_that_does_not_build(results: Path) -> None:
