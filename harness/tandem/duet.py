@@ -49,7 +49,9 @@ def duet(labs: dict[str, BenchLab], duration_s: int, rates_rps: list[int]) -> di
     """One open window of every application, all in the same seconds. labs: label -> started, warm and thawed;
     rates_rps: one for each.
 
-    Statements are counted for all together: where they do not fit, all windows are invalid. Raises TandemError.
+    Statements are counted for all together: where they do not fit, all windows are invalid. What one leaves out and
+    another does twice cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
+    Raises TandemError.
     """
     cells = {name: lab.cell for name, lab in labs.items()}
     try:
@@ -98,16 +100,23 @@ def _measured(labs: dict[str, BenchLab], duration_s: int, rates_rps: list[int]) 
         windows[name] = lab.judged(
             "open", loads[name], began_s[name], own, probers[name], files[name], expected
         )
-    return together(windows, seen, first.cell.expected)
+    return together(windows, seen, {name: lab.cell.expected for name, lab in labs.items()})
 
 
-def together(windows: dict[str, Window], seen: Observed, expected: Expectation) -> dict[str, Window]:
-    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored."""
-    answered = sum(
-        window.good + window.probes - window.failed.get("probe not answered", 0)
-        for window in windows.values()
-    )
-    found = judge.statements(seen.statements, expected, answered, slack=judge.SLACK * len(windows))
+def together(
+    windows: dict[str, Window], seen: Observed, expected: dict[str, Expectation]
+) -> dict[str, Window]:
+    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored.
+
+    expected: of each window's application; their settings may differ.
+    """
+    answers = {
+        name: window.good + window.probes - window.failed.get("probe not answered", 0)
+        for name, window in windows.items()
+    }
+    parts = [(expected[name], number) for name, number in answers.items()]
+    found = judge.statements_of_all(seen.statements, parts, slack=judge.SLACK * len(windows))
+    answered = sum(answers.values())
     if seen.stored_rows is not None and seen.stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the tables grew by {seen.stored_rows}"
         found.append(Finding(code="not-stored", severity="invalid", text=text))

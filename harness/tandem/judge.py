@@ -3,6 +3,7 @@
 The thresholds are those of a laptop or a shared runner; docs/methodology.md says where each comes from.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from tandem.accounting import accounting
@@ -91,16 +92,25 @@ def statements(
     slack: so many statements that the contract does not name are forgiven, besides WORK_TOLERANCE: a
     connection that is opened in the window has some.
     """
+    return statements_of_all(counted, [(expected, answered)], slack)
+
+
+def statements_of_all(
+    counted: dict[str, Statement], parts: list[tuple[Expectation, int]], slack: int
+) -> list[Finding]:
+    """The same where several applications asked one database. parts: what is expected of each and its right answers."""
     found = []
-    once = expected.statements
-    if once and expected.time_zone:
-        once = ["time_zone", *once]
-    for name in once:
+    answered = sum(answers for _, answers in parts)
+    due: Counter[str] = Counter()
+    for expected, answers in parts:
+        zone = ["time_zone"] if expected.statements and expected.time_zone else []
+        due.update(dict.fromkeys([*zone, *expected.statements], answers))
+    for name, answers in due.items():
         calls = counted[name].calls if name in counted else 0
-        if abs(calls - answered) > WORK_TOLERANCE * answered + 1:
-            text = f"the database ran '{name}' {calls} times for {answered} right answers: {calls / max(answered, 1):.3f} per request, not 1"
+        if abs(calls - answers) > WORK_TOLERANCE * answers + 1:
+            text = f"the database ran '{name}' {calls} times for {answers} right answers: {calls / max(answers, 1):.3f} per request, not 1"
             found.append(_finding("sql-mismatch", "invalid", text))
-    known = {*once, *(["reset"] if expected.resets else [])}
+    known = {*due, *(["reset"] if any(expected.resets for expected, _ in parts) else [])}
     other = sum(statement.calls for name, statement in counted.items() if name not in known)
     if other > WORK_TOLERANCE * answered + slack:
         text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"

@@ -1,5 +1,7 @@
 """tandem.duet: what follows from a window in which several applications were loaded at once."""
 
+from dataclasses import replace
+
 import pytest
 from harness_samples import EXPECTED, STATEMENTS, good_window
 from harness_windows import series
@@ -9,6 +11,8 @@ from tandem.observe import Observed
 from tandem.probes.cgroup import Usage
 from tandem.record import Statement, Verdict, Window
 from tandem.sampler import Sample, Series
+
+BOTH = {"A": EXPECTED, "B": EXPECTED}
 
 
 def observed(calls: int, stored_rows: int | None = None) -> Observed:
@@ -59,22 +63,34 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
 
 
 def test_the_statements_of_all_have_to_fit_all_answers(two: dict[str, Window]) -> None:
-    fits = together(two, observed(answered(two)), EXPECTED)
+    fits = together(two, observed(answered(two)), BOTH)
     assert [window.verdict for window in fits.values()] == [Verdict.OK, Verdict.OK]
     # Negative control: one of two answers from memory, so half of the statements are missing.
-    short = together(two, observed(answered(two) // 2), EXPECTED)
+    short = together(two, observed(answered(two) // 2), BOTH)
     assert [window.verdict for window in short.values()] == [Verdict.INVALID, Verdict.INVALID]
     assert short["A"].findings[0].code == "sql-mismatch"
 
 
+def test_each_may_have_settings_of_its_own(two: dict[str, Window]) -> None:
+    """The one sets its time zone with every request, the other when it connects."""
+    expected = {"A": replace(EXPECTED, time_zone=True), "B": EXPECTED}
+    seen = observed(answered(two))
+    ones = two["A"].good + two["A"].probes
+    seen.statements["time_zone"] = Statement(calls=ones, rows=0)
+    assert together(two, seen, expected)["A"].verdict is Verdict.OK
+    assert together(two, seen, BOTH)["A"].verdict is Verdict.INVALID
+    both = {name: replace(EXPECTED, time_zone=True) for name in two}
+    assert together(two, seen, both)["A"].findings[0].code == "sql-mismatch"
+
+
 def test_rows_that_are_not_stored_are_noticed(two: dict[str, Window]) -> None:
     calls = answered(two)
-    assert together(two, observed(calls, calls), EXPECTED)["A"].verdict is Verdict.OK
-    found = together(two, observed(calls, calls - 1), EXPECTED)["A"].findings
+    assert together(two, observed(calls, calls), BOTH)["A"].verdict is Verdict.OK
+    found = together(two, observed(calls, calls - 1), BOTH)["A"].findings
     assert [finding.code for finding in found] == ["not-stored"]
 
 
 def test_what_the_host_spoiled_stays_void(two: dict[str, Window]) -> None:
     two["A"].verdict = Verdict.VOID
-    found = together(two, observed(answered(two) // 2), EXPECTED)
+    found = together(two, observed(answered(two) // 2), BOTH)
     assert (found["A"].verdict, found["B"].verdict) == (Verdict.VOID, Verdict.INVALID)
