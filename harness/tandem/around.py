@@ -35,9 +35,10 @@ class Around:
 
     def __post_init__(self) -> None:
         under = self.session.under
-        self.null = under.prepare(
-            under.catalog.implementation(NULL_IMPLEMENTATION), self._null_scenario(), self.folder / NULL
-        )
+        null = under.catalog.implementation(NULL_IMPLEMENTATION)
+        # It has no database, so the knobs that are about one are the applications' alone.
+        own = {name: value for name, value in under.knobs.items() if name not in null.unsupported.knobs}
+        self.null = replace(under, knobs=own).prepare(null, self._null_scenario(), self.folder / NULL)
 
     def steps(self) -> dict[str, Callable[[], float]]:
         """Ceiling -> what measures it and returns its rate per second, or raises TandemError.
@@ -68,6 +69,10 @@ class Around:
                 view.note(f"  not measured: {error}")
         return out
 
+    def pool(self) -> int:
+        """So many connections to the database the applications have, and so has pgbench."""
+        return int(self.session.under.knobs.get("DB_POOL_MAX", self.null.knobs["DB_POOL_MAX"]))
+
     # ---- how ----
 
     def _asked(self, name: str, prepared: Prepared) -> float:
@@ -81,7 +86,7 @@ class Around:
         file = self.folder / DATABASE / "script.sql"
         file.parent.mkdir(parents=True, exist_ok=True)
         cpuset = stack.variables.get("APP_CPUSET", "")
-        clients, key = int(self.null.knobs["DB_POOL_MAX"]), session_key(scenario.session_user)
+        clients, key = self.pool(), session_key(scenario.session_user)
         stack.stop("app", grace_s=1)  # pgbench takes its place
         stack.execute("db", ["reset"])
         for seconds in (plan.warm_up_s, plan.closed_s):

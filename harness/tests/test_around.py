@@ -8,11 +8,17 @@ from rich.console import Console
 
 from tandem.around import Around
 from tandem.catalog import Catalog
+from tandem.errors import UsageError
 from tandem.live import Lines
 from tandem.prepare import Conditions
 from tandem.session import Session
 
 CATALOG = Catalog(Path(__file__).parents[2])
+
+
+def session(folder: Path, topology: str = "full", scenario: str = "recipes", **knobs: str) -> Session:
+    under = Conditions(CATALOG, topology, "shared", CATALOG.plans["quick"], knobs)
+    return Session(under, CATALOG.scenarios[scenario], folder, Lines(Console(file=io.StringIO())), 1)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,14 @@ CATALOG = Catalog(Path(__file__).parents[2])
 def test_only_what_stands_in_the_path_is_a_ceiling(
     topology: str, scenario: str, names: set[str], tmp_path: Path
 ) -> None:
-    under = Conditions(CATALOG, topology, "shared", CATALOG.plans["quick"], {})
-    view = Lines(Console(file=io.StringIO()))
-    session = Session(under, CATALOG.scenarios[scenario], tmp_path, view, 1)
-    assert set(Around(session, tmp_path).steps()) == names
+    assert set(Around(session(tmp_path, topology, scenario), tmp_path).steps()) == names
+
+
+def test_knobs_of_the_database_are_not_the_null_applications(tmp_path: Path) -> None:
+    around = Around(session(tmp_path, DB_POOL_MAX="7", DB_RESET="0", WORKERS="3"), tmp_path)
+    assert around.pool() == 7
+    assert Around(session(tmp_path), tmp_path).pool() == int(CATALOG.knobs["DB_POOL_MAX"].default)
+    assert around.null.knobs["WORKERS"] == "3"
+    assert around.null.stack.variables["DB_POOL_MAX"] == CATALOG.knobs["DB_POOL_MAX"].default
+    with pytest.raises(UsageError, match="WORKERS must be a whole number"):
+        Around(session(tmp_path, WORKERS="0"), tmp_path)
