@@ -6,40 +6,32 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from tandem import probe as probes
-from tandem.capacity import MOST_PROBES, Confirmation, Search, Slo, window_s
-from tandem.capacity_record import Behaviour, Capacity, Recovery, limited_by
+from tandem.capacity import MOST_PROBES, Confirmation, Search
+from tandem.capacity_loads import OVERLOADS, SHARES, Loads
+from tandem.capacity_record import Behaviour, Capacity, limited_by
 from tandem.catalog import Implementation, Plan
 from tandem.errors import TandemError
-from tandem.generator import read_report
 from tandem.lab import BenchLab
 from tandem.prepare import Prepared
-from tandem.probe import Probe, State
-from tandem.record import Environment, Verdict, Window
-from tandem.rows import read_rows
-from tandem.seconds import Responses, growth, per_second, recovered_at, responses
-from tandem.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session, folder_for
+from tandem.probe import Probe, State, stalled_again
+from tandem.record import Environment, Verdict
+from tandem.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, folder_for
 from tandem.store import write_atomically
 
 RECOVER_S = 2.0
 """Between a probe that failed and the next window."""
-SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5)
-RECOVERY_SHARE = 0.5
 VOID_STARTS = 2
 """So many further fresh starts may replace void ones."""
 TYPICAL_PROBES = 9
 
 
 @dataclass
-class CapacitySession(Session):
+class CapacitySession(Loads):
     """One run of `tandem capacity`.
 
-    under.plan: `trials` fresh starts confirm; `closed_s` and `open_s` are the first window and the shortest
-    probe. longest_s: no window is longer.
+    under.plan: `trials` fresh starts confirm; `closed_s` is the first window.
     """
 
-    slo: Slo
-    longest_s: int
     _search: list[Probe] = field(default_factory=list)
     _confirmations: list[Probe] = field(default_factory=list)
     _behaviour: list[Behaviour] = field(default_factory=list)
@@ -89,7 +81,7 @@ class CapacitySession(Session):
                 f"  closed: {closed.goodput_rps:,.0f}/s; the search begins at {search.start_rps:,}/s"
             )
             while (rate := search.next_rps()) is not None:
-                made = self._probe(lab, rate, self._search)
+                made = self._probe(lab, rate)
                 if made.state is State.VOID:
                     reasons.append(f"the host disturbed the probe at {rate:,}/s twice: {made.reasons[0]}")
                     break
@@ -100,43 +92,16 @@ class CapacitySession(Session):
             reasons.append(f"no rate was found at which {self.slo} holds")
         return search
 
-    def _probe(self, lab: BenchLab, rate_rps: int, kept: list[Probe]) -> Probe:
+    def _probe(self, lab: BenchLab, rate_rps: int) -> Probe:
         """A probe; once more if it was void. What stalls the generator both times is a limit, not an accident."""
-        made = self._once(lab, rate_rps, kept)
-        if made.state is State.VOID:
+        kept = self._search
+        kept.append(self.probe(lab, rate_rps))
+        if kept[-1].state is State.VOID:
             time.sleep(BEFORE_AGAIN_S)
-            stalled, made = made.stalled, self._once(lab, rate_rps, kept)
-            if stalled and made.stalled:
-                made = kept[-1] = probes.stalled_again(made)
-        return made
-
-    def _once(self, lab: BenchLab, rate_rps: int, kept: list[Probe]) -> Probe:
-        seconds = self._window_s(rate_rps)
-        window, found = self._open(lab, rate_rps, seconds)
-        made = probes.judge(window, growth(found, *self._measured(seconds)), self.slo)
-        kept.append(made)
-        told = getattr(made.response_time_ms, self.slo.percentile, None)
-        figure = "" if told is None else f", {self.slo.percentile} {told:,.1f} ms"
-        self.view.note(
-            f"  {rate_rps:,}/s: {made.state}{figure}{': ' if made.reasons else ''}{'; '.join(made.reasons)}"
-        )
-        return made
-
-    def _open(
-        self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
-    ) -> tuple[Window, Responses]:
-        self.view.phase(f"open, {rate_rps:,}/s", seconds)
-        window = lab.measure("open", seconds, rate_rps, settled)
-        errors = sum(read_report(lab.folder / "open.json").errorDistribution.values())
-        return window, responses(read_rows(lab.folder / "open.sqlite"), window, errors)
-
-    def _window_s(self, rate_rps: int) -> int:
-        plan = self.under.plan
-        trims_s = plan.trim_start_s + plan.trim_end_s
-        return window_s(self.slo, rate_rps, plan.open_s, self.longest_s, trims_s)
-
-    def _measured(self, seconds: int) -> tuple[float, float]:
-        return self.under.plan.trim_start_s, seconds - self.under.plan.trim_end_s
+            kept.append(self.probe(lab, rate_rps))
+            if kept[-2].stalled and kept[-1].stalled:
+                kept[-1] = stalled_again(kept[-1])
+        return kept[-1]
 
     # ---- confirmation, a fresh start each ----
 
@@ -152,7 +117,8 @@ class CapacitySession(Session):
             number = len(self._confirmations) + 1
             self.view.trial(f"confirmation {len(state.outcomes) + 1} of {plan.trials} at {rate:,}/s")
             with self.fresh(prepared, folder / f"confirmation-{number}") as lab:
-                made = self._once(lab, rate, self._confirmations)
+                made = self.probe(lab, rate)
+            self._confirmations.append(made)
             if made.state is not State.VOID:
                 state.tell(made.state is State.PASSED)
                 continue
@@ -174,45 +140,8 @@ class CapacitySession(Session):
         self.view.trial(f"behaviour around {capacity_rps:,}/s")
         with self.fresh(prepared, folder) as lab:
             for share in (*shares, *OVERLOADS):
-                load = self._load(lab, share, capacity_rps)
-                if share > 1:
-                    load.recovery = self._recover(lab, max(1, int(capacity_rps * RECOVERY_SHARE)), load)
-                self._behaviour.append(load)
-                self.view.note(f"  {share:.0%}: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s")
+                self._behaviour.append(self.load(lab, share, capacity_rps))
         self._behaviour.sort(key=lambda load: load.share)
-
-    def _load(self, lab: BenchLab, share: float, capacity_rps: int) -> Behaviour:
-        rate = max(1, round(capacity_rps * share))
-        try:
-            seconds = self._window_s(rate)
-        except TandemError:  # the percentile cannot be had at this rate: it stays null
-            seconds = self.longest_s
-        window, _ = self._open(lab, rate, seconds)
-        probes.refuse_wrong(window)
-        assert window.scheduled is not None
-        voids = probes.voids(window)
-        return Behaviour(
-            share=share,
-            offered_rps=rate,
-            seconds=seconds,
-            goodput_rps=window.goodput_rps,
-            service_time_ms=window.service_time_ms,
-            response_time_ms=window.response_time_ms,
-            failed_share=probes.failed_share(window),
-            unsent_share=(window.unsent or 0) / window.scheduled,
-            bottleneck=window.bottleneck,
-            verdict=Verdict.VOID if voids else Verdict.OK,
-            findings=window.findings,
-        )
-
-    def _recover(self, lab: BenchLab, rate_rps: int, load: Behaviour) -> Recovery:
-        assert lab.began_s is not None
-        ended_s, seconds = lab.began_s + load.seconds, self.under.plan.open_s
-        _, found = self._open(lab, rate_rps, seconds, settled=False)
-        gap_s = max(0.0, lab.began_s - ended_s)
-        values = per_second(found, self.slo.quantile, 0.0, seconds)
-        at = recovered_at(values, self.slo.limit_ms)
-        return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)
 
     # ---- the record ----
 

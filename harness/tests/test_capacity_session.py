@@ -73,7 +73,7 @@ class Simulated(CapacitySession):
     def closed(self, lab: BenchLab, seconds: int) -> Window:
         return good_window(goodput_rps=self.limit * 1.2)
 
-    def _open(
+    def open(
         self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
     ) -> tuple[Window, Responses]:
         self.rates.append(rate_rps)
