@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from tandem import probe as probes
-from tandem.capacity import Slo, window_s
+from tandem.capacity import window_s
+from tandem.capacity_journal import Asked
 from tandem.capacity_record import Behaviour, Recovery
 from tandem.errors import TandemError
 from tandem.generator import read_report
@@ -23,20 +24,21 @@ RECOVERY_SHARE = 0.5
 class Loads(Session):
     """What is measured inside a fresh start.
 
-    under.plan: `open_s` is the shortest window. longest_s: no window is longer.
+    under.plan: `open_s` is the shortest window. asked: its objective and the longest window are used.
     """
 
-    slo: Slo
-    longest_s: int
+    asked: Asked
 
     def probe(self, lab: BenchLab, rate_rps: int) -> Probe:
         """One window at a rate, judged. Raises TandemError for wrong answers, and where the window would be too long."""
         seconds = self._window_s(rate_rps)
         window, found = self.open(lab, rate_rps, seconds)
         plan = self.under.plan
-        made = probes.judge(window, growth(found, plan.trim_start_s, seconds - plan.trim_end_s), self.slo)
-        told = getattr(made.response_time_ms, self.slo.percentile, None)
-        figure = "" if told is None else f", {self.slo.percentile} {told:,.1f} ms"
+        made = probes.judge(
+            window, growth(found, plan.trim_start_s, seconds - plan.trim_end_s), self.asked.slo
+        )
+        told = getattr(made.response_time_ms, self.asked.slo.percentile, None)
+        figure = "" if told is None else f", {self.asked.slo.percentile} {told:,.1f} ms"
         self.view.note(
             f"  {rate_rps:,}/s: {made.state}{figure}{': ' if made.reasons else ''}{'; '.join(made.reasons)}"
         )
@@ -62,13 +64,13 @@ class Loads(Session):
     def _window_s(self, rate_rps: int) -> int:
         plan = self.under.plan
         trims_s = plan.trim_start_s + plan.trim_end_s
-        return window_s(self.slo, rate_rps, plan.open_s, self.longest_s, trims_s)
+        return window_s(self.asked.slo, rate_rps, plan.open_s, self.asked.longest_s, trims_s)
 
     def _load(self, lab: BenchLab, share: float, rate_rps: int) -> Behaviour:
         try:
             seconds = self._window_s(rate_rps)
         except TandemError:  # the percentile cannot be had at this rate: it stays null
-            seconds = self.longest_s
+            seconds = self.asked.longest_s
         window, _ = self.open(lab, rate_rps, seconds)
         probes.refuse_wrong(window)
         assert window.scheduled is not None
@@ -91,6 +93,6 @@ class Loads(Session):
         ended_s, seconds = lab.began_s + load.seconds, self.under.plan.open_s
         _, found = self.open(lab, rate_rps, seconds, settled=False)
         gap_s = max(0.0, lab.began_s - ended_s)
-        values = per_second(found, self.slo.quantile, 0.0, seconds)
-        at = recovered_at(values, self.slo.limit_ms)
+        values = per_second(found, self.asked.slo.quantile, 0.0, seconds)
+        at = recovered_at(values, self.asked.slo.limit_ms)
         return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)

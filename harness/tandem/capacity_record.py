@@ -66,6 +66,8 @@ class Capacity(Part):
     closed_goodput_rps: Number
     """Of a short closed window: the search begins at half of it."""
     search: list[Probe]
+    search_starts: int = 1
+    """Fresh starts that the search measured in: more than one where it was interrupted and went on."""
     decided: bool
     """Is the bracket narrow, with at least two probes that agree at both edges?"""
     bracket_rps: tuple[int | None, int | None]
@@ -80,8 +82,10 @@ class Capacity(Part):
     limited_by: str | None
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour]
+    behaviour_starts: int = 1
+    """The same for these loads."""
     phases_s: dict[str, Number] = Field(default_factory=dict)
-    """Where the time went."""
+    """Where the time went, of the last part where it was resumed."""
     environment: Environment | None
 
 
@@ -92,6 +96,10 @@ def limited_by(probes: list[Probe], capacity_rps: int | None) -> str | None:
         return None
     lowest = min(refused, key=lambda probe: probe.rate_rps)
     return "generator" if lowest.stalled else lowest.bottleneck
+
+
+def _starts(number: int) -> str:
+    return "one fresh start" if number <= 1 else f"{number} fresh starts"
 
 
 def sentences(found: Capacity) -> list[Text]:
@@ -112,6 +120,8 @@ def sentences(found: Capacity) -> list[Text]:
             exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
             out.append(Text(exhausted))
     out += [Text(f"{found.verdict}: {reason}", style="yellow") for reason in found.reasons]
+    if found.search_starts > 1:
+        out.append(Text(f"the search was interrupted: its probes are of {_starts(found.search_starts)}"))
     if not found.decided and None not in found.bracket_rps:
         out.append(Text("the probes ran out before both edges were decided", style="yellow"))
     for load in found.behaviour:
@@ -127,7 +137,7 @@ def sentences(found: Capacity) -> list[Text]:
 def report(found: Capacity) -> Group:
     """The tables that a person reads."""
     probes = Table(title=f"probes for {found.slo}, {found.scenario}", title_justify="left")
-    loads = Table(title="behaviour by load, one fresh start", title_justify="left")
+    loads = Table(title=f"behaviour by load, {_starts(found.behaviour_starts)}", title_justify="left")
     for column in ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms"):
         probes.add_column(column, justify="right")
     probes.add_column("outcome")
