@@ -140,6 +140,7 @@ def sweep_(
         plan=plan,
         seed=seed_or_new(seed),
         knobs=under.knobs,
+        db_rtt_ms=under.db_rtt_ms,
     )
     view = _view(as_json)
     points = len(sweep.steps(asked))

@@ -76,6 +76,8 @@ class Asked(Part):
     plan: str
     seed: int
     knobs: dict[str, str]
+    db_rtt_ms: int | None = None
+    """None: no latency proxy between application and database."""
 
 
 @dataclass(frozen=True)
