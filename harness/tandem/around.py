@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tandem import pgbench
+from tandem.catalog import Plan
 from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY
 from tandem.cell import Cell
 from tandem.client import session_key
@@ -16,7 +17,7 @@ from tandem.fresh import accepted, fresh_start
 from tandem.golden import Exact, read_answers
 from tandem.prepare import Prepared, build
 from tandem.scenario import Answer, Scenario
-from tandem.session import Session
+from tandem.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session
 from tandem.store import write_atomically
 
 NULL_IMPLEMENTATION = "rust-hyper"
@@ -122,6 +123,12 @@ class Around:
         )
 
 
+def look_s(plan: Plan) -> float:
+    """How long the looks of a session with this plan take at the most, without builds."""
+    each = SHORT["warm_up_s"] + SHORT["closed_s"] + VISIT_OVERHEAD_S + WINDOW_OVERHEAD_S
+    return len(MEANINGS) * each if plan.ceilings else 0.0
+
+
 def short(session: Session) -> Session:
     """The session's conditions with the plan of one short look."""
     under = replace(session.under, plan=session.under.plan.model_copy(update=SHORT))
@@ -129,10 +136,16 @@ def short(session: Session) -> Session:
 
 
 def ceilings_of(session: Session, folder: Path) -> dict[str, float | None]:
-    """One short look at each ceiling, kept in `folder` (ceilings.json); a resumed session has had it."""
+    """One short look at each ceiling, kept in `folder` (ceilings.json); a resumed session has had it.
+
+    Raises TandemError if what it has kept cannot be read.
+    """
     file = folder / "ceilings.json"
     if file.is_file():
-        return dict(json.loads(file.read_text()))
+        try:
+            return dict(json.loads(file.read_text()))
+        except ValueError as error:
+            raise TandemError(f"{file} cannot be read: {error}. Remove it to look again.") from None
     around = Around(short(session), folder / "ceilings")
     build([around.null], session.view.note)
     found = around.once()

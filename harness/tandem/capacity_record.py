@@ -10,8 +10,8 @@ from rich.text import Text
 
 from tandem.capacity import Slo
 from tandem.probe import Probe, State
-from tandem.record import Environment, Finding, Number, Part, Times, Verdict
-from tandem.report import BOTTLENECKS, number, time_spent
+from tandem.record import Environment, Finding, Number, Part, Times, Verdict, reaches_ceiling
+from tandem.report import BOTTLENECKS, bound, ceilings, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 
@@ -84,6 +84,8 @@ class Capacity(Part):
     behaviour: list[Behaviour]
     behaviour_starts: int = 1
     """The same for these loads."""
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the parts around the application reached in the same session; empty where the plan has no such look."""
     phases_s: dict[str, Number] = Field(default_factory=dict)
     """Where the time went, of the last part where it was resumed."""
     environment: Environment | None
@@ -106,7 +108,8 @@ def sentences(found: Capacity) -> list[Text]:
     """What was found, in words."""
     out = []
     if found.capacity_rps is not None:
-        at_least = "at least " if found.limited_by == "generator" else ""
+        cut_off = found.limited_by == "generator" or reaches_ceiling(found.capacity_rps, found.ceilings_rps)
+        at_least = "≥ " if cut_off else ""
         refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
         out.append(
             Text(
@@ -171,7 +174,7 @@ def report(found: Capacity) -> Group:
         loads.add_row(
             number(load.share * 100),
             number(load.offered_rps),
-            number(load.goodput_rps),
+            bound(number(load.goodput_rps), load.goodput_rps, found.ceilings_rps),
             number(times.p50 if times else None, 1),
             number(times.p99 if times else None, 1),
             number(load.failed_share * 100, 2),
@@ -184,5 +187,6 @@ def report(found: Capacity) -> Group:
         "response times are those of the requests that were answered; unsent ones have none", style="dim"
     )
     behaviour: list[Table | Text] = [loads, note] if found.behaviour else []
+    around = ceilings(found.ceilings_rps, "a lower bound")
     spent = Text(time_spent(found.phases_s), style="dim")
-    return Group(probes, *behaviour, *sentences(found), spent)
+    return Group(probes, *behaviour, *sentences(found), *around, spent)

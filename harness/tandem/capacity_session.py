@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tandem.around import ceilings_of, look_s
 from tandem.capacity import MOST_PROBES, Search
 from tandem.capacity_journal import Journal
 from tandem.capacity_loads import OVERLOADS, SHARES, Loads
@@ -35,6 +36,7 @@ class CapacitySession(Loads):
     _search: SearchSteps = field(init=False, default_factory=lambda: SearchSteps(Search(1)))
     _confirmation: ConfirmationSteps | None = field(init=False, default=None)
     _environment: Environment | None = field(init=False, default=None)
+    _ceilings_rps: dict[str, float | None] = field(init=False, default_factory=dict)
 
     def run(self, resume: bool) -> Capacity:
         """Raises UsageError, TandemError; whatever happens, the containers are removed and what was measured is kept."""
@@ -48,6 +50,9 @@ class CapacitySession(Loads):
         prepared = self.under.prepare(implementation, self.scenario, journal.folder / "app")
         with self._kept(), self.stack([prepared], journal.folder):
             self._environment = self.environment(prepared)
+            if self.under.plan.ceilings:
+                with self.timed("ceilings"):
+                    self._ceilings_rps = ceilings_of(self, journal.folder)
             try:
                 self._find(prepared)
                 self._confirm(prepared)
@@ -194,6 +199,7 @@ class CapacitySession(Loads):
             limited_by=limited_by([*made.search, *made.confirmations], capacity_rps),
             behaviour=sorted(made.behaviour, key=lambda load: load.share),
             behaviour_starts=made.behaviour_starts,
+            ceilings_rps=self._ceilings_rps,
             phases_s=dict(self.phases_s),
             environment=self._environment,
         )
@@ -206,6 +212,13 @@ def estimate_s(plan: Plan, longest_s: int) -> tuple[float, float]:
         each = window + WINDOW_OVERHEAD_S
         start = plan.warm_up_s + VISIT_OVERHEAD_S
         loads = (len(SHARES) + len(OVERLOADS)) * each + len(OVERLOADS) * plan.open_s
-        return 2 * start + plan.closed_s + TYPICAL_PROBES * each + plan.trials * (start + each) + loads
+        return (
+            look_s(plan)
+            + 2 * start
+            + plan.closed_s
+            + TYPICAL_PROBES * each
+            + plan.trials * (start + each)
+            + loads
+        )
 
     return total(plan.open_s), total(longest_s)

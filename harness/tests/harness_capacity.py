@@ -123,10 +123,14 @@ def asked(**changes: object) -> Asked:
 
 
 def simulated(
-    catalog: Catalog, results: Path, kind: type[Simulated] = Simulated, **changes: Any
+    catalog: Catalog,
+    results: Path,
+    kind: type[Simulated] = Simulated,
+    ceilings: bool = False,
+    **changes: Any,
 ) -> Simulated:
     """changes: of the simulation."""
-    plan = catalog.plans["capacity"].model_copy(update={"ceilings": False})
+    plan = catalog.plans["capacity"].model_copy(update={"ceilings": ceilings})
     under = Conditions(catalog, "full", "shared", plan, {})
     view = Lines(Console(quiet=True))
     return kind(under, catalog.scenarios["recipes"], results, view, 1, asked(), **changes)
