@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tandem import pgbench
+from tandem.catalog import Plan
 from tandem.ceiling import DATABASE, MEANINGS, NULL, PROXY
 from tandem.cell import Cell
 from tandem.client import session_key
@@ -16,7 +17,7 @@ from tandem.fresh import accepted, fresh_start
 from tandem.golden import Exact, read_answers
 from tandem.prepare import Prepared, build
 from tandem.scenario import Answer, Scenario
-from tandem.session import Session
+from tandem.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session
 from tandem.store import write_atomically
 
 NULL_IMPLEMENTATION = "rust-hyper"
@@ -35,9 +36,10 @@ class Around:
 
     def __post_init__(self) -> None:
         under = self.session.under
-        self.null = under.prepare(
-            under.catalog.implementation(NULL_IMPLEMENTATION), self._null_scenario(), self.folder / NULL
-        )
+        null = under.catalog.implementation(NULL_IMPLEMENTATION)
+        # It has no database, so the knobs that are about one are the applications' alone.
+        own = {name: value for name, value in under.knobs.items() if name not in null.unsupported.knobs}
+        self.null = replace(under, knobs=own).prepare(null, self._null_scenario(), self.folder / NULL)
 
     def steps(self) -> dict[str, Callable[[], float]]:
         """Ceiling -> what measures it and returns its rate per second, or raises TandemError.
@@ -68,6 +70,10 @@ class Around:
                 view.note(f"  not measured: {error}")
         return out
 
+    def pool(self) -> int:
+        """So many connections to the database the applications have, and so has pgbench."""
+        return int(self.session.under.knobs.get("DB_POOL_MAX", self.null.knobs["DB_POOL_MAX"]))
+
     # ---- how ----
 
     def _asked(self, name: str, prepared: Prepared) -> float:
@@ -81,7 +87,7 @@ class Around:
         file = self.folder / DATABASE / "script.sql"
         file.parent.mkdir(parents=True, exist_ok=True)
         cpuset = stack.variables.get("APP_CPUSET", "")
-        clients, key = int(self.null.knobs["DB_POOL_MAX"]), session_key(scenario.session_user)
+        clients, key = self.pool(), session_key(scenario.session_user)
         stack.stop("app", grace_s=1)  # pgbench takes its place
         stack.execute("db", ["reset"])
         for seconds in (plan.warm_up_s, plan.closed_s):
@@ -117,6 +123,12 @@ class Around:
         )
 
 
+def look_s(plan: Plan) -> float:
+    """How long the looks of a session with this plan take at the most, without builds."""
+    each = SHORT["warm_up_s"] + SHORT["closed_s"] + VISIT_OVERHEAD_S + WINDOW_OVERHEAD_S
+    return len(MEANINGS) * each if plan.ceilings else 0.0
+
+
 def short(session: Session) -> Session:
     """The session's conditions with the plan of one short look."""
     under = replace(session.under, plan=session.under.plan.model_copy(update=SHORT))
@@ -124,10 +136,16 @@ def short(session: Session) -> Session:
 
 
 def ceilings_of(session: Session, folder: Path) -> dict[str, float | None]:
-    """One short look at each ceiling, kept in `folder` (ceilings.json); a resumed session has had it."""
+    """One short look at each ceiling, kept in `folder` (ceilings.json); a resumed session has had it.
+
+    Raises TandemError if what it has kept cannot be read.
+    """
     file = folder / "ceilings.json"
     if file.is_file():
-        return dict(json.loads(file.read_text()))
+        try:
+            return dict(json.loads(file.read_text()))
+        except ValueError as error:
+            raise TandemError(f"{file} cannot be read: {error}. Remove it to look again.") from None
     around = Around(short(session), folder / "ceilings")
     build([around.null], session.view.note)
     found = around.once()

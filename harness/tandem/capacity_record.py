@@ -10,8 +10,8 @@ from rich.text import Text
 
 from tandem.capacity import Slo
 from tandem.probe import Probe, State
-from tandem.record import Environment, Finding, Number, Part, Times, Verdict
-from tandem.report import BOTTLENECKS, number, time_spent
+from tandem.record import Environment, Finding, Number, Part, Times, Verdict, reaches_ceiling
+from tandem.report import BOTTLENECKS, bound, ceilings, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 
@@ -66,6 +66,8 @@ class Capacity(Part):
     closed_goodput_rps: Number
     """Of a short closed window: the search begins at half of it."""
     search: list[Probe]
+    search_starts: int = 1
+    """Fresh starts that the search measured in: more than one where it was interrupted and went on."""
     decided: bool
     """Is the bracket narrow, with at least two probes that agree at both edges?"""
     bracket_rps: tuple[int | None, int | None]
@@ -80,8 +82,12 @@ class Capacity(Part):
     limited_by: str | None
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour]
+    behaviour_starts: int = 1
+    """The same for these loads."""
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the parts around the application reached in the same session; empty where the plan has no such look."""
     phases_s: dict[str, Number] = Field(default_factory=dict)
-    """Where the time went."""
+    """Where the time went, of the last part where it was resumed."""
     environment: Environment | None
 
 
@@ -94,11 +100,16 @@ def limited_by(probes: list[Probe], capacity_rps: int | None) -> str | None:
     return "generator" if lowest.stalled else lowest.bottleneck
 
 
+def _starts(number: int) -> str:
+    return "one fresh start" if number <= 1 else f"{number} fresh starts"
+
+
 def sentences(found: Capacity) -> list[Text]:
     """What was found, in words."""
     out = []
     if found.capacity_rps is not None:
-        at_least = "at least " if found.limited_by == "generator" else ""
+        cut_off = found.limited_by == "generator" or reaches_ceiling(found.capacity_rps, found.ceilings_rps)
+        at_least = "≥ " if cut_off else ""
         refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
         out.append(
             Text(
@@ -112,6 +123,8 @@ def sentences(found: Capacity) -> list[Text]:
             exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
             out.append(Text(exhausted))
     out += [Text(f"{found.verdict}: {reason}", style="yellow") for reason in found.reasons]
+    if found.search_starts > 1:
+        out.append(Text(f"the search was interrupted: its probes are of {_starts(found.search_starts)}"))
     if not found.decided and None not in found.bracket_rps:
         out.append(Text("the probes ran out before both edges were decided", style="yellow"))
     for load in found.behaviour:
@@ -127,7 +140,7 @@ def sentences(found: Capacity) -> list[Text]:
 def report(found: Capacity) -> Group:
     """The tables that a person reads."""
     probes = Table(title=f"probes for {found.slo}, {found.scenario}", title_justify="left")
-    loads = Table(title="behaviour by load, one fresh start", title_justify="left")
+    loads = Table(title=f"behaviour by load, {_starts(found.behaviour_starts)}", title_justify="left")
     for column in ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms"):
         probes.add_column(column, justify="right")
     probes.add_column("outcome")
@@ -161,7 +174,7 @@ def report(found: Capacity) -> Group:
         loads.add_row(
             number(load.share * 100),
             number(load.offered_rps),
-            number(load.goodput_rps),
+            bound(number(load.goodput_rps), load.goodput_rps, found.ceilings_rps),
             number(times.p50 if times else None, 1),
             number(times.p99 if times else None, 1),
             number(load.failed_share * 100, 2),
@@ -174,5 +187,6 @@ def report(found: Capacity) -> Group:
         "response times are those of the requests that were answered; unsent ones have none", style="dim"
     )
     behaviour: list[Table | Text] = [loads, note] if found.behaviour else []
+    around = ceilings(found.ceilings_rps, "a lower bound")
     spent = Text(time_spent(found.phases_s), style="dim")
-    return Group(probes, *behaviour, *sentences(found), spent)
+    return Group(probes, *behaviour, *sentences(found), *around, spent)

@@ -2,255 +2,204 @@
 
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
-from tandem import probe as probes
-from tandem.capacity import MOST_PROBES, Confirmation, Search, Slo, window_s
-from tandem.capacity_record import Behaviour, Capacity, Recovery, limited_by
-from tandem.catalog import Implementation, Plan
+from tandem.around import ceilings_of, look_s
+from tandem.capacity import MOST_PROBES, Search
+from tandem.capacity_journal import Journal
+from tandem.capacity_loads import OVERLOADS, SHARES, Loads
+from tandem.capacity_record import Capacity, limited_by
+from tandem.capacity_steps import ConfirmationSteps, SearchSteps, confirmation_of, reasons, replay
+from tandem.catalog import Plan
 from tandem.errors import TandemError
-from tandem.generator import read_report
-from tandem.lab import BenchLab
 from tandem.prepare import Prepared
-from tandem.probe import Probe, State
-from tandem.record import Environment, Verdict, Window
-from tandem.rows import read_rows
-from tandem.seconds import Responses, growth, per_second, recovered_at, responses
-from tandem.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session, folder_for
-from tandem.store import write_atomically
+from tandem.probe import State
+from tandem.record import Environment, Verdict
+from tandem.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S
 
 RECOVER_S = 2.0
 """Between a probe that failed and the next window."""
-SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5)
-RECOVERY_SHARE = 0.5
-VOID_STARTS = 2
-"""So many further fresh starts may replace void ones."""
 TYPICAL_PROBES = 9
 
 
 @dataclass
-class CapacitySession(Session):
+class CapacitySession(Loads):
     """One run of `tandem capacity`.
 
-    under.plan: `trials` fresh starts confirm; `closed_s` and `open_s` are the first window and the shortest
-    probe. longest_s: no window is longer.
+    under.plan: `trials` fresh starts confirm; `closed_s` is the first window.
     """
 
-    slo: Slo
-    longest_s: int
-    _search: list[Probe] = field(default_factory=list)
-    _confirmations: list[Probe] = field(default_factory=list)
-    _behaviour: list[Behaviour] = field(default_factory=list)
-    _goodput_rps: float = 0.0
-    _environment: Environment | None = None
-    _state: Search = field(default_factory=lambda: Search(1))
-    _confirmation: Confirmation | None = None
+    _journal: Journal = field(init=False)
+    _search: SearchSteps = field(init=False, default_factory=lambda: SearchSteps(Search(1)))
+    _confirmation: ConfirmationSteps | None = field(init=False, default=None)
+    _environment: Environment | None = field(init=False, default=None)
+    _ceilings_rps: dict[str, float | None] = field(init=False, default_factory=dict)
 
-    def run(self, implementation: Implementation) -> Capacity:
-        """Raises UsageError, TandemError; whatever happens, the containers are removed."""
-        started = self.now()
+    def run(self, resume: bool) -> Capacity:
+        """Raises UsageError, TandemError; whatever happens, the containers are removed and what was measured is kept."""
+        implementation = self.under.catalog.implementation(self.asked.implementation)
         self.under.check(self.scenario.name, [implementation])
         self.clean_up()
-        folder = folder_for(self.results, f"capacity-{implementation.name}-{self.scenario.name}", started)
-        prepared = self.under.prepare(implementation, self.scenario, folder / "app")
-        reasons: list[str] = []
-        with self.stack([prepared], folder):
+        journal = self._journal = Journal.begin(self.results, self.asked, resume, self.now())
+        if resume:
+            self._remember()
+            self.view.note(f"going on with {journal.folder.name}: {journal.told()}")
+        prepared = self.under.prepare(implementation, self.scenario, journal.folder / "app")
+        with self._kept(), self.stack([prepared], journal.folder):
             self._environment = self.environment(prepared)
+            if self.under.plan.ceilings:
+                with self.timed("ceilings"):
+                    self._ceilings_rps = ceilings_of(self, journal.folder)
             try:
-                search = self._find(prepared, folder / "search", reasons)
-                confirmation = self._confirm(prepared, folder, search, reasons)
-                if confirmation and confirmation.confirmed:
-                    self._show(prepared, folder / "behaviour", confirmation.lower_rps)
-            except TandemError as error:  # what was found until then is kept
-                self._write(
-                    folder, self._report(implementation, started, [*reasons, str(error)], failed=True)
-                )
+                self._find(prepared)
+                self._confirm(prepared)
+                self._show(prepared)
+            except TandemError as error:
+                journal.finish(self._report(str(error)))
                 raise
-            found = self._report(implementation, started, reasons)
-            self._write(folder, found)
+            found = self._report()
+            journal.finish(found)
         return found
 
-    def _write(self, folder: Path, found: Capacity) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / "capacity.json", found.model_dump_json(indent=1) + "\n")
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """An error that leaves the session unfinished, such as the engine's, says how it goes on."""
+        try:
+            yield
+        except Exception:
+            if not self._journal.finished and self._journal.progress.closed_goodput_rps is not None:
+                self.view.note("what was measured is kept; the same command with --resume goes on")
+            raise
+
+    def _remember(self) -> None:
+        """Tells the search and its confirmation what was measured. Raises TandemError where that does not fit."""
+        made, trials = self._journal.progress, self.under.plan.trials
+        self.asked = self._journal.asked
+        self._search.search.start_rps = self._start_rps()
+        try:
+            replay(self._search, made.search)
+            self._confirmation = confirmation_of(self._search, trials)
+            if self._confirmation is not None:
+                replay(self._confirmation, made.confirmations)
+        except TandemError as error:
+            raise self._journal.unusable(str(error)) from None
+        if made.confirmations and self._confirmation is None:
+            raise self._journal.unusable("it has confirmations of a search that has not ended")
+        if made.behaviour and self._capacity_rps() is None:
+            raise self._journal.unusable("it has loads around a capacity that was not confirmed")
+
+    def _capacity_rps(self) -> int | None:
+        """The lower edge, once it is confirmed."""
+        state = None if self._confirmation is None else self._confirmation.confirmation
+        return state.lower_rps if state is not None and state.confirmed else None
 
     # ---- the search, inside one warm start ----
 
-    def _find(self, prepared: Prepared, folder: Path, reasons: list[str]) -> Search:
-        plan, search = self.under.plan, self._state
+    def _find(self, prepared: Prepared) -> None:
+        """Where it was interrupted it goes on in another fresh start, without the closed window."""
+        made, steps = self._journal.progress, self._search
+        if steps.next_rps() is None:
+            return
+        number = made.search_starts + 1
         self.view.trial(f"search: at most {MOST_PROBES} probes in one fresh start")
-        with self.fresh(prepared, folder) as lab:
-            closed = self.closed(lab, plan.closed_s)
-            self._goodput_rps = closed.goodput_rps
-            search.start_rps = max(1, int(closed.goodput_rps * plan.open_load_fraction))
-            self.view.note(
-                f"  closed: {closed.goodput_rps:,.0f}/s; the search begins at {search.start_rps:,}/s"
-            )
-            while (rate := search.next_rps()) is not None:
-                made = self._probe(lab, rate, self._search)
-                if made.state is State.VOID:
-                    reasons.append(f"the host disturbed the probe at {rate:,}/s twice: {made.reasons[0]}")
-                    break
-                search.tell(rate, made.state is State.PASSED)
-                if made.state is State.FAILED:
+        with self.fresh(prepared, self._folder("search", number)) as lab:
+            made.search_starts = number
+            if made.closed_goodput_rps is None:
+                made.closed_goodput_rps = self.closed(lab, self.under.plan.closed_s).goodput_rps
+                self._journal.save()
+                steps.search.start_rps = self._start_rps()
+                self.view.note(
+                    f"  closed: {made.closed_goodput_rps:,.0f}/s; the search begins at {steps.search.start_rps:,}/s"
+                )
+            while (rate := steps.next_rps()) is not None:
+                probe = steps.tell(self.probe(lab, rate))
+                made.search.append(probe)
+                self._journal.save()
+                if steps.again is not None:
+                    time.sleep(BEFORE_AGAIN_S)
+                elif probe.state is State.FAILED:
                     time.sleep(RECOVER_S)
-        if search.lower_rps is None and not reasons:
-            reasons.append(f"no rate was found at which {self.slo} holds")
-        return search
 
-    def _probe(self, lab: BenchLab, rate_rps: int, kept: list[Probe]) -> Probe:
-        """A probe; once more if it was void. What stalls the generator both times is a limit, not an accident."""
-        made = self._once(lab, rate_rps, kept)
-        if made.state is State.VOID:
-            time.sleep(BEFORE_AGAIN_S)
-            stalled, made = made.stalled, self._once(lab, rate_rps, kept)
-            if stalled and made.stalled:
-                made = kept[-1] = probes.stalled_again(made)
-        return made
+    def _start_rps(self) -> int:
+        goodput_rps = self._journal.progress.closed_goodput_rps or 0.0
+        return max(1, int(goodput_rps * self.under.plan.open_load_fraction))
 
-    def _once(self, lab: BenchLab, rate_rps: int, kept: list[Probe]) -> Probe:
-        seconds = self._window_s(rate_rps)
-        window, found = self._open(lab, rate_rps, seconds)
-        made = probes.judge(window, growth(found, *self._measured(seconds)), self.slo)
-        kept.append(made)
-        told = getattr(made.response_time_ms, self.slo.percentile, None)
-        figure = "" if told is None else f", {self.slo.percentile} {told:,.1f} ms"
-        self.view.note(
-            f"  {rate_rps:,}/s: {made.state}{figure}{': ' if made.reasons else ''}{'; '.join(made.reasons)}"
-        )
-        return made
-
-    def _open(
-        self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
-    ) -> tuple[Window, Responses]:
-        self.view.phase(f"open, {rate_rps:,}/s", seconds)
-        window = lab.measure("open", seconds, rate_rps, settled)
-        errors = sum(read_report(lab.folder / "open.json").errorDistribution.values())
-        return window, responses(read_rows(lab.folder / "open.sqlite"), window, errors)
-
-    def _window_s(self, rate_rps: int) -> int:
-        plan = self.under.plan
-        trims_s = plan.trim_start_s + plan.trim_end_s
-        return window_s(self.slo, rate_rps, plan.open_s, self.longest_s, trims_s)
-
-    def _measured(self, seconds: int) -> tuple[float, float]:
-        return self.under.plan.trim_start_s, seconds - self.under.plan.trim_end_s
+    def _folder(self, what: str, number: int) -> Path:
+        """Of the number-th fresh start that something took."""
+        return self._journal.folder / (what if number == 1 else f"{what}-{number}")
 
     # ---- confirmation, a fresh start each ----
 
-    def _confirm(
-        self, prepared: Prepared, folder: Path, search: Search, reasons: list[str]
-    ) -> Confirmation | None:
-        lower, upper, plan = search.lower_rps, search.upper_rps, self.under.plan
-        if reasons or lower is None or upper is None:
-            return None
-        state, void = Confirmation(lower, upper, plan.trials), 0
-        self._confirmation = state
-        while (rate := state.next_rps()) is not None:
-            number = len(self._confirmations) + 1
-            self.view.trial(f"confirmation {len(state.outcomes) + 1} of {plan.trials} at {rate:,}/s")
-            with self.fresh(prepared, folder / f"confirmation-{number}") as lab:
-                made = self._once(lab, rate, self._confirmations)
-            if made.state is not State.VOID:
-                state.tell(made.state is State.PASSED)
-                continue
-            void += 1
-            if void > VOID_STARTS:
-                reasons.append(f"the host disturbed {void} confirmations: {made.reasons[0]}")
-                return state
-        if not state.confirmed:
-            reasons.append(
-                f"{self.slo} did not hold in {state.needed} of {plan.trials} fresh starts, at {state.lower_rps:,}/s either"
-            )
-        return state
+    def _confirm(self, prepared: Prepared) -> None:
+        made, trials = self._journal.progress, self.under.plan.trials
+        steps = self._confirmation = self._confirmation or confirmation_of(self._search, trials)
+        while steps is not None and (rate := steps.next_rps()) is not None:
+            self.view.trial(f"confirmation {len(steps.confirmation.outcomes) + 1} of {trials} at {rate:,}/s")
+            folder = self._journal.folder / f"confirmation-{len(made.confirmations) + 1}"
+            with self.fresh(prepared, folder) as lab:
+                made.confirmations.append(steps.tell(self.probe(lab, rate)))
+                self._journal.save()
 
     # ---- behaviour, one fresh start ----
 
-    def _show(self, prepared: Prepared, folder: Path, capacity_rps: int) -> None:
+    def _show(self, prepared: Prepared) -> None:
+        """Where it was interrupted it goes on in another fresh start."""
+        made, capacity_rps = self._journal.progress, self._capacity_rps()
         shares = list(SHARES)
-        random.Random(self.seed).shuffle(shares)
+        random.Random(self.asked.seed).shuffle(shares)
+        done = {load.share for load in made.behaviour}
+        left = [share for share in (*shares, *OVERLOADS) if share not in done]
+        if capacity_rps is None or not left:
+            return
+        number = made.behaviour_starts + 1
         self.view.trial(f"behaviour around {capacity_rps:,}/s")
-        with self.fresh(prepared, folder) as lab:
-            for share in (*shares, *OVERLOADS):
-                load = self._load(lab, share, capacity_rps)
-                if share > 1:
-                    load.recovery = self._recover(lab, max(1, int(capacity_rps * RECOVERY_SHARE)), load)
-                self._behaviour.append(load)
-                self.view.note(f"  {share:.0%}: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s")
-        self._behaviour.sort(key=lambda load: load.share)
-
-    def _load(self, lab: BenchLab, share: float, capacity_rps: int) -> Behaviour:
-        rate = max(1, round(capacity_rps * share))
-        try:
-            seconds = self._window_s(rate)
-        except TandemError:  # the percentile cannot be had at this rate: it stays null
-            seconds = self.longest_s
-        window, _ = self._open(lab, rate, seconds)
-        probes.refuse_wrong(window)
-        assert window.scheduled is not None
-        voids = probes.voids(window)
-        return Behaviour(
-            share=share,
-            offered_rps=rate,
-            seconds=seconds,
-            goodput_rps=window.goodput_rps,
-            service_time_ms=window.service_time_ms,
-            response_time_ms=window.response_time_ms,
-            failed_share=probes.failed_share(window),
-            unsent_share=(window.unsent or 0) / window.scheduled,
-            bottleneck=window.bottleneck,
-            verdict=Verdict.VOID if voids else Verdict.OK,
-            findings=window.findings,
-        )
-
-    def _recover(self, lab: BenchLab, rate_rps: int, load: Behaviour) -> Recovery:
-        assert lab.began_s is not None
-        ended_s, seconds = lab.began_s + load.seconds, self.under.plan.open_s
-        _, found = self._open(lab, rate_rps, seconds, settled=False)
-        gap_s = max(0.0, lab.began_s - ended_s)
-        values = per_second(found, self.slo.quantile, 0.0, seconds)
-        at = recovered_at(values, self.slo.limit_ms)
-        return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)
+        with self.fresh(prepared, self._folder("behaviour", number)) as lab:
+            made.behaviour_starts = number
+            for share in left:
+                made.behaviour.append(self.load(lab, share, capacity_rps))
+                self._journal.save()
 
     # ---- the record ----
 
-    def _report(
-        self, implementation: Implementation, started: datetime, reasons: list[str], failed: bool = False
-    ) -> Capacity:
-        search, confirmation = self._state, self._confirmation
-        confirmed = confirmation is not None and confirmation.confirmed
-        capacity = confirmation.lower_rps if confirmation and confirmed else None
-        verdict = Verdict.OK if confirmed else Verdict.INVALID
-        if failed:
+    def _report(self, error: str | None = None) -> Capacity:
+        """error: what ended the session before its end."""
+        made, steps, asked = self._journal.progress, self._confirmation, self.asked
+        search, capacity_rps = self._search.search, self._capacity_rps()
+        verdict = Verdict.INVALID if capacity_rps is None else Verdict.OK
+        if error is not None:
             verdict = Verdict.FAILED
-        elif any("disturbed" in reason for reason in reasons):
+        elif self._search.disturbed is not None or (steps is not None and steps.disturbed is not None):
             verdict = Verdict.VOID
         return Capacity(
-            started_at=started,
+            started_at=made.started_at,
             finished_at=self.now(),
-            implementation=implementation.name,
-            scenario=self.scenario.name,
-            topology=self.under.topology,
-            placement=self.under.placement,
+            implementation=asked.implementation,
+            scenario=asked.scenario,
+            topology=asked.topology,
+            placement=asked.placement,
             plan=self.under.plan.name,
-            seed=self.seed,
-            knobs=self.under.knobs,
-            slo=self.slo,
+            seed=asked.seed,
+            knobs=asked.knobs,
+            slo=asked.slo,
             verdict=verdict,
-            reasons=reasons,
-            closed_goodput_rps=self._goodput_rps,
-            search=self._search,
+            reasons=[*reasons(self._search, steps, asked.slo), *([error] if error else [])],
+            closed_goodput_rps=made.closed_goodput_rps or 0.0,
+            search=made.search,
+            search_starts=made.search_starts,
             decided=search.decided,
             bracket_rps=(search.lower_rps, search.upper_rps),
-            confirmations=self._confirmations,
-            confirmed=confirmation.passed if confirmation else 0,
+            confirmations=made.confirmations,
+            confirmed=steps.confirmation.passed if steps else 0,
             fresh_starts=self.under.plan.trials,
-            capacity_rps=capacity,
-            refused_rps=confirmation.upper_rps if confirmation and confirmed else None,
-            limited_by=limited_by([*self._search, *self._confirmations], capacity),
-            behaviour=self._behaviour,
+            capacity_rps=capacity_rps,
+            refused_rps=steps.confirmation.upper_rps if steps and capacity_rps is not None else None,
+            limited_by=limited_by([*made.search, *made.confirmations], capacity_rps),
+            behaviour=sorted(made.behaviour, key=lambda load: load.share),
+            behaviour_starts=made.behaviour_starts,
+            ceilings_rps=self._ceilings_rps,
             phases_s=dict(self.phases_s),
             environment=self._environment,
         )
@@ -263,6 +212,13 @@ def estimate_s(plan: Plan, longest_s: int) -> tuple[float, float]:
         each = window + WINDOW_OVERHEAD_S
         start = plan.warm_up_s + VISIT_OVERHEAD_S
         loads = (len(SHARES) + len(OVERLOADS)) * each + len(OVERLOADS) * plan.open_s
-        return 2 * start + plan.closed_s + TYPICAL_PROBES * each + plan.trials * (start + each) + loads
+        return (
+            look_s(plan)
+            + 2 * start
+            + plan.closed_s
+            + TYPICAL_PROBES * each
+            + plan.trials * (start + each)
+            + loads
+        )
 
     return total(plan.open_s), total(longest_s)

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from tandem import capacity, capacity_record, capacity_session, sweep, sweep_report, sweep_session
+from tandem import (
+    capacity,
+    capacity_journal,
+    capacity_record,
+    capacity_session,
+    sweep,
+    sweep_report,
+    sweep_session,
+)
 from tandem.catalog import Catalog
 from tandem.live import Lines, View, make_view
 from tandem.options import (
@@ -47,6 +55,9 @@ def capacity_(
     db_rtt: DbRtt = None,
     seed: Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished search like this one.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Search the highest rate that meets an objective, confirm it, and show what happens around it."""
@@ -55,17 +66,28 @@ def capacity_(
     under = conditions(catalog, scenario, topology, placement, plan, knob, db_rtt)
     objective = capacity.parse_slo(slo)
     under.check(scenario, [chosen])
+    asked = capacity_journal.Asked(
+        implementation=implementation,
+        scenario=scenario,
+        topology=under.topology,
+        placement=under.placement,
+        plan=plan,
+        knobs=under.knobs,
+        slo=objective,
+        longest_s=longest,
+        db_rtt_ms=under.db_rtt_ms,
+        seed=seed_or_new(seed),
+    )
     view = _view(as_json)
     short, long = capacity_session.estimate_s(under.plan, longest)
     view.note(
         f"capacity of {implementation} for {objective}: {lasts(short)} after the builds, up to {lasts(long)} where"
         f" {objective.samples:,} samples need long windows"
     )
-    seed = seed_or_new(seed)
     try:
         found = capacity_session.CapacitySession(
-            under, catalog.scenarios[scenario], RESULTS, view, seed, objective, longest
-        ).run(chosen)
+            under, catalog.scenarios[scenario], RESULTS, view, asked.seed, asked
+        ).run(resume)
     finally:
         view.close()
     if as_json:
@@ -118,6 +140,7 @@ def sweep_(
         plan=plan,
         seed=seed_or_new(seed),
         knobs=under.knobs,
+        db_rtt_ms=under.db_rtt_ms,
     )
     view = _view(as_json)
     points = len(sweep.steps(asked))

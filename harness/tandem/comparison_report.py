@@ -6,7 +6,7 @@ from rich.text import Text
 
 from tandem.comparison import Compared, Comparison, Entry, second
 from tandem.record import Verdict
-from tandem.report import BOTTLENECKS, number, time_spent
+from tandem.report import BOTTLENECKS, ceilings, number, time_spent
 
 COLUMNS = {
     "goodput_rps": ("goodput", "1/s"),
@@ -112,11 +112,7 @@ def report(found: Comparison) -> Group:
         lines += [
             Text(f"{entry.entrant}: {entry.verdict}: {reason}", style="red") for reason in entry.reasons
         ]
-    if found.findings.ceilings_rps:
-        told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.findings.ceilings_rps.items())
-        lines.append(
-            Text(f"ceilings: {told}; ≥: above 90 % of the lowest, so not ranked by goodput", style="dim")
-        )
+    lines += ceilings(found.findings.ceilings_rps)
     lines += [Text(warning, style="yellow") for warning in found.warnings]
     if found.findings.verdict is not Verdict.OK:
         lines += [

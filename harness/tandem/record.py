@@ -255,6 +255,11 @@ def share_of_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | 
     return goodput_rps / lowest if goodput_rps and lowest else None
 
 
+def reaches_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> bool:
+    """Is it a lower bound? False where no ceiling was looked at."""
+    return (share_of_ceiling(goodput_rps, ceilings_rps) or 0) > CENSORED_SHARE
+
+
 class Run(Part):
     """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
 

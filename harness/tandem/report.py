@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record import CENSORED_SHARE, Run, Verdict
+from tandem.record import Run, Verdict, reaches_ceiling
 from tandem.selftest.result import Status
 
 _STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
@@ -41,19 +41,23 @@ def with_interval(value: float | None, interval: tuple[float, float] | None) -> 
     return f"{value:,.0f} ± {(interval[1] - interval[0]) / 2:,.0f}"
 
 
+def bound(told: str, rate_rps: float | None, ceilings_rps: dict[str, float | None]) -> str:
+    """A rate as it is told; as a lower bound where the session's ceiling is as near as that."""
+    return f"≥ {told}" if reaches_ceiling(rate_rps, ceilings_rps) else told
+
+
 def goodput(run: Run) -> str:
-    """The goodput with its interval; a lower bound where the session's ceiling is as near as that."""
+    """The goodput with its interval."""
     told = with_interval(run.summary.goodput_rps, run.summary.goodput_rps_interval)
-    return f"≥ {told}" if (run.ceiling_share or 0) > CENSORED_SHARE else told
+    return bound(told, run.summary.goodput_rps, run.ceilings_rps)
 
 
-def ceilings(runs: list[Run]) -> list[Text]:
-    """What the parts around the applications reached, if that was looked at."""
-    found = runs[0].ceilings_rps
+def ceilings(found: dict[str, float | None], so: str = "so not ranked by goodput") -> list[Text]:
+    """What the parts around the applications reached, if that was looked at. so: what follows for what reaches them."""
     if not found:
         return []
     told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
-    return [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, so not ranked by goodput", style="dim")]
+    return [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
 
 
 def table(runs: list[Run]) -> Table:
@@ -206,7 +210,7 @@ def report(runs: list[Run], proof: tuple[Status, str] | None = None) -> Renderab
         *top,
         table(runs),
         note,
-        *ceilings(runs),
+        *ceilings(runs[0].ceilings_rps),
         settings(runs),
         *(line for run in runs for line in words(run)),
     )

@@ -76,6 +76,8 @@ class Asked(Part):
     plan: str
     seed: int
     knobs: dict[str, str]
+    db_rtt_ms: int | None = None
+    """None: no latency proxy between application and database."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,9 @@ class Sweep(Part):
     curves: list[Curve]
     phases_s: dict[str, Number] = Field(default_factory=dict)
     """Where the time went, of the last part where it was resumed."""
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the parts around the applications reached in the same session, with the scenario's own connections and the
+    knobs that were chosen; empty where the plan has no such look."""
     environment: dict[str, Environment]
     """By implementation; the swept knob is that of the smallest value."""
 

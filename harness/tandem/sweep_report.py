@@ -4,8 +4,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.report import BOTTLENECKS, number, time_spent
+from tandem.report import BOTTLENECKS, bound, ceilings, number, time_spent
 from tandem.sweep import AXES, Curve, Mean, Sweep
+
+CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
 
 
 def _with(found: Mean, digits: int = 0) -> str:
@@ -36,7 +38,7 @@ def _table(found: Sweep, curve: Curve) -> Table:
         out.add_row(
             str(level.value),
             str(level.rounds),
-            _with(level.goodput_rps),
+            bound(_with(level.goodput_rps), rate, found.ceilings_rps),
             number(share),
             _with(level.app_cpu_us_per_request),
             _with(level.service_time_mean_ms, 2),
@@ -48,9 +50,8 @@ def _table(found: Sweep, curve: Curve) -> Table:
 def _words(found: Sweep, curve: Curve) -> list[Text]:
     out = []
     if curve.peak_at is not None:
-        text = (
-            f"{curve.implementation}: peak {number(curve.peak_rps)}/s at {found.request.axis} {curve.peak_at}"
-        )
+        peak = bound(number(curve.peak_rps), curve.peak_rps, found.ceilings_rps)
+        text = f"{curve.implementation}: peak {peak}/s at {found.request.axis} {curve.peak_at}"
         if curve.c90 is not None:
             text += f"; 90 % of it from {curve.c90} on"
         if curve.retrograde_loss is not None:
@@ -71,5 +72,6 @@ def report(found: Sweep) -> Group:
     for curve in found.curves:
         parts += [_table(found, curve), *_words(found, curve)]
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
+    parts += ceilings(found.ceilings_rps, CUT_OFF)
     parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
     return Group(*parts, *(Text(reason, style="yellow") for reason in found.reasons))

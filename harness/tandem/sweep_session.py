@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tandem.around import ceilings_of, look_s
 from tandem.catalog import Catalog, Plan
 from tandem.errors import TandemError, UsageError
 from tandem.prepare import Conditions, Prepared
@@ -54,7 +55,7 @@ def default_scenario(catalog: Catalog, over: Over, chosen: str | None) -> Scenar
 def estimate_s(plan: Plan, asked: Asked) -> float:
     """How long a sweep takes, without builds."""
     each = plan.warm_up_s + plan.closed_s + VISIT_OVERHEAD_S + WINDOW_OVERHEAD_S
-    return each * asked.rounds * len(asked.implementations) * len(asked.values)
+    return look_s(plan) + each * asked.rounds * len(asked.implementations) * len(asked.values)
 
 
 def unfinished(results: Path, asked: Asked) -> tuple[Path, Asked]:
@@ -120,9 +121,13 @@ class SweepSession(Session):
             )
         with self.stack(list(first.values()), folder):
             environments = {name: self.environment(prepared) for name, prepared in first.items()}
+            ceilings_rps: dict[str, float | None] = {}
+            if self.under.plan.ceilings:
+                with self.timed("ceilings"):
+                    ceilings_rps = ceilings_of(self, folder)
             self._measure_all(asked, runs, folder)
             found = self._conclude(asked, folder, environments)
-            found.started_at = started
+            found.started_at, found.ceilings_rps = started, ceilings_rps
             write_atomically(folder / "sweep.json", found.model_dump_json(indent=1) + "\n")
         return found
 

@@ -2,116 +2,33 @@
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pytest
-from harness_samples import finding, good_window
+from harness_capacity import Simulated, simulated
+from harness_samples import finding
 from rich.console import Console
 
 from tandem import capacity_session
-from tandem.capacity import parse_slo
 from tandem.capacity_record import Capacity, report
-from tandem.capacity_session import CapacitySession, estimate_s
+from tandem.capacity_session import estimate_s
 from tandem.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab import BenchLab
-from tandem.live import Lines
-from tandem.prepare import Conditions, Prepared
-from tandem.record import Environment, Times, Verdict, Window
-from tandem.seconds import Responses
-
-
-@dataclass
-class FakeLab:
-    folder: Path
-    began_s: float = 0.0
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_: []
-
-
-@dataclass
-class Simulated(CapacitySession):
-    """A server that holds `limit` requests per second. odd: findings of the n-th open window."""
-
-    limit: float = 1000.0
-    odd: dict[int, list[Any]] = field(default_factory=dict)
-    rates: list[int] = field(default_factory=list)
-    starts: int = 0
-    down: bool = False
-
-    @contextmanager
-    def stack(self, runs: Any, folder: Path) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self.down = True
-
-    def clean_up(self) -> None: ...
-
-    def environment(self, prepared: Prepared) -> Environment:
-        return Environment(
-            tandem_version="0",
-            git_commit=None,
-            git_dirty=None,
-            host={},
-            images={},
-            versions={},
-            knobs={},
-            variables={},
-        )
-
-    def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
-        self.starts += 1
-        return cast(BenchLab, FakeLab(folder))
-
-    def closed(self, lab: BenchLab, seconds: int) -> Window:
-        return good_window(goodput_rps=self.limit * 1.2)
-
-    def _open(
-        self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
-    ) -> tuple[Window, Responses]:
-        self.rates.append(rate_rps)
-        over = rate_rps > self.limit
-        scheduled = rate_rps * seconds
-        good = int(scheduled * min(1.0, self.limit / rate_rps))
-        p99 = 900.0 if over else 20.0
-        assert lab.began_s is not None
-        lab.began_s += seconds + 1.5
-        found = self.odd.get(len(self.rates), [])
-        window = good_window(
-            "open",
-            duration_s=float(seconds),
-            offered_rps=rate_rps,
-            scheduled=scheduled,
-            good=good,
-            unsent=scheduled - good,
-            response_time_ms=Times(samples=10_000, mean=9, p50=8, p90=12, p99=p99, max=p99),
-            goodput_rps=min(rate_rps, self.limit),
-            findings=found,
-            verdict=Verdict.VOID if any(f.severity == "void" for f in found) else Verdict.OK,
-            bottleneck="database" if over else "offered-load",
-        )
-        due = np.arange(scheduled) / rate_rps
-        return window, Responses(due, np.full(len(due), 0.9 if over else 0.02))
+from tandem.prepare import Prepared
+from tandem.record import Verdict
 
 
 @pytest.fixture
 def session(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulated:
     monkeypatch.setattr(capacity_session, "RECOVER_S", 0.0)
     monkeypatch.setattr(capacity_session, "BEFORE_AGAIN_S", 0.0)
-    under = Conditions(real, "full", "shared", real.plans["capacity"], {})
-    view = Lines(Console(quiet=True))
-    return Simulated(under, real.scenarios["recipes"], tmp_path, view, 1, parse_slo("p99=50ms"), 60)
+    return simulated(real, tmp_path)
 
 
 def run(session: Simulated) -> Capacity:
-    return session.run(session.under.catalog.implementation("rust-async"))
+    return session.run(resume=False)
 
 
 def record(tmp_path: Path) -> Any:
@@ -180,9 +97,7 @@ def test_an_unconfirmed_edge_goes_down_and_then_gives_up(session: Simulated) -> 
             self.limit = 1000.0 if self.starts == 0 else 700.0
             return super().lab(prepared, folder)
 
-    worse = Worse(
-        session.under, session.scenario, session.results, session.view, 1, session.slo, session.longest_s
-    )
+    worse = simulated(session.under.catalog, session.results, Worse)
     found = run(worse)
     assert (found.verdict, found.capacity_rps, found.behaviour) == (Verdict.INVALID, None, [])
     first, last = found.confirmations[0].rate_rps, found.confirmations[-1].rate_rps

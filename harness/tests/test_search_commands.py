@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,23 @@ def tandem(results: Path, *arguments: str) -> tuple[int, Any, str]:
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
 
+def interrupt(results: Path, arguments: list[str], begun: Callable[[], bool]) -> None:
+    """Starts a command and ends it by Ctrl-C once it has begun to keep something."""
+    environment = {**os.environ, "TANDEM_RESULTS": str(results)}
+    process = subprocess.Popen(
+        command(*arguments), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 300
+    while not begun() and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read() if process.stderr else ""
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "--resume" in said
+    assert not containers()
+
+
 def containers() -> list[str]:
     flags = ["--filter", "label=com.docker.compose.project=tandem-bench"]
     return subprocess.run(
@@ -50,12 +67,22 @@ def containers() -> list[str]:
     ).stdout.split()
 
 
-def test_a_capacity(results: Path) -> None:
+def test_a_capacity_that_is_interrupted_goes_on(results: Path) -> None:
     asked = ["capacity", "rust-async", "--scenario", "index", "--plan", str(PLANS / "capacity.toml")]
-    status, found, said = tandem(results, *asked, "--slo", "p90=100ms", "--seed", "1")
+    asked += ["--slo", "p90=100ms", "--seed", "1"]
+
+    def kept() -> list[Any]:
+        """The probes of the search that are there."""
+        files = results.glob("*-capacity-rust-async-index/progress.json")
+        return [probe for file in files for probe in json.loads(file.read_text())["search"]]
+
+    interrupt(results, asked, lambda: bool(kept()))
+    before = kept()
+    status, found, said = tandem(results, *asked[:-1], "2", "--resume")
     assert found is not None, said
     assert status == (0 if found["verdict"] == "ok" else 1)
-    assert found["search"]
+    assert found["search"][: len(before)] == before
+    assert (found["seed"], found["search_starts"]) == (1, 2), said
     assert len([p for p in found["search"] if p["state"] != "void"]) <= 12
     # On a disturbed host it may end void or unconfirmed; what it says then has to say so.
     assert found["verdict"] == "ok" or found["reasons"], said
@@ -74,18 +101,7 @@ def test_a_capacity(results: Path) -> None:
 def test_a_sweep_that_is_interrupted_goes_on(results: Path) -> None:
     asked = ["sweep", "rust-async", "--over", "connections=4,16", "--rounds", "2", "--scenario", "index"]
     asked += ["--plan", str(PLANS / "two-rounds.toml"), "--seed", "5"]
-    environment = {**os.environ, "TANDEM_RESULTS": str(results)}
-    begun = subprocess.Popen(
-        command(*asked), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    deadline = time.monotonic() + 300
-    while not list(results.glob("*/points/*.json")) and time.monotonic() < deadline:
-        assert begun.poll() is None, begun.stderr.read() if begun.stderr else ""
-        time.sleep(0.2)
-    begun.send_signal(signal.SIGINT)
-    begun.communicate(timeout=60)
-    assert begun.returncode == 130
-    assert not containers()
+    interrupt(results, asked, lambda: bool(list(results.glob("*/points/*.json"))))
     [first] = results.glob("*/points/*.json")
     before = first.read_text()
 

@@ -274,6 +274,14 @@ def test_the_newest_unfinished_of_the_same_request_goes_on(tmp_path: Path) -> No
     assert (folder.name, request.seed) == ("2-sweep-a", 2)
     with pytest.raises(UsageError, match="no unfinished sweep"):
         sweep_session.unfinished(tmp_path, asked(axis="pool"))
+    with pytest.raises(UsageError, match="no unfinished sweep"):
+        sweep_session.unfinished(tmp_path, asked(db_rtt_ms=15))
+
+
+def test_a_request_from_before_distances_were_in_it_is_read() -> None:
+    fields = asked().model_dump()
+    del fields["db_rtt_ms"]
+    assert Asked.model_validate(fields) == asked()
 
 
 def test_points_are_read_back(tmp_path: Path) -> None:

@@ -1,0 +1,216 @@
+"""Ceilings in `capacity` and `sweep`: looked at once where the plan says so, recorded, and what reaches them is a bound."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from harness_capacity import FakeLab, Simulated, simulated
+from harness_samples import good_window
+from rich.console import Console, RenderableType
+
+from tandem import capacity_record, capacity_session, sweep_report, sweep_session
+from tandem.capacity_journal import RESULT
+from tandem.capacity_record import Capacity
+from tandem.catalog import Catalog
+from tandem.lab import BenchLab
+from tandem.live import Lines
+from tandem.prepare import Conditions, Prepared
+from tandem.record import Environment, Verdict, Window, reaches_ceiling
+from tandem.session import Session
+from tandem.sweep import Asked, Sweep
+from tandem.sweep_session import SweepSession
+
+LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
+HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}
+
+
+@dataclass
+class Looks:
+    """In place of the looks at the ceilings. folders: where each was kept."""
+
+    found: dict[str, float | None]
+    folders: list[Path] = field(default_factory=list)
+
+    def __call__(self, session: Session, folder: Path) -> dict[str, float | None]:
+        assert folder.is_dir()
+        self.folders.append(folder)
+        return dict(self.found)
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    out = Looks(LOW)
+    monkeypatch.setattr(capacity_session, "RECOVER_S", 0.0)
+    monkeypatch.setattr(capacity_session, "ceilings_of", out)
+    monkeypatch.setattr(sweep_session, "ceilings_of", out)
+    return out
+
+
+def text(report: RenderableType) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(report)
+    return console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("rate_rps", "ceilings_rps", "reached"),
+    [
+        (946, LOW, True),
+        (944, LOW, False),
+        (946, HIGH, False),
+        (946, {}, False),
+        (946, {"null": None}, False),
+        (None, LOW, False),
+    ],
+)
+def test_above_90_percent_of_the_lowest_is_a_bound(
+    rate_rps: float | None, ceilings_rps: dict[str, float | None], reached: bool
+) -> None:
+    assert reaches_ceiling(rate_rps, ceilings_rps) == reached
+
+
+# ---- capacity ----
+
+
+def test_a_capacity_that_reaches_a_ceiling_is_a_bound(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    found = simulated(real, tmp_path, ceilings=True).run(resume=False)
+    assert found.ceilings_rps == LOW
+    assert "ceilings" in found.phases_s
+    [folder] = looks.folders
+    assert (folder / RESULT).is_file()
+    assert found.capacity_rps is not None
+    told = text(capacity_record.report(found))
+    assert f"capacity ≥ {found.capacity_rps}/s" in told
+    assert "ceilings: null 1,050/s, proxy 9,000/s, database –/s; ≥: more than 90 % of the lowest" in told
+    assert told.count("≥ 1,000") == 2, "the goodput of both overloads is the ceiling's"
+
+
+def test_a_capacity_far_below_is_none(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    looks.found = HIGH
+    told = text(capacity_record.report(simulated(real, tmp_path, ceilings=True).run(resume=False)))
+    assert "≥: more than" in told
+    assert told.count("≥") == 1, "only in the line that says what it means"
+
+
+def test_a_capacity_without_looks(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    found = simulated(real, tmp_path).run(resume=False)
+    assert (found.ceilings_rps, looks.folders) == ({}, [])
+    assert "≥" not in text(capacity_record.report(found))
+
+
+def test_what_the_generator_cannot_offer_is_a_bound_without_looks(
+    real: Catalog, tmp_path: Path, looks: Looks
+) -> None:
+    found = simulated(real, tmp_path).run(resume=False).model_copy(update={"limited_by": "generator"})
+    assert f"capacity ≥ {found.capacity_rps}/s" in text(capacity_record.report(found))
+
+
+def test_a_record_from_before_is_read(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    found = simulated(real, tmp_path).run(resume=False)
+    before = found.model_dump(exclude={"ceilings_rps", "search_starts", "behaviour_starts"})
+    read = Capacity.model_validate(before)
+    assert (read.ceilings_rps, read.search_starts, read.behaviour_starts) == ({}, 1, 1)
+    assert text(capacity_record.report(read)) == text(capacity_record.report(found))
+
+
+def test_looks_come_before_everything_that_is_measured(
+    real: Catalog, tmp_path: Path, looks: Looks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def look(*_: object) -> dict[str, float | None]:
+        order.append("look")
+        return {}
+
+    monkeypatch.setattr(capacity_session, "ceilings_of", look)
+    monkeypatch.setattr(Simulated, "closed", lambda *_: order.append("closed") or good_window())  # type: ignore[func-returns-value]
+    simulated(real, tmp_path, ceilings=True).run(resume=False)
+    assert order == ["look", "closed"]
+
+
+# ---- sweep ----
+
+
+@dataclass
+class Swept(SweepSession):
+    """A server that answers `rate_rps` in every window."""
+
+    rate_rps: float = 1000.0
+
+    @contextmanager
+    def stack(self, runs: Any, folder: Path) -> Iterator[None]:
+        yield
+
+    def clean_up(self) -> None: ...
+
+    def environment(self, prepared: Prepared) -> Environment:
+        return Environment(
+            tandem_version="0",
+            git_commit=None,
+            git_dirty=None,
+            host={},
+            images={},
+            versions={},
+            knobs={},
+            variables={},
+        )
+
+    def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
+        rate_rps = self.rate_rps
+
+        class Lab(FakeLab):
+            def measure(self, *_: object) -> Window:
+                return good_window(goodput_rps=rate_rps)
+
+        return cast(BenchLab, Lab(folder))
+
+
+def swept(real: Catalog, results: Path, ceilings: bool = True) -> Sweep:
+    asked = Asked(
+        implementations=["rust-async"],
+        axis="connections",
+        values=[4, 16],
+        rounds=2,
+        scenario="recipes",
+        topology="full",
+        placement="shared",
+        plan="ceiling",
+        seed=1,
+        knobs={},
+    )
+    plan = real.plans["ceiling"].model_copy(update={"ceilings": ceilings})
+    under = Conditions(real, "full", "shared", plan, {})
+    view = Lines(Console(quiet=True))
+    return Swept(under, real.scenarios["recipes"], results, view, 1).run(asked, resume=False)
+
+
+def test_a_sweep_that_reaches_a_ceiling_is_a_bound(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    found = swept(real, tmp_path)
+    assert (found.verdict, found.ceilings_rps, len(looks.folders)) == (Verdict.OK, LOW, 1)
+    [file] = tmp_path.glob("*-sweep-*/sweep.json")
+    assert looks.folders == [file.parent]
+    assert Sweep.model_validate_json(file.read_text()).ceilings_rps == LOW
+    told = text(sweep_report.report(found))
+    assert "peak ≥ 1,000/s at connections" in told
+    assert told.count("≥ 1,000 ± 0") == 2
+    assert "ceilings: null 1,050/s" in told
+
+
+def test_a_sweep_far_below_is_none(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    looks.found = HIGH
+    told = text(sweep_report.report(swept(real, tmp_path)))
+    assert "peak 1,000/s" in told
+    assert told.count("≥") == 1, "only in the line that says what it means"
+
+
+def test_a_sweep_without_looks_and_a_record_from_before(real: Catalog, tmp_path: Path, looks: Looks) -> None:
+    found = swept(real, tmp_path, ceilings=False)
+    assert (found.ceilings_rps, looks.folders) == ({}, [])
+    told = text(sweep_report.report(found))
+    assert "≥" not in told
+    read = Sweep.model_validate(found.model_dump(exclude={"ceilings_rps"}))
+    assert text(sweep_report.report(read)) == told
