@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from harness_samples import finding, good_window
+from harness_samples import finding, good_environment, good_window
 from rich.console import Console
 
 from tandem import capacity_session
@@ -55,16 +55,7 @@ class Simulated(CapacitySession):
     def clean_up(self) -> None: ...
 
     def environment(self, prepared: Prepared) -> Environment:
-        return Environment(
-            tandem_version="0",
-            git_commit=None,
-            git_dirty=None,
-            host={},
-            images={},
-            versions={},
-            knobs={},
-            variables={},
-        )
+        return good_environment()
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         self.starts += 1
