@@ -49,7 +49,7 @@ from tandem.options import (
     conditions,
     err,
     out,
-    proof,
+    print_result,
     seed_or_new,
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
@@ -143,10 +143,7 @@ def ceiling_(
         found = session.run(supporting(under, asked, implementations))
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), ceiling.report(found), sep="\n")
+    print_result(found, ceiling.report, as_json)
 
 
 @app.command(name="matrix")

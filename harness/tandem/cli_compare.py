@@ -23,8 +23,7 @@ from tandem.options import (
     app,
     conditions,
     err,
-    out,
-    proof,
+    print_result,
     seed_or_new,
 )
 from tandem.prepare import refuse_or_clean_up
@@ -87,10 +86,8 @@ def compare_(
         found = ComparisonSession(under, catalog.scenarios[scenario], RESULTS, view, seed).run(store, named)
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), comparison_report.report(found), sep="\n")
+    print_result(found, comparison_report.report, as_json)
+    if not as_json:
         file = store.folder / "compare.json"
         print(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
     verdicts = {found.findings.verdict, *(entry.verdict for entry in found.findings.entries)}

@@ -18,8 +18,7 @@ from tandem.options import (
     app,
     conditions,
     err,
-    out,
-    proof,
+    print_result,
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
 
@@ -47,9 +46,6 @@ def crosscheck_(
         found = session.run(implementation)
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), crosscheck.report(found), sep="\n")
+    print_result(found, crosscheck.report, as_json)
     if found.verdict == "disagree":
         raise typer.Exit(1)

@@ -11,7 +11,7 @@ from rich.table import Table
 from tandem.catalog import Catalog
 from tandem.errors import UsageError, unknown
 from tandem.live import Lines, make_view
-from tandem.options import RESULTS, ROOT, Json, Seed, app, err, out, proof, seed_or_new
+from tandem.options import RESULTS, ROOT, Json, Seed, app, err, out, print_result, seed_or_new
 from tandem.record import Verdict
 from tandem.reproduce import report
 from tandem.reproduce.connections import ConnectionsSession
@@ -74,10 +74,7 @@ def reproduce_(
         found = session.run(chosen, asked, resume)
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), report.report(found), sep="\n")
+    print_result(found, report.report, as_json)
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)
 

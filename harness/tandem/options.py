@@ -4,12 +4,14 @@ import os
 import re
 import secrets
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from pydantic import BaseModel
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tandem.catalog import Catalog
@@ -113,6 +115,14 @@ def conditions(
 def proof() -> Text:
     """What the harness's self-test says of the harness, for the top of a report."""
     return proven(*line(RESULTS, ROOT, datetime.now(UTC)))
+
+
+def print_result[R: BaseModel](found: R, report: Callable[[R], RenderableType], as_json: bool) -> None:
+    """The result on stdout: its record for a program, or else its report for a person."""
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(proof(), report(found), sep="\n")
 
 
 def seed_or_new(seed: int | None) -> int:

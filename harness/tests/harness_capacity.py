@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from harness_samples import good_window
+from harness_samples import good_environment, good_window
 from rich.console import Console
 
 from tandem.capacity import parse_slo
@@ -56,16 +56,7 @@ class Simulated(CapacitySession):
     def clean_up(self) -> None: ...
 
     def environment(self, prepared: Prepared) -> Environment:
-        return Environment(
-            tandem_version="0",
-            git_commit=None,
-            git_dirty=None,
-            host={},
-            images={},
-            versions={},
-            knobs={},
-            variables={},
-        )
+        return good_environment()
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         self.starts += 1

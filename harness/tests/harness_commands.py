@@ -2,7 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,10 @@ PLANS = ROOT / "harness/tests/plans"
 ONE_TRIAL, TWO_TRIALS = str(PLANS / "one-trial.toml"), str(PLANS / "two-trials.toml")
 LAUNCHER = str(ROOT / "harness/run")
 """What `just` calls: the harness in a container of its own."""
+TANDEM = ("python3", "-m", "tandem")
+"""The harness in the container that the tests are in."""
+PATIENCE_S = 400
+"""A start and its windows, beside other tests; trials that those disturb are made once more."""
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +37,7 @@ def tandem(*arguments: str, results: Path | None = None, **variables: str) -> tu
     """Exit status, the JSON of stdout, stderr. results: where the command keeps what it finds."""
     if results is not None:
         variables["TANDEM_RESULTS"] = str(results)
-    done = run("python3", "-m", "tandem", *arguments, "--json", **variables)
+    done = run(*TANDEM, *arguments, "--json", **variables)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
 
@@ -41,6 +49,59 @@ def containers(*filters: str) -> list[str]:
 
 def bench_containers() -> list[str]:
     return containers("label=com.docker.compose.project=tandem-bench")
+
+
+def wait_until_gone() -> None:
+    """Until no measuring command has a container."""
+    deadline = time.monotonic() + PATIENCE_S
+    while bench_containers():
+        assert time.monotonic() < deadline, "containers are left"
+        time.sleep(0.5)
+
+
+def wait_for(pattern: str, folder: Path, process: subprocess.Popen[str], holding: str = "") -> None:
+    """Until the folder has a file of that pattern, which the process makes. holding: a text in it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not any(not holding or holding in file.read_text() for file in folder.glob(pattern)):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, f"{pattern} did not appear"
+        time.sleep(0.2)
+
+
+@contextmanager
+def started(*command: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """The command, running. One that a failed assertion left behind is ended, so that the next test meets no other."""
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()  # kill would leave its containers to the next command
+            process.communicate(timeout=PATIENCE_S)
+
+
+def interrupt(process: subprocess.Popen[str]) -> str:
+    """Ctrl-C: the process cleans up and ends. Returns its stderr."""
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, said
+    assert not bench_containers()
+    return said
+
+
+def tandem_interrupted(*arguments: str, results: Path, once: str, holding: str = "") -> None:
+    """As `tandem`, but interrupted once `results` has a file of that pattern, with that text in it."""
+    with started(*TANDEM, *arguments, "--json", TANDEM_RESULTS=str(results)) as process:
+        wait_for(once, results, process, holding)
+        said = interrupt(process)
+    assert "--resume" in said
 
 
 def codes(record: dict[str, Any]) -> set[str]:

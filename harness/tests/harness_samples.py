@@ -194,6 +194,19 @@ def good_summary() -> Summary:
     )
 
 
+def good_environment(implementation: str = "rust-async") -> Environment:
+    return Environment(
+        tandem_version="0.1.0",
+        git_commit="0" * 40,
+        git_dirty=False,
+        host={"cpus": 2},
+        images={"app": "sha256:0"},
+        versions={"oha": "1.16.0"},
+        knobs={"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
+        variables={"IMPL": implementation},
+    )
+
+
 def good_run(implementation: str = "rust-async", **changes: Any) -> Run:
     fields: dict[str, Any] = {
         "campaign": "20261121T120000Z-rust-async-quick",
@@ -213,15 +226,6 @@ def good_run(implementation: str = "rust-async", **changes: Any) -> Run:
         "warnings": [],
         "summary": good_summary(),
         "trials": [good_trial(index) for index in (1, 2, 3)],
-        "environment": Environment(
-            tandem_version="0.1.0",
-            git_commit="0" * 40,
-            git_dirty=False,
-            host={"cpus": 2},
-            images={"app": "sha256:0"},
-            versions={"oha": "1.16.0"},
-            knobs={"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
-            variables={"IMPL": implementation},
-        ),
+        "environment": good_environment(implementation),
     }
     return Run.model_validate({**fields, **changes})

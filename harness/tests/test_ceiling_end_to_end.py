@@ -1,40 +1,12 @@
 """`tandem ceiling` as a user runs it, with real containers."""
 
 import json
-import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from harness_commands import PLANS, tandem
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
-
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
-PLANS = ROOT / "harness/tests/plans"
-
-
-def tandem(*arguments: str, **variables: str) -> tuple[int, Any, str]:
-    """Exit status, the JSON of stdout, stderr."""
-    done = subprocess.run(
-        ["python3", "-m", "tandem", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
-
-
-@pytest.fixture
-def results() -> Iterator[Path]:
-    """A folder for results that the engine's host sees too, because it is inside the repository."""
-    folder = ROOT / "results" / f".test-ceiling-{os.getpid()}"
-    folder.mkdir(parents=True)
-    yield folder
-    subprocess.run(["rm", "-rf", folder], check=True)
 
 
 def test_ceilings_and_shares(results: Path) -> None:
@@ -47,7 +19,7 @@ def test_ceilings_and_shares(results: Path) -> None:
         plan,
         "--scenario",
         "recipe",
-        TANDEM_RESULTS=str(results),
+        results=results,
         FAULT="wrong-body",
     )
     assert status == 0, said

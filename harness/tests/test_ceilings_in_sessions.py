@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from harness_capacity import FakeLab, Simulated, simulated
-from harness_samples import good_window
+from harness_samples import good_environment, good_window
 from rich.console import Console, RenderableType
 
 from tandem import capacity_record, capacity_session, sweep_report, sweep_session
@@ -148,16 +148,7 @@ class Swept(SweepSession):
     def clean_up(self) -> None: ...
 
     def environment(self, prepared: Prepared) -> Environment:
-        return Environment(
-            tandem_version="0",
-            git_commit=None,
-            git_dirty=None,
-            host={},
-            images={},
-            versions={},
-            knobs={},
-            variables={},
-        )
+        return good_environment()
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         rate_rps = self.rate_rps

@@ -1,9 +1,7 @@
 """Refusals, interruptions and `just up` as a user meets them, with real containers. Nothing here measures."""
 
 import json
-import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +9,25 @@ from pathlib import Path
 
 import httpx
 import pytest
-from harness_commands import LAUNCHER, ROOT, TWO_TRIALS, bench_containers, containers, run
+from harness_commands import (
+    LAUNCHER,
+    PATIENCE_S,
+    ROOT,
+    TANDEM,
+    TWO_TRIALS,
+    bench_containers,
+    containers,
+    interrupt,
+    run,
+    started,
+    wait_for,
+    wait_until_gone,
+)
 
 # It measures nothing, so it may run beside other tests; but one such command at a time (tandem.side_by_side).
 pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]
-PATIENCE_S = 400
-"""A start and its windows, beside other tests; trials that those disturb are made once more."""
 
 
 def _campaigns() -> set[Path]:
@@ -34,35 +43,6 @@ def _wait_for_campaign(before: set[Path], pattern: str) -> Path:
                 return campaign
         assert time.monotonic() < deadline, f"{pattern} did not appear"
         time.sleep(0.5)
-
-
-def _wait_for(file_pattern: str, folder: Path, timeout_s: float = PATIENCE_S) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not list(folder.glob(file_pattern)):
-        assert time.monotonic() < deadline, f"{file_pattern} did not appear"
-        time.sleep(0.5)
-
-
-def _wait_until_gone(timeout_s: float = PATIENCE_S) -> None:
-    deadline = time.monotonic() + timeout_s
-    while bench_containers():
-        assert time.monotonic() < deadline, "containers are left"
-        time.sleep(0.5)
-
-
-@contextmanager
-def _started(*command: str) -> Iterator[subprocess.Popen[str]]:
-    """The command, running. One that a failed assertion left behind is ended, so that the next test meets no other."""
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
-            _wait_until_gone()
 
 
 @contextmanager
@@ -81,17 +61,13 @@ def test_interrupted_killed_and_resumed() -> None:
     what was finished is kept."""
     command = [*BENCH, "rust-async", "--plan", TWO_TRIALS, "--seed", "7"]
     with _campaigns_forgotten() as before:
-        with _started(*command) as first:
+        with started(*command) as first:
             campaign = _wait_for_campaign(before, "*/trial-2")
             kept = (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text()
-            first.send_signal(signal.SIGINT)
-            _, said = first.communicate(timeout=PATIENCE_S)
-        assert first.returncode == 130, said
-        assert "--resume" in said
-        assert not bench_containers()
+            assert "--resume" in interrupt(first)
 
-        with _started(*command, "--resume") as second:
-            _wait_for("rust-async.recipes.full/trial-2/closed.json", campaign)
+        with started(*command, "--resume") as second:
+            wait_for("rust-async.recipes.full/trial-2/closed.json", campaign, second)
             [harness] = containers("label=dev.tandem.command=bench")
             run("docker", "kill", harness)
             second.communicate(timeout=PATIENCE_S)
@@ -109,19 +85,19 @@ def test_interrupted_killed_and_resumed() -> None:
 
 def test_a_client_killed_without_warning_leaves_nothing() -> None:
     command = [*BENCH, "rust-async", "--plan", TWO_TRIALS]
-    with _campaigns_forgotten() as before, _started(*command) as client:
+    with _campaigns_forgotten() as before, started(*command) as client:
         _wait_for_campaign(before, "*/trial-1")
         other = run(*command)
         assert other.returncode == 1
         assert "another campaign is measuring" in other.stderr
         client.kill()
         client.communicate()
-        _wait_until_gone()
+        wait_until_gone()
 
 
 def test_an_image_that_does_not_build(results: Path) -> None:
     done = run(
-        *("python3", "-m", "tandem", "bench", "harness/tests/unbuildable", "--plan", "smoke"),
+        *(*TANDEM, "bench", "harness/tests/unbuildable", "--plan", "smoke"),
         TANDEM_RESULTS=str(results),
     )
     assert done.returncode == 1
@@ -146,17 +122,17 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        busy = run("python3", "-m", "tandem", "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
+        busy = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert busy.returncode == 1
         assert "HTTP_PORT" in busy.stderr
         assert not containers("label=com.docker.compose.project=tandem")
     try:
-        up = run("python3", "-m", "tandem", "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
+        up = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert up.returncode == 0, up.stderr
         assert httpx.get(f"http://127.0.0.1:{port}/healthz").json() == {"status": "ok"}
         assert "HAProxy" in httpx.get("http://127.0.0.1:18499/").text
     finally:
-        assert run("python3", "-m", "tandem", "down").returncode == 0
+        assert run(*TANDEM, "down").returncode == 0
     assert not containers("label=com.docker.compose.project=tandem")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import good_run, good_trial, good_window
+from harness_samples import good_environment, good_run, good_trial, good_window
 from rich.console import Console
 
 from tandem import cli_replay
@@ -34,7 +34,7 @@ def outcomes(old: list[Trial], new: list[Trial]) -> dict[str, str]:
 
 
 def environment(**changes: Any) -> Environment:
-    return good_run().environment.model_copy(update=changes)
+    return good_environment().model_copy(update=changes)
 
 
 # ---- the interval ----

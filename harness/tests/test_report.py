@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from harness_samples import good_run
+from harness_samples import good_environment, good_run
 from rich.console import Console
 
 from tandem import bottleneck
@@ -24,7 +24,7 @@ def line(text: str, start: str) -> str:
 
 
 def knobs(**values: str) -> Environment:
-    environment = good_run().environment
+    environment = good_environment()
     return environment.model_copy(update={"knobs": {**environment.knobs, **values}})
 
 

@@ -1,38 +1,14 @@
 """`tandem reproduce` on real containers, with an experiment of half a minute."""
 
 import json
-import os
-import signal
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_commands import ROOT, TANDEM, bench_containers, run, tandem, tandem_interrupted
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 EXPERIMENT = str(ROOT / "harness/tests/experiments/tiny.toml")
 ADDED_MOST_S = 10.0
-
-
-@pytest.fixture
-def results() -> Iterator[Path]:
-    """A folder for results that the engine's host sees too, because it is inside the repository."""
-    folder = ROOT / "results" / f".test-reproduce-{os.getpid()}-{time.time_ns()}"
-    folder.mkdir(parents=True)
-    yield folder
-    subprocess.run(["rm", "-rf", folder], check=True)
-
-
-def command(*arguments: str) -> list[str]:
-    return ["python3", "-m", "tandem", *arguments]
-
-
-def containers() -> str:
-    """Those that a measuring command left behind."""
-    asked = ["docker", "ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project=tandem-bench"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
 
 
 def overhead_s(start: dict[str, Any]) -> float:
@@ -44,33 +20,12 @@ def overhead_s(start: dict[str, Any]) -> float:
 @pytest.mark.docker
 @pytest.mark.timeout(600)
 def test_an_experiment_that_is_interrupted_goes_on(results: Path) -> None:
-    asked = ["reproduce", EXPERIMENT, "--json", "--seed", "5"]
-    environment = {**os.environ, "TANDEM_RESULTS": str(results)}
-    begun = subprocess.Popen(
-        command(*asked), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    deadline = time.monotonic() + 300
-    while not list(results.glob("*/starts/*.json")) and time.monotonic() < deadline:
-        assert begun.poll() is None, begun.stderr.read() if begun.stderr else ""
-        time.sleep(0.2)
-    begun.send_signal(signal.SIGINT)
-    begun.communicate(timeout=60)
-    assert begun.returncode == 130
-    assert not containers()
+    asked = ["reproduce", EXPERIMENT, "--seed", "5"]
+    tandem_interrupted(*asked, results=results, once="*/starts/*.json")
     before = {file: file.read_text() for file in results.glob("*/starts/*.json")}
     assert 1 <= len(before) < 6
 
-    made = subprocess.run(
-        command(*asked[:-1], "6", "--resume"),
-        env=environment,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    status, said = made.returncode, made.stderr
-    assert made.stdout, said
-    found = json.loads(made.stdout)
+    status, found, said = tandem(*asked[:-1], "6", "--resume", results=results)
     assert found["seed"] == 5, "the order is the first one's"
     assert status == (0 if found["verdict"] == "ok" else 1)
     for file, text in before.items():
@@ -94,9 +49,10 @@ def test_an_experiment_that_is_interrupted_goes_on(results: Path) -> None:
     raw = folder / starts[0]["raw"]
     assert (raw / "psrecord.log").read_text().startswith("# Elapsed time")
     assert "Service time histogram" in next(raw.glob("*.txt")).read_text()
-    assert not containers()
+    assert not bench_containers()
 
-    shown = subprocess.run(command("report", str(folder)), capture_output=True, text=True, check=True)
+    shown = run(*TANDEM, "report", str(folder))
+    assert shown.returncode == 0, shown.stderr
     assert "threads/delay" in shown.stdout
 
 
@@ -108,14 +64,15 @@ def test_a_wrong_name_is_refused_before_anything_is_built(tmp_path: Path) -> Non
         (str(tmp_path / "tiny.toml"), "row 'one thread, 20 ms': there is no implementation 'rust-hypr'"),
         (str(tmp_path / "none.toml"), "cannot be read"),
     ):
-        made = subprocess.run(command("reproduce", given), capture_output=True, text=True, check=False)
+        made = run(*TANDEM, "reproduce", given)
         assert made.returncode == 2, made.stderr
         assert told in " ".join(made.stderr.split())
 
 
 def test_the_list_names_every_experiment(root: Path) -> None:
-    made = subprocess.run(command("reproduce", "list", "--json"), capture_output=True, text=True, check=True)
-    listed = {entry["name"]: entry for entry in json.loads(made.stdout)}
+    status, entries, said = tandem("reproduce", "list")
+    assert status == 0, said
+    listed = {entry["name"]: entry for entry in entries}
     assert set(listed) == {file.stem for file in (root / "loadgen/experiments").glob("*.toml")}
     entry = listed["hyper-delay"]
     assert entry["rows"] > entry["smoke_rows"] > 0

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_search_commands import tandem
+from harness_commands import TANDEM, run, tandem
 
 from tandem.errors import TandemError
 from tandem.record import Verdict
@@ -32,8 +32,7 @@ def leftovers() -> str:
 
 
 def test_an_experiment_with_files(tmp_path: Path) -> None:
-    status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--seed", "5")
-    assert found is not None, said
+    status, found, said = tandem("reproduce", EXPERIMENT, "--seed", "5", results=tmp_path)
     assert (status, found["verdict"]) in ((0, "ok"), (1, "void")), said  # void: the host, and twice
     if found["verdict"] == "void":
         pytest.skip("the host disturbed every attempt")
@@ -57,11 +56,10 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
 
 
 def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
-    status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--scale", "2")
-    assert (status, found) == (2, None)
-    assert "--scale takes a share" in said
-    status, found, said = tandem(tmp_path, "reproduce", EXPERIMENT, "--scale", "0.05")
-    assert found is not None, said
+    refused = run(*TANDEM, "reproduce", EXPERIMENT, "--scale", "2")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--scale takes a share" in refused.stderr
+    tandem("reproduce", EXPERIMENT, "--scale", "0.05", results=tmp_path)
     [file, *_] = tmp_path.glob("*/raw/*.json")
     assert json.loads(file.read_text())["asked"]["lines"] == 20_000
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from harness_experiments import asked, experiment, table
-from harness_samples import finding, good_window
+from harness_samples import finding, good_environment, good_window
 from rich.console import Console
 
 from tandem.catalog import Catalog
@@ -176,16 +176,7 @@ class Fake(Session):
     def clean_up(self) -> None: ...
 
     def environment(self, prepared: Prepared) -> Environment:
-        return Environment(
-            tandem_version="0",
-            git_commit=None,
-            git_dirty=None,
-            host={},
-            images={},
-            versions={},
-            knobs={},
-            variables={},
-        )
+        return good_environment()
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         self.done.append(f"fresh {prepared.cell.implementation.name}")
