@@ -26,6 +26,7 @@ from contract_checks import (
     outage,
     parallelism,
     paths,
+    pool,
     restarts,
     statements,
     stopping,
@@ -116,6 +117,13 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("time-zone-always", time_zone.check_time_zone),
     ("time-zone-late", time_zone.check_time_zone),
     ("time-zone-once", time_zone.check_time_zone_pooled),
+    ("pool-tells-text", pool.check_pool_checkouts),
+    ("pool-counts-requests", pool.check_pool_checkouts),
+    ("pool-never-waits", pool.check_pool_wait),
+    ("pool-waits-in-ms", pool.check_pool_wait),
+    ("pool-waits-in-use", pool.check_pool_wait),
+    ("pool-tells-anyway", pool.check_pool_not_told),
+    ("pool-tells-in-part", pool.check_pool_not_told),
     ("log-ignored", knobs.check_access_log),
     ("log-always", knobs.check_access_log),
     ("workers-ignored", parallelism.check_workers),
@@ -214,6 +222,12 @@ def test_undeclared_success_is_found(backend: Backend) -> None:
     modest = replace(BROKEN, scenarios={"users": "a lie"})
     with pytest.raises(AssertionError, match="declares unsupported"):
         paths.check_declared_scenarios(Backend(backend.stack, modest, backend.container, backend.host))
+
+
+def test_undeclared_pool_is_found(backend: Backend) -> None:
+    silent = replace(BROKEN, pool_tells=False)
+    with pytest.raises(AssertionError, match=r"bench\.toml does not declare"):
+        pool.check_pool_not_told(Backend(backend.stack, silent, backend.container, backend.host))
 
 
 def test_unclean_image_is_found(backend: Backend) -> None:

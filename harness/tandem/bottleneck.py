@@ -39,11 +39,12 @@ def bottleneck(
 
     The first that matches: a role above its share of its own CPU set, in the order generator, proxy (or its
     queue), pooler, latency proxy, database, application; a set that is exhausted by several roles together, named
-    after its largest user;
-    one thread of the application at a full core; waiting for a lock in the database; waiting for a database
-    connection; waiting for a handler thread; else `latency-bound`. db_pool_usable: None where the scenario has no
-    statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted: how many
-    requests HAProxy lets in at once, where that was chosen; its queue limits nothing if the application cannot use so many.
+    after its largest user; one thread of the application at a full core; waiting for a lock in the database; waiting for a database
+    connection, as PgBouncer and the application's own pool tell it, or else by their number; waiting for a handler
+    thread; else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
+    db_pool_usable: None where the scenario has no statements. handler_threads: of the whole application; None where
+    handlers do not occupy one. admitted: how many requests HAProxy lets in at once, where that was chosen; its queue
+    limits nothing if the application cannot use so many.
     An open loop below saturation is limited by nothing: its rate was given.
     """
     roles = window.roles
@@ -61,6 +62,7 @@ def bottleneck(
         if len(sets[cpuset]) > 1
     ]
 
+    evidence += _app_pool(window)
     evidence += utilisation_evidence(window)
     inside = min((n for n in (db_pool_usable, handler_threads) if n is not None), default=None)
     spare = admitted is not None and inside is not None and inside < admitted
@@ -88,9 +90,8 @@ def bottleneck(
         return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
         return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
-    waiting = _pool_wait(window, db_pool_usable)
-    if waiting:
-        return "pool-wait", [*evidence, waiting]
+    if waiting := _pool_wait(window, db_pool_usable):
+        return "pool-wait", [*(line for line in evidence if line not in waiting), *waiting]
     if handler_threads is not None and handler_threads < window.connections:
         shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
         return "thread-pool", [*evidence, shared]
@@ -114,15 +115,35 @@ def _lock_wait(window: Window, db_pool_usable: int | None) -> str | None:
     return f"{waiting:.0f} of {in_use} database connections wait for a lock in the mean"
 
 
-def _pool_wait(window: Window, db_pool_usable: int | None) -> str | None:
-    """Why requests wait for a database connection, if they do."""
-    pooler, mean_ms = window.pooler, window.service_time_ms.mean
+def _app_pool(window: Window) -> list[str]:
+    """How long the application's own pool was waited for, if it tells."""
+    waited_ms, mean_ms = window.app_pool_wait_ms, window.service_time_ms.mean
+    if waited_ms is None or not mean_ms:
+        return []
+    share = f"{waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%})"
+    return [f"requests wait {share} for a connection of the application's own pool"]
+
+
+def _pool_wait(window: Window, db_pool_usable: int | None) -> list[str]:
+    """Why requests wait for a database connection, if they do.
+
+    The application's pool tells the wait per checkout. A request that takes several connections waits longer than
+    that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts.
+    """
+    pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, window.service_time_ms.mean
     if db_pool_usable is None or not mean_ms:
-        return None
+        return []
+    waits = []
+    if told_ms is not None and told_ms > POOL_WAIT_SHARE * mean_ms:
+        waits += _app_pool(window)
     if pooler is not None and pooler.wait_us_per_query is not None and window.requests:
         waited_ms = pooler.wait_us_per_query * pooler.queries / window.requests / 1e3
         if waited_ms > POOL_WAIT_SHARE * mean_ms:
-            return f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms for a server connection in PgBouncer"
-    if db_pool_usable < window.connections:
-        return f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
-    return None
+            waits.append(
+                f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%}) for a server connection in PgBouncer"
+            )
+    if not waits and told_ms is None and db_pool_usable < window.connections:
+        waits.append(
+            f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
+        )
+    return waits

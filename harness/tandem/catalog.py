@@ -34,6 +34,8 @@ class Implementation(Entry):
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     further_values: dict[str, list[str]] = Field(default_factory=dict)
     """Values of knobs that it has beyond those of the contract."""
+    pool_tells: bool = False
+    """`GET /pool` says how long requests waited for its own pool of database connections, where the knobs let it."""
     unsupported: Unsupported = Unsupported()
     hidden: bool = False
 

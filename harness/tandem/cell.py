@@ -34,6 +34,11 @@ class Cell:
     """None: the latency proxy is not in the path."""
 
     @property
+    def pool_tells(self) -> bool:
+        """Whether the application can be asked how long its pool of database connections was waited for."""
+        return self.implementation.pool_tells and bool(self.scenario.statements)
+
+    @property
     def expected(self) -> Expectation:
         """What the contract says about one request."""
         scenario = self.scenario

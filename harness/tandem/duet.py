@@ -95,6 +95,7 @@ def _measured(labs: dict[str, BenchLab], duration_s: int, rates_rps: list[int]) 
             db_rtt_ms=seen.db_rtt_ms,
             stored_rows=None,
             busiest_thread_s={APP: seen.busiest_thread_s[roles[name]]},
+            app_pools={APP: use} if (use := seen.app_pools.get(roles[name])) else {},
         )
         expected = Expectation([], proxied=False, idle_connections=lab.cell.scenario.idle_connections)
         windows[name] = lab.judged(

@@ -17,6 +17,7 @@ from tandem.errors import TandemError
 from tandem.idle import IdleConnections
 from tandem.observe import Observed, Observer, judged
 from tandem.placement import cpus_in
+from tandem.probes.app_pool import AppPool
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
 from tandem.probes.pgbouncer import PgBouncer
@@ -163,12 +164,13 @@ class BenchLab:
     def observer(self, probers: Sequence[Prober], beside: dict[str, "BenchLab"] | None = None) -> Observer:
         """What watches a window. beside: further applications that are loaded at the same time, by the name of their role."""
         assert self._postgres is not None
-        services = {**self._services, **{role: lab.app for role, lab in (beside or {}).items()}}
+        labs: dict[str, BenchLab] = {"app": self, **(beside or {})}
+        services = {**self._services, **{role: lab.app for role, lab in labs.items()}}
         groups = {role: Cgroup(service.pid) for role, service in services.items()}
         groups["harness"] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
         return Observer(
             groups=groups,
-            apps=["app", *(beside or {})],
+            apps=list(labs),
             proxy=HAProxy(self._services["proxy"].address) if self.cell.proxied else None,
             pooler=PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None,
             postgres=self._postgres,
@@ -178,6 +180,7 @@ class BenchLab:
             stored_in=self.cell.scenario.answer.created,
             seen=self.seen,
             lock_waits=self._postgres.lock_waits if self.cell.scenario.statements else None,
+            app_pools={role: AppPool(lab.app.address) for role, lab in labs.items() if lab.cell.pool_tells},
         )
 
     def judged(

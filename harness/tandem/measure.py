@@ -12,6 +12,7 @@ from tandem import rows as rows_
 from tandem.accounting import utilisation_bound
 from tandem.generator import TIMEOUT_S, Report
 from tandem.placement import cpus_in
+from tandem.probes.app_pool import PoolUse
 from tandem.probes.cgroup import Usage
 from tandem.probes.watch import Watched
 from tandem.record import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
@@ -44,6 +45,8 @@ class Measured:
     """Silent connections that were open from the beginning to the end."""
     watched: Watched | None = None
     db_rtt_ms: DbRtt | None = None
+    app_pool: PoolUse | None = None
+    """None: the application's pool does not tell."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ def window(measured: Measured, asked: Conditions) -> Window:
         utilisation_bound_rps=bound[0] if bound else None,
         utilisation_bound_by=bound[1] if bound else None,
         db_rtt_ms=measured.db_rtt_ms,
+        app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
         lock_waits_mean=_lock_waits(series, low, high),
         bottleneck="unknown",
         evidence=[],

@@ -1,8 +1,8 @@
 """Watches the stack while a load runs, and makes a judged window of what was seen."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tandem import judge
@@ -11,6 +11,7 @@ from tandem.cell import Cell
 from tandem.generator import Load, Report
 from tandem.judge import Expectation
 from tandem.measure import Conditions, Measured, window
+from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.host import TICKS_PER_S
@@ -34,6 +35,8 @@ class Observed:
     stored_rows: int | None
     busiest_thread_s: dict[str, float | None]
     """Application (its key among the groups) -> CPU-seconds of its busiest thread."""
+    app_pools: dict[str, PoolUse]
+    """Those of the applications whose pool tells."""
 
 
 @dataclass
@@ -52,12 +55,15 @@ class Observer:
     """The table that every answer has to add a row to."""
     seen: Callable[[Sample, Sample], None]
     lock_waits: Callable[[], int] | None = None
+    app_pools: Mapping[str, AppPool] = field(default_factory=dict)
+    """Of the applications, those whose bench.toml says that their pool tells."""
 
     def during[T](self, load: Callable[[], T]) -> tuple[T, Observed]:
         """Runs the load between the probes' beginnings and ends; returns what it returned. Raises what a probe met."""
         sampler = Sampler(self.groups, self.proxy, self.pooler, self.seen, self.lock_waits)
         try:
             before = self.postgres.count(self.stored_in) if self.stored_in else 0
+            pools_before = self._pools()
             self.postgres.reset_statements()
             sampler.start()
             threads_before = self._threads()
@@ -77,6 +83,7 @@ class Observer:
                     series = sampler.stop()
                     met = self.trip.stop() if self.trip else None
             threads = self._threads()
+            pools = self._pools()
             observed = Observed(
                 series=series,
                 statements=self.postgres.statements(),
@@ -84,6 +91,9 @@ class Observer:
                 db_rtt_ms=met,
                 stored_rows=self.postgres.count(self.stored_in) - before if self.stored_in else None,
                 busiest_thread_s={app: _busiest(threads_before[app], threads[app]) for app in self.apps},
+                app_pools={
+                    app: PoolUse(pools_before[app], pools[app]) for app in pools_before.keys() & pools
+                },
             )
         finally:
             if self.proxy:
@@ -94,6 +104,11 @@ class Observer:
 
     def _threads(self) -> dict[str, dict[int, float]]:
         return {app: self.groups[app].thread_cpu_s(TICKS_PER_S) for app in self.apps}
+
+    def _pools(self) -> dict[str, PoolCounters]:
+        """The counters of each pool that tells with the knobs of this start. Asked for while no load runs."""
+        told = {app: pool.read() for app, pool in self.app_pools.items()}
+        return {app: counters for app, counters in told.items() if counters is not None}
 
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
@@ -123,6 +138,7 @@ def judged(
         began_s=began_s,
         series=seen.series,
         busiest_thread_s=seen.busiest_thread_s["app"],
+        app_pool=seen.app_pools.get("app"),
         statements=seen.statements,
         probes=prober.asked,
         probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],

@@ -168,6 +168,9 @@ class Window(Part):
     db_rtt_ms: DbRtt | None = None
     lock_waits_mean: Number | None = None
     """So many of the application's database connections waited for a lock in the mean of the samples."""
+    app_pool_wait_ms: Number | None = None
+    """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
+    counts it; null where it does not tell."""
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

@@ -156,6 +156,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "utilisation_bound_by": "app",
         "db_rtt_ms": None,
         "lock_waits_mean": None,
+        "app_pool_wait_ms": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

@@ -123,6 +123,7 @@ def test_a_good_bench_toml(made: Path) -> None:
     [found] = Catalog(made).implementations.values()
     assert (found.name, found.title, found.model, found.stack) == ("one", "T", "async", ["a"])
     assert not found.hidden
+    assert not found.pool_tells
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,7 @@ def test_a_good_bench_toml(made: Path) -> None:
         (BENCH.replace('["a"]', '["a", 3]'), "stack -> 1: Input should be a valid string"),
         (BENCH + 'modle = "x"', "modle: Extra inputs are not permitted"),
         (BENCH + '[defaults]\nWORKERS = "many"', "defaults -> WORKERS: String should match pattern"),
+        (BENCH + 'pool_tells = "at times"', "pool_tells: Input should be a valid boolean"),
         (
             BENCH + "[unsupported.knobs]\nTHREADS = 1",
             "unsupported -> knobs -> THREADS: Input should be a valid string",

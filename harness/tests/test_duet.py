@@ -17,7 +17,7 @@ BOTH = {"A": EXPECTED, "B": EXPECTED}
 
 def observed(calls: int, stored_rows: int | None = None) -> Observed:
     statements = {name: Statement(calls=calls, rows=calls) for name in STATEMENTS}
-    return Observed(Series(), statements, None, None, stored_rows, {})
+    return Observed(Series(), statements, None, None, stored_rows, {}, {})
 
 
 @pytest.fixture

@@ -119,6 +119,7 @@ def test_every_injected_limit_has_a_tag_that_a_report_can_say() -> None:
         "generator",
         "latency-bound",
         "pool-wait",
+        "pool-wait",
         "proxy",
         "thread-pool",
     ]
@@ -130,13 +131,34 @@ def test_neighbours_have_different_tags() -> None:
     assert all(tag != other for tag, other in zip(tags, [*tags[1:], tags[0]], strict=True))
 
 
-def test_the_right_tag_for_another_reason_is_not_right() -> None:
-    [locked] = [limit for limit in attribution.LIMITS if limit.says]
-    reasons = {"14 of 20 database connections wait for a lock in the mean": True, "db 0.99 of 1 cores": False}
-    for reason, right in reasons.items():
-        found = seen(good_window(bottleneck="database", evidence=["app 0.1", reason]))
-        assert (attribution.named(found, locked.says) == locked.tag) == right
-        assert attribution.named(found) == "database"
+APP_POOL = "requests wait 95.0 of 100.0 ms (95%) for a connection of the application's own pool"
+PGBOUNCER = "requests wait 95.0 of 100.0 ms (95%) for a server connection in PgBouncer"
+INFERRED = "20 connections share 1 database connections, and no CPU is exhausted"
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        (
+            "a locked table",
+            "14 of 20 database connections wait for a lock in the mean",
+            ["db 0.99 of 1 cores"],
+        ),
+        ("PgBouncer with one connection", PGBOUNCER, [APP_POOL, INFERRED]),
+        ("the application's pool with one connection", APP_POOL, [PGBOUNCER, INFERRED]),
+    ],
+)
+def test_the_right_tag_for_another_reason_is_not_right(name: str, right: str, wrong: list[str]) -> None:
+    [limit] = [limit for limit in attribution.LIMITS if limit.name == name]
+    for reason in (right, *wrong):
+        found = seen(good_window(bottleneck=limit.tag, evidence=["app 0.1", reason]))
+        assert (attribution.named(found, limit.says) == limit.tag) == (reason == right)
+        assert attribution.named(found) == limit.tag
+
+
+def test_every_reason_that_must_be_said_is_tried() -> None:
+    """Above: a tag that several limits have says which of them it was."""
+    assert len([limit for limit in attribution.LIMITS if limit.says]) == 3
 
 
 # ---- comparing ----

@@ -30,6 +30,13 @@ def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: st
     assert Environment().pool_size == share
 
 
+@pytest.mark.parametrize(("workers", "persistent", "tells"), [("1", "1", True), ("2", "1", False), ("1", "0", False)])
+def test_one_pool_tells(monkeypatch: pytest.MonkeyPatch, workers: str, persistent: str, tells: bool) -> None:
+    monkeypatch.setenv("WORKERS", workers)
+    monkeypatch.setenv("DB_PERSISTENT", persistent)
+    assert Environment().pool_tells is tells
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

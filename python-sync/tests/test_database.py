@@ -8,8 +8,9 @@ import pytest
 from django.db import OperationalError, ProgrammingError
 
 from recipes import database
-from recipes.database import open_cursor, set_time_zone
+from recipes.database import open_cursor, pool_use, set_time_zone
 from recipes.errors import DatabaseUnavailable, NotFound
+from recipes.models import PoolUse
 
 
 @pytest.fixture
@@ -40,6 +41,18 @@ def test_a_connection_that_failed_is_not_used_again(connection: MagicMock) -> No
         raise OperationalError("terminating connection due to administrator command")
     assert isinstance(raised.value.__cause__, OperationalError)
     connection.connection.close.assert_called_once_with()
+
+
+@pytest.mark.parametrize(
+    ("stats", "use"),
+    [
+        ({"pool_size": 20}, {"checkouts": 0, "wait_us": 0}),
+        ({"requests_num": 9, "requests_queued": 2, "requests_wait_ms": 31}, {"checkouts": 9, "wait_us": 31_000}),
+    ],
+)
+def test_what_the_pool_has_counted(connection: MagicMock, stats: dict[str, int], use: PoolUse) -> None:
+    connection.pool.get_stats.return_value = stats
+    assert pool_use() == use
 
 
 def test_the_time_zone_is_set_unprepared(connection: MagicMock) -> None:

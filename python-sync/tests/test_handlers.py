@@ -8,7 +8,7 @@ import pytest
 from django.test import Client, RequestFactory
 from rows import BODY, DASHBOARD_BODY, DASHBOARD_ROWS, ROWS
 
-from recipes import inputs, repository
+from recipes import database, handlers, inputs, repository
 from recipes.config import INDEX, MAX_BODY
 from recipes.errors import ApiError, BadRequest, DatabaseUnavailable, NotFound, PayloadTooLarge, Unauthorized
 from recipes.models import Dashboard, Recipe, dashboard_from_rows, recipe_from_rows
@@ -68,6 +68,19 @@ def test_head_is_get_without_body(client: Client, path: str) -> None:
 
 def test_healthz(client: Client) -> None:
     assert client.get("/healthz").content == b'{"status":"ok"}'
+
+
+def test_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "pool_use", lambda: {"checkouts": 3, "wait_us": 4000})
+    response = handlers.pool(RequestFactory().get("/pool"))
+    assert (response.status_code, response.content) == (200, b'{"checkouts":3,"wait_us":4000}')
+    assert response["content-type"] == "application/json"
+
+
+def test_several_processes_do_not_tell(client: Client) -> None:
+    """The tests run with the default of WORKERS: two for each CPU."""
+    for method in ("GET", "POST"):
+        assert client.generic(method, "/pool").status_code == 404
 
 
 @pytest.mark.parametrize("path", READ[:3])

@@ -16,6 +16,7 @@ use tokio_postgres::{Client, Row, Statement};
 use self::manager::{LogErrors, Manager};
 use crate::config::{Config, Prepare, TimeZone};
 use crate::errors::Error;
+use crate::models::PoolUse;
 use crate::queries::Query;
 
 /// Waiting for a connection, including the time to open one.
@@ -49,6 +50,15 @@ impl Database {
             pool,
             reset: config.db_reset && config.db_persistent,
             time_zone: config.db_time_zone,
+        }
+    }
+
+    /// What bb8 counts by itself. A wait that ended without a connection is one of them, too.
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        let counted = self.pool.state().statistics;
+        PoolUse {
+            checkouts: counted.get_direct + counted.get_waited + counted.get_timed_out,
+            wait_us: counted.get_wait_time.as_micros(),
         }
     }
 

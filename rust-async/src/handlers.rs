@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::config::Config;
 use crate::errors::Error;
 use crate::extractors::{Delay, JsonBody, LimitedBody, RecipeId, SessionKey, UserId};
-use crate::models::{Dashboard, NewNote, NoteCreated, Recipe};
+use crate::models::{Dashboard, NewNote, NoteCreated, PoolUse, Recipe};
 use crate::repository::{Repository, Wanted};
 use crate::users::{UserData, Users};
 use crate::work::{self, Offload};
@@ -25,6 +25,8 @@ pub(crate) struct App {
     repository: Repository,
     users: Users,
     offload: Offload,
+    /// Whether the pool keeps connections; one that opens them for each request has no use to tell.
+    pub(crate) pool_tells: bool,
 }
 
 impl App {
@@ -33,12 +35,17 @@ impl App {
             repository: Repository::new(config),
             users: Users::default(),
             offload: config.offload,
+            pool_tells: config.db_persistent,
         }
     }
 }
 
 pub(crate) async fn healthz() -> Json<Value> {
     Json(json!({ "status": "ok" }))
+}
+
+pub(crate) async fn pool(State(app): State<Arc<App>>) -> Json<PoolUse> {
+    Json(app.repository.pool_use())
 }
 
 pub(crate) async fn index() -> impl IntoResponse {

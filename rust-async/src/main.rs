@@ -1,6 +1,7 @@
 //! The application, async. Configured by the environment alone (`--help` lists it).
 //!
 //! - `GET /healthz`: alive; never touches the database
+//! - `GET /pool`: how long its pool of database connections was waited for
 //! - `GET /`: a fixed page
 //! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
 //! - `POST /work`: adds numbers, then waits

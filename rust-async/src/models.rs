@@ -163,6 +163,13 @@ pub(crate) struct NoteCreated {
     pub(crate) id: i32,
 }
 
+/// The pool of database connections since the start: how often it was asked for one, and how long that was waited for.
+#[derive(Debug, Serialize)]
+pub(crate) struct PoolUse {
+    pub(crate) checkouts: u64,
+    pub(crate) wait_us: u128,
+}
+
 /// A moment, written in UTC to the whole second: `2024-06-01T12:00:00Z`.
 #[derive(Debug)]
 pub(crate) struct Time(pub(crate) Timestamp);

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 use crate::config::Config;
 use crate::database::{Connection, Database};
 use crate::errors::Error;
-use crate::models::{Dashboard, Recipe, Time};
+use crate::models::{Dashboard, PoolUse, Recipe, Time};
 use crate::queries::Query;
 use crate::rows::{self, RowResult};
 
@@ -42,6 +42,10 @@ impl Repository {
         Self {
             database: Database::new(config),
         }
+    }
+
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        self.database.pool_use()
     }
 
     /// The wanted recipe, if the owner of the session may see it.

@@ -27,7 +27,11 @@ pub(crate) fn router(app: App, access_log: bool) -> Router {
         .delete(handlers::delete_user)
         .post(handlers::create_user_with_id);
     let users = get(handlers::list_users);
-    let router = Router::new()
+    let pool = match app.pool_tells {
+        true => Router::new().route("/pool", get(handlers::pool)),
+        false => Router::new(),
+    };
+    let router = pool
         .route("/healthz", get(handlers::healthz))
         .route("/", index.clone())
         .route("/index.html", index.clone())

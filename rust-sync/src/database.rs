@@ -13,6 +13,7 @@ use r2d2::{HandleError, ManageConnection, Pool, PooledConnection};
 use crate::config::{Config, TimeZone};
 use crate::connection::Connection;
 use crate::errors::Error;
+use crate::pool_use::{Counters, PoolUse};
 use crate::queries::Query;
 
 /// Waiting for a connection.
@@ -31,7 +32,7 @@ pub(crate) struct Database {
 
 #[derive(Debug)]
 enum Source {
-    Pool(Pool<Manager>),
+    Pool(Pool<Manager>, Counters),
     /// For `DB_PERSISTENT=0`, which r2d2 does not know: opened by the thread that needs it.
     Single(Box<Manager>, Arc<Places>),
 }
@@ -43,6 +44,7 @@ impl Database {
             config: bounded(&config.database_url),
             prepare: config.db_prepare,
         };
+        let counters = Counters::default();
         let source = match config.db_persistent {
             true => Source::Pool(
                 Pool::builder()
@@ -53,7 +55,9 @@ impl Database {
                     // A ping at each checkout would be a ninth round trip; see `begin`.
                     .test_on_check_out(false)
                     .error_handler(Box::new(LogErrors))
+                    .event_handler(Box::new(counters.clone()))
                     .build_unchecked(manager),
+                counters,
             ),
             false => {
                 let places = Places::new(config.db_pool_max);
@@ -65,6 +69,14 @@ impl Database {
             reset: config.db_reset && config.db_persistent,
             time_zone: config.db_time_zone,
             attempts: config.db_pool_max,
+        }
+    }
+
+    /// None where there is no pool.
+    pub(crate) fn pool_use(&self) -> Option<PoolUse> {
+        match &self.source {
+            Source::Pool(_, counters) => Some(counters.read()),
+            Source::Single(..) => None,
         }
     }
 
@@ -99,7 +111,7 @@ impl Database {
 
     fn acquire(&self, deadline: Instant) -> Result<Lease, Error> {
         match &self.source {
-            Source::Pool(pool) => {
+            Source::Pool(pool, _) => {
                 let remaining = deadline.saturating_duration_since(Instant::now());
                 let mut connection = pool.get_timeout(remaining).map_err(Error::unavailable)?;
                 connection.idle = false;

@@ -23,6 +23,12 @@ pub(crate) fn healthz() -> Response {
     responses::json(StatusCode::OK, r#"{"status":"ok"}"#)
 }
 
+/// Without a pool this is a path like any other that does not exist.
+pub(crate) fn pool(repository: &Repository) -> Result<Response, Error> {
+    let pool_use = repository.pool_use().ok_or(Error::NotFound)?;
+    json(StatusCode::OK, &pool_use)
+}
+
 pub(crate) fn index() -> Response {
     responses::html(&include_bytes!("../../contract/golden/index.html")[..])
 }

@@ -1,6 +1,7 @@
 //! The application, sync. Configured by the environment alone (`--help` lists it).
 //!
 //! - `GET /healthz`: alive; never touches the database
+//! - `GET /pool`: how long its pool of database connections was waited for
 //! - `GET /`: a fixed page
 //! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
 //! - `POST /work`: adds numbers, then waits
@@ -19,6 +20,7 @@ mod executor;
 mod handlers;
 mod input;
 mod models;
+mod pool_use;
 mod queries;
 mod repository;
 mod responses;

@@ -7,6 +7,7 @@ use crate::connection::Connection;
 use crate::database::Database;
 use crate::errors::Error;
 use crate::models::{Dashboard, Recipe, Time};
+use crate::pool_use::PoolUse;
 use crate::queries::Query;
 use crate::rows::{self, RowResult};
 
@@ -26,6 +27,11 @@ impl Repository {
         Self {
             database: Database::new(config),
         }
+    }
+
+    /// None where there is no pool.
+    pub(crate) fn pool_use(&self) -> Option<PoolUse> {
+        self.database.pool_use()
     }
 
     /// The wanted recipe, if the owner of the session may see it.

@@ -27,6 +27,7 @@ pub(crate) struct Application {
 enum Route {
     Index,
     Healthz,
+    Pool,
     UserCollection,
     User(UserId),
     UserList,
@@ -71,6 +72,8 @@ impl Application {
             ref other => other.clone(),
         };
         match (route, method) {
+            (Route::Pool, Method::GET) => handlers::pool(&self.repository),
+            (Route::Pool, _) if self.repository.pool_use().is_none() => Err(Error::NotFound),
             (Route::Index, Method::GET) => Ok(handlers::index()),
             (Route::Healthz, Method::GET) => Ok(handlers::healthz()),
             (Route::UserCollection, Method::POST) => handlers::create_user(&self.users, request),
@@ -97,6 +100,7 @@ impl Route {
         match segments[..] {
             ["" | "index.html" | "index.htm"] => Some(Self::Index),
             ["healthz"] => Some(Self::Healthz),
+            ["pool"] => Some(Self::Pool),
             ["user"] | ["user", ""] => Some(Self::UserCollection),
             ["user", id] | ["user", id, ""] => {
                 let digits = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
@@ -120,6 +124,7 @@ impl Route {
             Self::User(_) => "GET, HEAD, PUT, DELETE",
             Self::Index
             | Self::Healthz
+            | Self::Pool
             | Self::UserList
             | Self::RandomRecipe
             | Self::Recipe(_)

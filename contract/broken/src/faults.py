@@ -82,6 +82,13 @@ FAULTS = {
     "time-zone-always": "DB_TIME_ZONE is ignored: every request sets the time zone",
     "time-zone-late": "the time zone is set after the session was asked for",
     "time-zone-once": "the time zone is set when a connection is opened, and not for each request",
+    "pool-never-waits": "GET /pool says that no connection was ever waited for",
+    "pool-waits-in-ms": "GET /pool has its wait in milliseconds",
+    "pool-waits-in-use": "GET /pool takes the time that a connection is in use for a wait",
+    "pool-counts-requests": "GET /pool counts all requests, whether they took a connection or not",
+    "pool-tells-text": "GET /pool has its numbers as text",
+    "pool-tells-anyway": "GET /pool is there with DB_PERSISTENT=0, too",
+    "pool-tells-in-part": "with several workers GET /pool counts every second checkout",
     "slow-503": "it takes seven seconds to say that the database is away",
     # connections
     "one-packet-requests": "a head must arrive at once",

@@ -20,15 +20,16 @@ LONGEST = 10_000
 
 
 class Load:
-    """Counts the requests that are being answered."""
+    """Counts the requests that are being answered, and all that there were."""
 
     def __init__(self) -> None:
-        self.busy = 0
+        self.busy = self.begun = 0
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         with self._lock:
             self.busy += 1
+            self.begun += 1
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,6 +51,24 @@ class Pages:
         """GET /"""
         body = INDEX.strip() if self._fault == "wrong-page" else INDEX
         return Answer(200, body, "text/html" if self._fault == "page-type" else HTML)
+
+
+class PoolUse:
+    """What the pool has counted."""
+
+    def __init__(self, pool: Pool, load: Load, fault: str) -> None:
+        self._pool, self._load, self._fault = pool, load, fault
+
+    def read(self) -> Answer:
+        """GET /pool"""
+        checkouts, wait_s = self._pool.use()
+        if self._fault == "pool-counts-requests":
+            checkouts = self._load.begun
+        scale = {"pool-never-waits": 0, "pool-waits-in-ms": 1e3}.get(self._fault, 1e6)
+        use = {"checkouts": checkouts, "wait_us": int(wait_s * scale)}
+        if self._fault == "pool-tells-text":
+            return Answer(200, encode({name: str(number) for name, number in use.items()}, self._fault))
+        return Answer(200, encode(use, self._fault))
 
 
 class Notes:

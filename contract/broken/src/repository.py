@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,11 +36,20 @@ class Pool:
         self._idle: list[Connection] = []
         unbounded = config.fault == "pool-unbounded"
         self._free = threading.BoundedSemaphore(10_000 if unbounded else config.pool_max)
+        self._counting = threading.Lock()
+        self._part = 2 if config.fault == "pool-tells-in-part" and config.workers > 1 else 1
+        self.tells = config.persistent or config.fault == "pool-tells-anyway"
+        self.checkouts, self.wait_s = 0, 0.0
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lends a connection; raises Unavailable for any failure of the database."""
-        if not self._free.acquire(timeout=WAIT_S):
+        began = time.monotonic()
+        free = self._free.acquire(timeout=WAIT_S)
+        with self._counting:
+            self.checkouts += 1
+            self.wait_s += time.monotonic() - began
+        if not free:
             raise Unavailable
         connection = None
         try:
@@ -59,7 +69,15 @@ class Pool:
                 self._give_back(connection)
             raise
         finally:
+            if self._config.fault == "pool-waits-in-use":
+                with self._counting:
+                    self.wait_s += time.monotonic() - began
             self._free.release()
+
+    def use(self) -> tuple[int, float]:
+        """How often a connection was asked for, and how many seconds that was waited for in all."""
+        with self._counting:
+            return self.checkouts // self._part, self.wait_s
 
     def _open(self) -> Connection:
         threshold = 0 if self._config.prepare else None

@@ -67,6 +67,9 @@ class Application:
             ("/api/v1/recipes/([^/]+)/notes", "POST", notes.write),
             ("/api/v1/dashboard", reads, dashboard.read),
         ]
+        if pool.tells:
+            use = handlers.PoolUse(pool, load, fault)
+            table.append(("/pool", reads, lambda request, match: use.read()))
         self._table = [(re.compile(path), allow, handler) for path, allow, handler in table]
 
     def answer(self, request: Request) -> Answer:

@@ -16,6 +16,8 @@ class Implementation:
 
     name: str
     model: str = "sync"
+    # Whether GET /pool says how long connections were waited for.
+    pool_tells: bool = False
     # What bench.toml names under [unsupported], each with its reason.
     knobs: Mapping[str, str] = field(default_factory=dict)
     scenarios: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +51,9 @@ def load(name: str) -> Implementation:
     text = _read(path)
     unsupported = text.get("unsupported", {})
     knobs, scenarios, checks = (unsupported.get(kind, {}) for kind in ("knobs", "scenarios", "checks"))
-    return Implementation(name, text.get("model", "sync"), knobs, scenarios, checks)
+    return Implementation(
+        name, text.get("model", "sync"), bool(text.get("pool_tells")), knobs, scenarios, checks
+    )
 
 
 def knobs() -> dict[str, list[str]]:

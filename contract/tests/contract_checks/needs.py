@@ -1,4 +1,4 @@
-"""Ties a check to what it is about: a knob, scenarios, a concurrency model."""
+"""Ties a check to what it is about: a knob, scenarios, a concurrency model, a pool that tells."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,6 +16,11 @@ def needs(*knobs: str) -> Callable[[Function], Function]:
 def for_scenario(*scenarios: str) -> Callable[[Function], Function]:
     """Marks a check as one of these scenarios: it is skipped where bench.toml says one is unsupported."""
     return _mark("scenarios", scenarios)
+
+
+def where_pool_tells[Check: Callable[..., None]](check: Check) -> Check:
+    """Marks a check as one of `GET /pool`: it is skipped unless bench.toml says `pool_tells`."""
+    return _mark("pool_tells", True)(check)
 
 
 def for_model(model: str) -> Callable[[Function], Function]:
@@ -46,6 +51,8 @@ def unsupported(check: Callable[..., None], implementation: Implementation) -> s
         for name in names:
             if name in reasons:
                 return f"{name}: {reasons[name]}"
+    if getattr(check, "pool_tells", False) and not implementation.pool_tells:
+        return "bench.toml does not say pool_tells"
     return None
 
 

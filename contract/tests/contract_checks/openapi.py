@@ -90,8 +90,10 @@ def _amend(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> Non
 def check_openapi(backend: Backend, examples: int = EXAMPLES) -> None:
     """Every status, header, content type and body is one that the document allows for the request."""
     statuses: Counter[int] = Counter()
+    # There with some settings only, and not with every implementation: pool.py knows when.
+    absent = [] if backend.get("/pool").status == 200 else [{"include-path": "/pool", "enabled": False}]
     with cleared(backend.stack):
-        _run(load(backend.url, examples, backend.implementation.scenarios), statuses)
+        _run(load(backend.url, examples, backend.implementation.scenarios, absent), statuses)
     # A run that reached nothing would be green as well.
     serves = backend.implementation.serves
     expected = {405} | {status for status, scenarios in REACHED.items() if any(map(serves, scenarios))}

@@ -102,6 +102,7 @@ LIMITS = [
         variables=POOL,
         scenario="recipe",
         sql=SLOW,
+        says="in PgBouncer",
     ),
     Limit(
         "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
@@ -115,6 +116,16 @@ LIMITS = [
         hogs=1,
         hog=LOCK,
         says="wait for a lock",
+    ),
+    Limit(
+        "the application's pool with one connection",
+        "pool-wait",
+        None,
+        implementation=FAST,
+        knobs={"DB_POOL_MAX": "1"},
+        scenario="recipe",
+        sql=SLOW,
+        says="the application's own pool",
     ),
 ]
 """Those with a pool of one are in this order because a slow statement stays slow until the next start. Neighbours

@@ -75,6 +75,11 @@ class Environment(BaseSettings):
         """The connections of one worker: its part of DB_POOL_MAX, at least one."""
         return max(1, self.db_pool_max // self.workers)
 
+    @property
+    def pool_tells(self) -> bool:
+        """Whether there is one pool, and its counts are those of the whole container."""
+        return self.db_persistent and self.workers == 1
+
 
 def load() -> Environment:
     """Ends the process with one line per bad variable and exit code 2. The value is not repeated: it may be secret."""

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from select import POLLIN, poll
 from threading import BoundedSemaphore
+from typing import cast
 
 from django.db import Error, InterfaceError, OperationalError, connection
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
 from recipes.config import ACQUIRE_TIMEOUT_S, env
 from recipes.errors import DatabaseUnavailable
+from recipes.models import PoolUse
 
 slots = BoundedSemaphore(env.pool_size)
 
@@ -49,6 +52,16 @@ def connect() -> None:
     while is_readable(connection.connection.fileno()):
         discard()
         connection.ensure_connection()
+
+
+def pool_use() -> PoolUse:
+    """What the pool has counted since this process started; it counts waits in whole milliseconds, rounded down.
+
+    https://www.psycopg.org/psycopg3/docs/advanced/pool.html#pool-stats
+    """
+    stats: dict[str, int] = cast(DatabaseWrapper, connection).pool.get_stats()
+    # What never happened has no key.
+    return {"checkouts": stats.get("requests_num", 0), "wait_us": 1000 * stats.get("requests_wait_ms", 0)}
 
 
 def set_time_zone() -> None:

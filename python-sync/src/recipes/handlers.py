@@ -5,7 +5,7 @@ import time
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
-from recipes import inputs, repository
+from recipes import database, inputs, repository
 from recipes.config import INDEX
 from recipes.responses import HTMLResponse, JSONResponse, TextResponse
 
@@ -13,6 +13,11 @@ from recipes.responses import HTMLResponse, JSONResponse, TextResponse
 @require_safe
 def healthz(_: HttpRequest) -> HttpResponse:
     return JSONResponse({"status": "ok"})
+
+
+@require_safe
+def pool(_: HttpRequest) -> HttpResponse:
+    return JSONResponse(database.pool_use())
 
 
 @require_safe

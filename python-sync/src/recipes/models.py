@@ -126,6 +126,11 @@ class Dashboard(TypedDict):
     events: list[RecentEvent]
 
 
+class PoolUse(TypedDict):
+    checkouts: int
+    wait_us: int
+
+
 def recipe_from_rows(
     recipe: Row, *, ingredients: Rows, steps: Rows, sections: Rows, notes: Rows, reactions: Rows, timeline_events: Rows
 ) -> Recipe:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from recipes import errors, handlers
+from recipes.config import env
 
 urlpatterns = [
     path("", handlers.index),
@@ -15,6 +16,8 @@ urlpatterns = [
     path("api/v1/recipes/<str:text>/notes", handlers.write_note),
     path("api/v1/dashboard", handlers.dashboard),
 ]
+if env.pool_tells:
+    urlpatterns.append(path("pool", handlers.pool))
 handler400 = errors.on_suspicious_request
 handler404 = errors.on_unknown_path
 handler500 = errors.on_exception

@@ -7,11 +7,16 @@ use tower::ServiceExt;
 use super::*;
 use crate::config::Config;
 
-/// The database is a Unix socket that does not exist.
 fn app() -> Router {
+    app_with("--db-persistent=1")
+}
+
+/// The database is a Unix socket that does not exist.
+fn app_with(setting: &str) -> Router {
     let config = Config::parse_from([
         "rust-async",
         "--database-url=postgresql://app@%2Fnonexistent/tandem?sslmode=disable",
+        setting,
     ]);
     router(App::new(&config), true)
 }
@@ -89,6 +94,7 @@ async fn other_methods_are_told_which_are_allowed() {
     for (request, allowed) in [
         ("DELETE /healthz", "GET, HEAD"),
         ("POST /index.html", "GET, HEAD"),
+        ("POST /pool", "GET, HEAD"),
         ("GET /user", "POST"),
         ("HEAD /user/", "POST"),
         ("PATCH /user/7/", "GET, HEAD, PUT, DELETE"),
@@ -153,6 +159,29 @@ async fn head_is_get_without_the_body() {
     let (status, headers, body) = get("HEAD /healthz").await;
     assert_eq!((status, body.as_str()), (200, ""));
     assert_eq!(headers["content-length"], "15");
+}
+
+#[tokio::test]
+async fn the_pool_tells_where_it_keeps_connections() {
+    let (status, headers, body) = get("GET /pool").await;
+    assert_eq!(
+        (status, body.as_str()),
+        (200, r#"{"checkouts":0,"wait_us":0}"#)
+    );
+    assert_eq!(headers["content-type"], "application/json");
+    for request in ["GET /pool", "POST /pool"] {
+        let (status, ..) = send(&app_with("--db-persistent=0"), request, Body::empty()).await;
+        assert_eq!(status, 404, "{request}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_in_vain_is_told_as_well() {
+    let app = app();
+    let (status, ..) = send(&app, "GET /api/v1/recipes as k", Body::empty()).await;
+    assert_eq!(status, 503);
+    let (_, _, body) = send(&app, "GET /pool", Body::empty()).await;
+    assert!(body.starts_with(r#"{"checkouts":1,"wait_us":"#), "{body}");
 }
 
 #[tokio::test(start_paused = true)]

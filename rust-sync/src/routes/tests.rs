@@ -8,10 +8,15 @@ use hyper::header::{ALLOW, CONTENT_TYPE, COOKIE};
 
 use super::*;
 
-/// The database is a Unix socket that does not exist.
 fn application() -> Application {
+    application_with("--db-persistent=1")
+}
+
+/// The database is a Unix socket that does not exist.
+fn application_with(setting: &str) -> Application {
     Application::new(&Config::parse_from([
         "rust-sync",
+        setting,
         "--db-pool-max=1",
         "--database-url=postgresql://app@%2Fnonexistent/tandem?sslmode=disable",
     ]))
@@ -53,6 +58,20 @@ fn health_and_page_do_not_need_the_database() {
         let page = sent(path);
         assert_eq!(page.headers()[CONTENT_TYPE], "text/html; charset=utf-8");
         assert!(text(page).starts_with("<!"));
+    }
+}
+
+#[test]
+fn the_pool_tells_where_there_is_one() {
+    let with = application();
+    assert_eq!(
+        send(&with, "GET", "/pool", ""),
+        ok(r#"{"checkouts":0,"wait_us":0}"#)
+    );
+    assert_eq!(send(&with, "POST", "/pool", "").0, 405);
+    let without = application_with("--db-persistent=0");
+    for method in ["GET", "POST"] {
+        assert_eq!(send(&without, method, "/pool", "").0, 404);
     }
 }
 

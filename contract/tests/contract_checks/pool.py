@@ -1,0 +1,171 @@
+"""GET /pool: what an application's own pool tells of the wait for a database connection, where bench.toml says so."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from contract_checks.backend import Backend
+from contract_checks.dashboard import PATH as DASHBOARD
+from contract_checks.database_knobs import ask
+from contract_checks.errors import assert_error
+from contract_checks.golden import RECIPES, assert_golden, session
+from contract_checks.needs import for_scenario, needs, where_pool_tells
+from contract_checks.paths import READ
+
+PATH = "/pool"
+KEY = session(1)
+N = 12
+CLIENTS = 8  # fewer than any implementation has threads
+HELD_S = 0.6  # well below the 1.5 s that a request waits for a connection
+LOCK = "lock table user_sessions_session in access exclusive mode"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What the pool has counted; of two moments the difference is of interest."""
+
+    checkouts: int
+    wait_us: int
+
+    def since(self, before: Use) -> Use:
+        return Use(self.checkouts - before.checkouts, self.wait_us - before.wait_us)
+
+
+def told(backend: Backend) -> Use:
+    """What GET /pool says, on a connection of its own; fails unless it says it as the contract has it."""
+    answer = backend.request("GET", PATH, [(b"connection", b"close")])
+    assert answer.status == 200, f"GET {PATH}, which bench.toml declares: {answer}"
+    assert answer.headers.get("content-type") == "application/json", f"GET {PATH}: {answer}"
+    body = json.loads(answer.body)
+    right = isinstance(body, dict) and list(body) == ["checkouts", "wait_us"]
+    right = right and all(type(number) is int and number >= 0 for number in body.values())
+    assert right, f"GET {PATH} is not two counts: {answer}"
+    assert answer.body == json.dumps(body, separators=(",", ":")).encode(), (
+        f"GET {PATH} is not compact: {answer}"
+    )
+    return Use(**body)
+
+
+@where_pool_tells
+@for_scenario("recipe")
+def check_pool_checkouts(backend: Backend) -> None:
+    """Whoever asks the database takes a connection, and nobody else does; other methods are refused as anywhere."""
+    with backend.variant(**backend.implementation.honours(WORKERS="1")) as variant:
+        ask(variant, 3)
+        before = told(variant)
+        ask(variant, N)
+        grown = told(variant).since(before)
+        assert grown.checkouts == N, f"{N} recipes, one after the other: {grown}"
+        before = told(variant)
+        assert_error(variant.get(f"{RECIPES}/1", "unknown"), 401, what="an unknown session")
+        grown = told(variant).since(before)
+        assert grown.checkouts == 1, f"a session that the database does not know: {grown}"
+        if variant.implementation.serves("fan-out"):
+            before = told(variant)
+            assert variant.get(DASHBOARD, KEY).status == 200
+            grown = told(variant).since(before)
+            assert 1 <= grown.checkouts <= 5, f"a dashboard, of five statements: {grown}"
+        before = told(variant)
+        _ask_without_database(variant)
+        grown = told(variant).since(before)
+        assert grown.checkouts == 0, f"requests that need no database: {grown}"
+        _assert_methods(variant)
+
+
+def _ask_without_database(backend: Backend) -> None:
+    assert backend.get("/healthz").status == 200
+    assert_error(backend.get("/nothing"), 404, what="/nothing")
+    assert_error(backend.get(f"{RECIPES}/0", KEY), 400, what="a bad id")
+    assert_error(backend.get(f"{RECIPES}/1"), 401, what="no session")
+    if backend.implementation.serves("index"):
+        assert backend.get("/").status == 200
+    if backend.implementation.serves("work"):
+        assert backend.request("POST", "/work", (), b"[1]").status == 200
+
+
+def _assert_methods(backend: Backend) -> None:
+    head = backend.request("HEAD", PATH)
+    assert (head.status, head.body) == (200, b""), f"HEAD {PATH}: {head}"
+    for method in ("POST", "PUT", "DELETE"):
+        answer = backend.request(method, PATH)
+        assert_error(answer, 405, what=f"{method} {PATH}")
+        allow = sorted(word.strip() for word in answer.headers.get("allow", "").split(","))
+        assert allow == sorted(READ), f"{method} {PATH}: Allow is {answer.headers.get('allow')!r}"
+
+
+@where_pool_tells
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_pool_wait(backend: Backend) -> None:
+    """With one connection the others wait as long as it is held, together as Little's law has it; one alone never waits."""
+    honoured = backend.implementation.honours(WORKERS="1")
+    with backend.variant(DB_POOL_MAX="1", **honoured) as variant:
+        ask(variant, 3)
+        _, alone = _while_locked(variant, 1)
+        took_s, together = _while_locked(variant, CLIENTS)
+    held = f"the database let nobody on for {HELD_S} s"
+    assert alone.checkouts == 1, f"{held}, one client: {alone}"
+    assert alone.wait_us <= HELD_S * 1e6 / 10, f"{held}, one client, which has the connection: {alone}"
+    assert together.checkouts == CLIENTS, f"{held}, {CLIENTS} clients: {together}"
+    # All but one wait that long, and some longer. Half of it is left for clients that come late.
+    least_us, most_us = (CLIENTS - 1) * HELD_S * 1e6 / 2, CLIENTS * took_s * 1e6
+    assert least_us <= together.wait_us <= most_us, (
+        f"{held}, DB_POOL_MAX=1 and {CLIENTS} clients: {together}; they waited for {least_us:.0f} us at the least"
+        f" and {most_us:.0f} us at the most"
+    )
+
+
+def _while_locked(backend: Backend, clients: int) -> tuple[float, Use]:
+    """So many requests at once, each of which stops at its first statement for HELD_S; how long all took, in seconds."""
+    before = told(backend)
+    with ThreadPoolExecutor(clients) as pool:
+        with backend.stack.connect() as owner, owner.transaction():
+            owner.execute(LOCK)
+            began = time.monotonic()
+            waiting = [pool.submit(backend.get, f"{RECIPES}/1", KEY) for _ in range(clients)]
+            time.sleep(HELD_S)
+        for answer in waiting:
+            assert_golden(answer.result(), 1)
+        took_s = time.monotonic() - began
+    return took_s, told(backend).since(before)
+
+
+def check_pool_not_told(backend: Backend) -> None:
+    """Without a pool that counts for all there is no such path: undeclared, DB_PERSISTENT=0, or several processes."""
+    implementation = backend.implementation
+    if not implementation.pool_tells:
+        _assert_absent(backend, "which bench.toml does not declare")
+        return
+    alone = implementation.honours(WORKERS="1")
+    if implementation.honours(DB_PERSISTENT="0"):
+        with backend.variant(DB_PERSISTENT="0", **alone) as variant:
+            _assert_absent(variant, "with DB_PERSISTENT=0")
+    if implementation.honours(WORKERS="2"):
+        with backend.variant(WORKERS="2") as variant:
+            if variant.get(PATH).status == 404:
+                _assert_absent(variant, "with WORKERS=2")
+            else:
+                _assert_whole(variant)
+
+
+def _assert_absent(backend: Backend, why: str) -> None:
+    for method in ("GET", "POST"):
+        assert_error(backend.request(method, PATH), 404, what=f"{method} {PATH}, {why}")
+    head = backend.request("HEAD", PATH)
+    assert head.status == 404, f"HEAD {PATH}, {why}: {head}"
+
+
+def _assert_whole(backend: Backend) -> None:
+    """Whichever of two workers is asked, its counts are those of both."""
+    before = told(backend)
+    for _ in range(N):
+        headers = [(b"cookie", b"sessionid=" + KEY.encode()), (b"connection", b"close")]
+        assert_golden(backend.request("GET", f"{RECIPES}/1", headers), 1)
+    found = [told(backend).since(before).checkouts for _ in range(4)]
+    assert found == [N] * 4, f"WORKERS=2: {N} recipes, and the pool tells {found} checkouts"
+
+
+CHECKS = (check_pool_checkouts, check_pool_wait, check_pool_not_told)

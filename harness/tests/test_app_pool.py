@@ -1,0 +1,256 @@
+"""The application's own pool: what `GET /pool` says, when it is asked, what a window and its bottleneck make of it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar, cast
+
+import httpx
+import pytest
+from harness_samples import good_run, good_window, quiet_roles, role
+from harness_windows import conditions, measured
+
+from tandem.bottleneck import bottleneck
+from tandem.catalog import Catalog
+from tandem.measure import window
+from tandem.observe import Observer
+from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.probes import app_pool
+from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
+from tandem.record import Pooler, Run, Window
+
+OWN = "for a connection of the application's own pool"
+INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"
+
+
+# ---- asking ----
+
+
+class Told(BaseHTTPRequestHandler):
+    """Answers every request with the same."""
+
+    status, body = 200, b""
+    asked: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append((self.path, self.headers["Connection"]))
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, str], PoolCounters | None]]:
+    """What is read from an application that answers with this status and body."""
+    server = HTTPServer(("127.0.0.1", 0), Told)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setattr(app_pool, "PORT", server.server_port)
+
+    def read(status: int, body: str) -> PoolCounters | None:
+        Told.status, Told.body = status, body.encode()
+        Told.asked.clear()
+        return AppPool("127.0.0.1").read()
+
+    yield read
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+Ask = Callable[[int, str], PoolCounters | None]
+
+
+def test_the_counters_of_an_application(ask: Ask) -> None:
+    assert ask(200, '{"checkouts":12,"wait_us":3400}') == PoolCounters(12, 3400)
+    assert Told.asked == [("/pool", "close")]
+
+
+def test_an_application_that_does_not_tell_is_no_error(ask: Ask) -> None:
+    assert ask(404, '{"error":"not found"}') is None
+
+
+@pytest.mark.parametrize("status", [401, 500, 503])
+def test_a_failure_is_not_taken_for_a_pool_that_does_not_tell(ask: Ask, status: int) -> None:
+    with pytest.raises(httpx.HTTPStatusError):
+        ask(status, '{"checkouts":12,"wait_us":3400}')
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "null",
+        "{}",
+        '{"checkouts":1}',
+        '{"checkouts":1,"wait_us":1.5}',
+        '{"checkouts":true,"wait_us":0}',
+    ],
+)
+def test_another_shape_is_refused(body: str) -> None:
+    with pytest.raises(KeyError, match="GET /pool says"):
+        parse(body)
+
+
+# ---- the window ----
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "mean_ms"),
+    [
+        (PoolCounters(100, 5_000), PoolCounters(300, 405_000), 2.0),
+        (PoolCounters(100, 5_000), PoolCounters(300, 5_000), 0.0),
+        (PoolCounters(100, 5_000), PoolCounters(100, 5_000), None),
+        (PoolCounters(300, 5_000), PoolCounters(100, 9_000), None),
+        (PoolCounters(100, 5_000), PoolCounters(300, 4_000), None),
+    ],
+    ids=["waited", "never waited", "no checkout", "another process", "counts began anew"],
+)
+def test_the_mean_wait_per_checkout(before: PoolCounters, after: PoolCounters, mean_ms: float | None) -> None:
+    found = window(measured(app_pool=PoolUse(before, after)), conditions())
+    assert found.app_pool_wait_ms == mean_ms
+
+
+def test_a_pool_that_does_not_tell_has_no_figure() -> None:
+    assert window(measured(), conditions()).app_pool_wait_ms is None
+
+
+def test_records_from_before_stay_readable() -> None:
+    run = good_run().model_dump(mode="json")
+    for trial in run["trials"]:
+        for load in ("closed", "open"):
+            del trial[load]["app_pool_wait_ms"]
+    [closed, *_] = [trial.closed for trial in Run.model_validate(run).trials]
+    assert closed is not None
+    assert closed.app_pool_wait_ms is None
+    told = closed.model_copy(update={"app_pool_wait_ms": 1.25})
+    assert Window.model_validate_json(told.model_dump_json()) == told
+
+
+# ---- when it is asked ----
+
+
+class Silent:
+    """Stands for whatever else watches a load: writes down its calls, and answers what the test says."""
+
+    def __init__(self, done: list[str], **answers: Any) -> None:
+        self._done, self._answers = done, answers
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*_: Any) -> Any:
+            self._done.append(name)
+            return self._answers.get(name)
+
+        return call
+
+
+def watched(done: list[str], pools: dict[str, Any]) -> dict[str, PoolUse]:
+    """What is seen of pools around a load; done: gets what happened, in order."""
+    other = cast(Any, Silent([], statements={}))
+    observer = Observer({}, [], None, None, other, [], other, None, None, lambda *_: None, None, pools)
+    _, seen = observer.during(lambda: done.append("load"))
+    return seen.app_pools
+
+
+def test_a_pool_is_asked_before_and_after_the_load_and_not_during_it() -> None:
+    done: list[str] = []
+    told = Silent(done, read=PoolCounters(5, 6))
+    assert watched(done, {"app": told}) == {"app": PoolUse(PoolCounters(5, 6), PoolCounters(5, 6))}
+    assert done == ["read", "load", "read"]
+
+
+def test_only_the_applications_that_tell_are_known() -> None:
+    done: list[str] = []
+    pools = {"app": Silent(done, read=None), "app 2": Silent(done, read=PoolCounters(1, 2))}
+    assert watched(done, pools).keys() == {"app 2"}
+    assert watched(done, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("implementation", "scenario", "asked"),
+    [
+        ("rust-async", "recipes", True),
+        ("rust-async", "index", False),
+        ("rust-sync", "note-write", True),
+        ("python-sync", "fan-out", True),
+        ("python-async", "recipes", False),
+        ("node", "recipes", False),
+    ],
+)
+def test_what_declares_it_is_asked_where_there_are_statements(
+    real: Catalog, implementation: str, scenario: str, asked: bool
+) -> None:
+    under = Conditions(real, DEFAULT_TOPOLOGY, "shared", real.plans["smoke"], {})
+    found = real.implementation(implementation)
+    cell = under.cell(found, real.scenarios[scenario], real.effective_knobs(found, 1, {}))
+    assert cell.pool_tells is asked
+
+
+# ---- the bottleneck ----
+
+
+def pooler(wait_us: float | None) -> Pooler:
+    found = good_window().pooler
+    assert found is not None
+    return found.model_copy(update={"wait_us_per_query": wait_us})
+
+
+@pytest.mark.parametrize("usable", [20, 50])
+@pytest.mark.parametrize(
+    ("wait_ms", "tag"), [(1.01, "pool-wait"), (0.99, "latency-bound"), (0.0, "latency-bound")]
+)
+def test_what_the_pool_tells_wins_over_what_is_inferred(usable: int, wait_ms: float, tag: str) -> None:
+    """A fifth of 5 ms. With fewer connections than clients it would be inferred that they wait."""
+    told, evidence = bottleneck(good_window(app_pool_wait_ms=wait_ms, pooler=None), usable)
+    assert told == tag
+    assert INFERRED not in evidence
+    assert sum(OWN in line for line in evidence) == 1
+    assert (OWN in evidence[-1]) == (tag == "pool-wait")
+
+
+def test_it_is_inferred_where_the_pool_does_not_tell() -> None:
+    told, evidence = bottleneck(good_window(pooler=None), 20)
+    assert (told, evidence[-1]) == ("pool-wait", INFERRED)
+    assert not any(OWN in line for line in evidence)
+
+
+def test_the_evidence_says_how_much_of_the_service_time_is_waited() -> None:
+    _, evidence = bottleneck(good_window(app_pool_wait_ms=3.0), 50)
+    assert evidence[-1] == f"requests wait 3.0 of 5.0 ms (60%) {OWN}"
+
+
+@pytest.mark.parametrize(
+    ("own_ms", "pooler_us", "where"),
+    [(3.0, 10.0, [OWN]), (0.1, 500.0, ["in PgBouncer"]), (3.0, 500.0, [OWN, "in PgBouncer"])],
+)
+def test_which_pool_waits(own_ms: float, pooler_us: float, where: list[str]) -> None:
+    told, evidence = bottleneck(good_window(app_pool_wait_ms=own_ms, pooler=pooler(pooler_us)), 50)
+    assert told == "pool-wait"
+    assert all(line.endswith(place) for line, place in zip(evidence[-len(where) :], where, strict=True))
+    assert sum(OWN in line for line in evidence) == 1
+
+
+def test_an_exhausted_resource_is_named_first_and_the_wait_still_told() -> None:
+    busy = quiet_roles(db=role(0.95, "2"))
+    for found, tag in (
+        (good_window(roles=busy, app_pool_wait_ms=3.0), "database"),
+        (good_window(lock_waits_mean=15.0, app_pool_wait_ms=3.0), "database"),
+        (good_window("open", app_pool_wait_ms=3.0), "offered-load"),
+    ):
+        told, evidence = bottleneck(found, 50)
+        assert told == tag
+        assert f"requests wait 3.0 of 5.0 ms (60%) {OWN}" in evidence
+
+
+def test_handler_threads_are_named_where_the_pool_is_not_waited_for() -> None:
+    """A sync model: ten threads, twenty connections. By number alone the pool would be blamed."""
+    assert bottleneck(good_window(app_pool_wait_ms=0.0), 10, 10)[0] == "thread-pool"
+    assert bottleneck(good_window(), 10, 10)[0] == "pool-wait"
+
+
+def test_a_scenario_without_statements_has_no_such_bottleneck() -> None:
+    assert bottleneck(good_window(app_pool_wait_ms=3.0), None)[0] == "latency-bound"
