@@ -1,5 +1,6 @@
 """The application's own pool: what `GET /pool` says, when it is asked, what a window and its bottleneck make of it."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -71,6 +72,16 @@ def test_the_counters_of_an_application(ask: Ask) -> None:
 
 def test_an_application_that_does_not_tell_is_no_error(ask: Ask) -> None:
     assert ask(404, '{"error":"not found"}') is None
+
+
+def test_an_application_that_does_not_answer_in_time_costs_only_the_figure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(app_pool, "PORT", silent.getsockname()[1])
+        monkeypatch.setattr(app_pool, "TIMEOUT_S", 0.1)
+        assert AppPool("127.0.0.1").read() is None
+    assert AppPool("127.0.0.1").read() is None, "refused"
 
 
 @pytest.mark.parametrize("status", [401, 500, 503])
