@@ -121,7 +121,7 @@ def _app_pool(window: Window) -> list[str]:
     if waited_ms is None or not mean_ms:
         return []
     share = f"{waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%})"
-    return [f"requests wait {share} for a connection of the application's own pool"]
+    return [f"a checkout waits {share} for a connection of the application's own pool"]
 
 
 def _pool_wait(window: Window, db_pool_usable: int | None) -> list[str]:

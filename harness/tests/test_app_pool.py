@@ -231,7 +231,7 @@ def test_it_is_inferred_where_the_pool_does_not_tell() -> None:
 
 def test_the_evidence_says_how_much_of_the_service_time_is_waited() -> None:
     _, evidence = bottleneck(good_window(app_pool_wait_ms=3.0), 50)
-    assert evidence[-1] == f"requests wait 3.0 of 5.0 ms (60%) {OWN}"
+    assert evidence[-1] == f"a checkout waits 3.0 of 5.0 ms (60%) {OWN}"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_an_exhausted_resource_is_named_first_and_the_wait_still_told() -> None:
     ):
         told, evidence = bottleneck(found, 50)
         assert told == tag
-        assert f"requests wait 3.0 of 5.0 ms (60%) {OWN}" in evidence
+        assert f"a checkout waits 3.0 of 5.0 ms (60%) {OWN}" in evidence
 
 
 def test_handler_threads_are_named_where_the_pool_is_not_waited_for() -> None:

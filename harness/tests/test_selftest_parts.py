@@ -131,7 +131,7 @@ def test_neighbours_have_different_tags() -> None:
     assert all(tag != other for tag, other in zip(tags, [*tags[1:], tags[0]], strict=True))
 
 
-APP_POOL = "requests wait 95.0 of 100.0 ms (95%) for a connection of the application's own pool"
+APP_POOL = "a checkout waits 95.0 of 100.0 ms (95%) for a connection of the application's own pool"
 PGBOUNCER = "requests wait 95.0 of 100.0 ms (95%) for a server connection in PgBouncer"
 INFERRED = "20 connections share 1 database connections, and no CPU is exhausted"
 
