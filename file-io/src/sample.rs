@@ -103,20 +103,15 @@ fn unix_nanos() -> u128 {
 mod tests {
     use super::*;
 
-    fn made(parent: &Path, case: Case) -> Sample {
+    fn made(parent: &Path, files: u32, lines: u64) -> Sample {
+        let case = Case { files, lines };
         Sample::make(&parent.join("sample"), case, &Interrupt::default()).unwrap()
     }
 
     #[test]
     fn the_lines_are_those_that_were_published() {
         let parent = tempfile::tempdir().unwrap();
-        let sample = made(
-            parent.path(),
-            Case {
-                files: 3,
-                lines: 100,
-            },
-        );
+        let sample = made(parent.path(), 3, 100);
         let mut bytes = 0;
         for (index, path) in sample.files.iter().enumerate() {
             let text = fs::read_to_string(path).unwrap();
@@ -134,13 +129,7 @@ mod tests {
     #[test]
     fn the_folder_goes_with_the_value() {
         let parent = tempfile::tempdir().unwrap();
-        let sample = made(
-            parent.path(),
-            Case {
-                files: 2,
-                lines: 10,
-            },
-        );
+        let sample = made(parent.path(), 2, 10);
         let folder = sample.folder.clone();
         assert!(folder.exists());
         drop(sample);
@@ -150,13 +139,7 @@ mod tests {
     #[test]
     fn what_somebody_else_put_there_stays() {
         let parent = tempfile::tempdir().unwrap();
-        let sample = made(
-            parent.path(),
-            Case {
-                files: 2,
-                lines: 10,
-            },
-        );
+        let sample = made(parent.path(), 2, 10);
         let other = sample.folder.join("other");
         fs::write(&other, "precious").unwrap();
         drop(sample);

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 import typer
 from rich.console import Console
@@ -34,14 +34,17 @@ KINDS: dict[Kind, Callable[[Bench], Session]] = {
 """How each kind is measured."""
 LIST = "list"
 REFERENCES = ROOT / "results/reference-experiments"
-PLANS = get_args(PlanName)
+PLANS: tuple[PlanName, ...] = get_args(PlanName)
 
 
 @app.command(name="reproduce")
 def reproduce_(
     experiment: Annotated[str, typer.Argument(help="One that `list` names, or a TOML file of your own.")],
     plan: Annotated[
-        str, typer.Option(help="smoke: some rows, briefly; full: all that was published.")
+        str,
+        typer.Option(
+            help="smoke: some rows, briefly; core: the same in ten fresh starts; full: all that was published."
+        ),
     ] = "smoke",
     seed: Seed = None,
     resume: Annotated[
@@ -101,23 +104,21 @@ def _list(experiments: dict[str, Experiment], as_json: bool) -> None:
     table = Table(title="experiments", title_justify="left")
     for heading in ("name", "title", "kind"):
         table.add_column(heading)
-    for heading in ("rows", "smoke", "full"):
+    for heading in ("rows", *PLANS):
         table.add_column(heading, justify="right")
     table.add_column("reference")
     for entry in found:
-        smoke, full = (f"{entry[f'{plan}_rows']}: {_lasts(entry[f'{plan}_s'])}" for plan in PLANS)
         there = "yes" if entry["reference"] else "–"
         table.add_row(
             str(entry["name"]),
             str(entry["title"]),
             str(entry["kind"]),
             str(entry["rows"]),
-            smoke,
-            full,
+            *(f"{entry[f'{plan}_rows']}: {_lasts(entry[f'{plan}_s'])}" for plan in PLANS),
             there,
         )
     out.print(table)
-    out.print("smoke, full: rows and about how long, without builds", style="dim")
+    out.print(f"{', '.join(PLANS)}: rows and about how long, without builds", style="dim")
 
 
 def _entry(experiment: Experiment, bench: Bench) -> dict[str, str | int | float | bool | None]:
@@ -129,10 +130,9 @@ def _entry(experiment: Experiment, bench: Bench) -> dict[str, str | int | float 
         "kind": experiment.kind,
         "rows": len(experiment.rows),
     }
-    for plan in ("smoke", "full"):
-        named: Literal["smoke", "full"] = "smoke" if plan == "smoke" else "full"
-        entry[f"{plan}_rows"] = len(experiment.measured(named))
-        entry[f"{plan}_s"] = round(session.estimate_s(experiment, named)) if session else None
+    for plan in PLANS:
+        entry[f"{plan}_rows"] = len(experiment.measured(plan))
+        entry[f"{plan}_s"] = round(session.estimate_s(experiment, plan)) if session else None
     entry["reference"] = (REFERENCES / experiment.name / RESULT).is_file()
     return entry
 

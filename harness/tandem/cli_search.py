@@ -29,8 +29,7 @@ from tandem.options import (
     app,
     conditions,
     err,
-    out,
-    proof,
+    print_result,
     seed_or_new,
 )
 from tandem.record import Verdict
@@ -90,10 +89,7 @@ def capacity_(
         ).run(resume)
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), capacity_record.report(found), sep="\n")
+    print_result(found, capacity_record.report, as_json)
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)
 
@@ -152,9 +148,6 @@ def sweep_(
         found = sweep_session.SweepSession(under, asked_for, RESULTS, view, asked.seed).run(asked, resume)
     finally:
         view.close()
-    if as_json:
-        print(found.model_dump_json(indent=1))
-    else:
-        out.print(proof(), sweep_report.report(found), sep="\n")
+    print_result(found, sweep_report.report, as_json)
     if found.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
-from tandem.reproduce.experiment import parse_run, pick, published_ratio, read, read_all
+from tandem.reproduce.experiment import CORE_STARTS, parse_run, pick, published_ratio, read, read_all
 from tandem.reproduce.figures import FIGURES
 
 TOML = """\
@@ -98,6 +98,16 @@ def test_the_published_ratio() -> None:
 def test_smoke_measures_a_part() -> None:
     assert [row.label for row in experiment().measured("smoke")] == [SLOW, FAST]
     assert len(experiment().measured("full")) == 3
+
+
+def test_core_is_smoke_more_often() -> None:
+    found = experiment()
+    assert found.measured("core") == found.measured("smoke")
+    assert found.plan("core").starts == CORE_STARTS > found.plan("smoke").starts
+    assert found.plan("core").model_copy(update={"starts": 0}) == found.plan("smoke").model_copy(
+        update={"starts": 0}
+    )
+    assert len({found.digest("smoke"), found.digest("core"), found.digest("full")}) == 3
 
 
 class Run(BaseModel):

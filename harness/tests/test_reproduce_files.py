@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from harness_experiments import experiment, table
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tandem.errors import TandemError, UsageError
 from tandem.record import Verdict
-from tandem.reproduce.experiment import Experiment, read
+from tandem.reproduce.experiment import Experiment, PlanName, read
 from tandem.reproduce.files import FilesSession, arguments, facts
 from tandem.reproduce.files_result import disturbed, starts, versions
 from tandem.reproduce.files_result import read as read_document
@@ -142,7 +142,7 @@ def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would() -> None:
 
 def test_a_scale_is_a_share_and_for_files() -> None:
     assert scaled(small(), "full", None) == small()
-    assert scaled(small(), "full", 0.1).digest("full") != small().digest("full")
+    assert all(scaled(small(), p, 0.3).digest(p) != small().digest(p) for p in get_args(PlanName))
     for scale in (0.0, 1.5, -1.0):
         with pytest.raises(UsageError, match="--scale takes a share"):
             scaled(small(), "full", scale)

@@ -9,7 +9,7 @@ use async_std::io::prelude::BufReadExt;
 use async_std::task;
 
 use super::blocking::named;
-use super::{Stop, Work};
+use super::{Stop, Work, sum_in_turn};
 use crate::lines::{LINE_BYTES, has_fields};
 
 /// How many threads its runtime has, which is started by its first task.
@@ -34,27 +34,18 @@ async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
 }
 
 pub(super) fn one_task(work: &Work) -> Result<u64, Stop> {
-    let counted: io::Result<u64> = task::block_on(async {
-        let mut sum = 0;
-        for path in work.files.iter().cloned() {
-            sum += count(path, work.buffer_bytes).await?;
-        }
-        Ok(sum)
-    });
-    Ok(counted?)
+    let files = work.files.iter().cloned();
+    let counts = files.map(|path| count(path, work.buffer_bytes));
+    Ok(task::block_on(sum_in_turn(counts))?)
 }
 
 pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
-    let counted: io::Result<u64> = task::block_on(async {
+    let counted = task::block_on(async {
         let files = work.files.iter().cloned();
         let tasks: Vec<_> = files
             .map(|path| task::spawn(count(path, work.buffer_bytes)))
             .collect();
-        let mut sum = 0;
-        for task in tasks {
-            sum += task.await?;
-        }
-        Ok(sum)
+        sum_in_turn(tasks).await
     });
     Ok(counted?)
 }

@@ -9,7 +9,7 @@ use smol::io::{AsyncBufReadExt, BufReader};
 use smol::{Executor, channel, future};
 
 use super::blocking::named;
-use super::{Stop, Work};
+use super::{Stop, Work, sum_in_turn};
 use crate::lines::{LINE_BYTES, has_fields};
 
 async fn count(path: PathBuf, buffer_bytes: usize) -> io::Result<u64> {
@@ -31,21 +31,16 @@ async fn read(path: &Path, buffer_bytes: usize) -> io::Result<u64> {
 }
 
 pub(super) fn one_task(work: &Work) -> Result<u64, Stop> {
-    let counted: io::Result<u64> = future::block_on(async {
-        let mut sum = 0;
-        for path in work.files.iter().cloned() {
-            sum += count(path, work.buffer_bytes).await?;
-        }
-        Ok(sum)
-    });
-    Ok(counted?)
+    let files = work.files.iter().cloned();
+    let counts = files.map(|path| count(path, work.buffer_bytes));
+    Ok(future::block_on(sum_in_turn(counts))?)
 }
 
 /// An executor of our own, as smol advises: its global one has a single thread.
 pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
     let executor = Executor::new();
     let (done, until_done) = channel::bounded::<()>(1);
-    let counted: io::Result<u64> = thread::scope(|scope| {
+    let counted = thread::scope(|scope| {
         for _ in 0..work.threads {
             scope.spawn(|| future::block_on(executor.run(until_done.recv())));
         }
@@ -53,13 +48,7 @@ pub(super) fn tasks(work: &Work) -> Result<u64, Stop> {
         let tasks: Vec<_> = files
             .map(|path| executor.spawn(count(path, work.buffer_bytes)))
             .collect();
-        let counted = future::block_on(async {
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await?;
-            }
-            Ok(sum)
-        });
+        let counted = future::block_on(sum_in_turn(tasks));
         drop(done);
         counted
     });

@@ -14,7 +14,8 @@ from tandem.reproduce.figures import FIGURES
 from tandem.store import file_name
 
 Kind = Literal["http", "tools", "connections", "files"]
-PlanName = Literal["smoke", "full"]
+PlanName = Literal["smoke", "core", "full"]
+CORE_STARTS = 10
 Published = dict[str, float]
 """Figure -> value, as the document has it (converted to the figure's unit)."""
 
@@ -34,7 +35,7 @@ class Row(_Part):
     published_elsewhere: dict[str, Published] = {}
     """On the document's other hosts, by the name that the document gives them."""
     smoke: bool = False
-    """Whether the plan smoke measures it."""
+    """Whether the plans smoke and core measure it."""
     note: str = ""
 
 
@@ -71,10 +72,22 @@ class ExperimentPlan(_Part):
 
 
 class Plans(_Part):
-    """smoke: proves that it works. full: what may be quoted."""
+    """smoke: proves that it works. full: what may be quoted. Between them is core: smoke in CORE_STARTS fresh starts,
+    so that its claims are decided in minutes."""
 
     smoke: ExperimentPlan
     full: ExperimentPlan
+
+    def named(self, name: PlanName) -> ExperimentPlan:
+        if name == "full":
+            return self.full
+        return self.smoke if name == "smoke" else self.smoke.model_copy(update={"starts": CORE_STARTS})
+
+    def limited(self, name: PlanName, limits: dict[str, int]) -> "Plans":
+        """The same with these limits laid over those that a plan has."""
+        base = "full" if name == "full" else "smoke"
+        own: ExperimentPlan = getattr(self, base)
+        return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
 
 
 class Experiment(_Part):
@@ -97,7 +110,7 @@ class Experiment(_Part):
     """What changed and whether the conclusion stands; empty until the reference result is there."""
 
     def plan(self, name: PlanName) -> ExperimentPlan:
-        return self.plans.smoke if name == "smoke" else self.plans.full
+        return self.plans.named(name)
 
     def measured(self, plan: PlanName) -> list[Row]:
         """The rows that a plan measures, in the order of the file."""

@@ -98,7 +98,5 @@ def scaled(experiment: Experiment, plan: PlanName, scale: float | None) -> Exper
         raise UsageError(f"--scale is for experiments with files; {experiment.name} has none")
     if not 0.01 <= scale <= 1:
         raise UsageError(f"--scale takes a share of the published lines from 0.01 to 1, not {scale:g}")
-    own = experiment.plan(plan)
-    limits = {**own.limits, PERCENT: round(scale * 100)}
-    plans = experiment.plans.model_copy(update={plan: own.model_copy(update={"limits": limits})})
+    plans = experiment.plans.limited(plan, {PERCENT: round(scale * 100)})
     return experiment.model_copy(update={"plans": plans})
