@@ -3,17 +3,19 @@
     python3 harness/benchmarks/pairing.py FOLDER...
 
 FOLDER: of a `tandem compare` (design: alternation of short windows between warm starts, in blocks of fresh starts; the
-reference against its second start is the data; where blocks end with a window of all at once, that too) or of a `tandem bench` of one implementation (design: fresh starts one
-after the other, paired in the order in which they were made, as blocks of two would be). Both halves of a pair are the
-same program, so all scatter is noise. For each folder and way of analysis: the scatter of a block's ln ratio, a block's
-duration for two entrants, and the effect that 15 minutes of such blocks detect with 80 % power (two-sided 5 %).
-For alternation, also what other numbers of rounds in a block would find, from the blocks' first rounds.
+reference against its second start is the data; where blocks end with a window of all at once, that too) or of a
+`tandem bench` of one implementation (design: fresh starts one after the other, paired in the order in which they were
+made, as blocks of two would be). Both halves of a pair are the same program, so all scatter is noise. For each folder
+and way of analysis: the scatter of a block's ln ratio, a block's duration for two entrants, and the effect that 15
+minutes of such blocks detect with 80 % power (two-sided 5 %). For alternation, also what other numbers of rounds in a
+block would find, from the blocks' first rounds.
 """
 
 import math
 import statistics
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.comparison import Block, second
@@ -23,6 +25,8 @@ from tandem.record import Verdict, Window
 from tandem.store import Campaign, read_runs
 
 BUDGET_S = 15 * 60
+LEAST = 3
+"""Blocks, or nothing is told."""
 Figure = Callable[[Window], float | None]
 Pairs = list[float]
 """ln ratios of one block, one for each round."""
@@ -76,18 +80,43 @@ def block_s(block: Block) -> tuple[float, float]:
     return besides * share, windows * share / rounds
 
 
-def line(name: str, blocks: Sequence[Pairs], lasts_s: float) -> str:
-    values = [statistics.fmean(found) for found in blocks if found]
-    if len(values) < 3:
-        return f"  {name:34} too few blocks"
-    scatter, n = statistics.stdev(values), max(2, int(BUDGET_S / lasts_s))
-    effect = detectable_ratio(scatter, n)
-    found = "-" if effect is None else f"{effect - 1:.1%}"
-    mean = statistics.fmean(values)
-    return (
-        f"  {name:34} {len(values):2} blocks of {lasts_s:4.0f} s; A/A {mean:+.2%}; scatter {scatter:.2%};"
-        f" {n:3} blocks in 15 min find {found}"
-    )
+@dataclass(frozen=True)
+class Design:
+    """What one way of comparing comes to."""
+
+    name: str
+    ln_ratios: list[float]
+    """Of a program with itself, one for each block."""
+    block_s: float
+    """How long a block of two entrants lasts."""
+
+    @property
+    def scatter(self) -> float:
+        """Standard deviation of a block's ln ratio."""
+        return statistics.stdev(self.ln_ratios)
+
+    @property
+    def in_budget(self) -> int:
+        return max(2, int(BUDGET_S / self.block_s))
+
+    @property
+    def finds(self) -> float | None:
+        """The difference that BUDGET_S of such blocks detect, as a share."""
+        effect = detectable_ratio(self.scatter, self.in_budget)
+        return None if effect is None else effect - 1
+
+    def __str__(self) -> str:
+        if len(self.ln_ratios) < LEAST:
+            return f"  {self.name:34} too few blocks"
+        found = "-" if self.finds is None else f"{self.finds:.1%}"
+        return (
+            f"  {self.name:34} {len(self.ln_ratios):2} blocks of {self.block_s:4.0f} s; A/A"
+            f" {statistics.fmean(self.ln_ratios):+.2%}; scatter {self.scatter:.2%}; {self.in_budget:3} blocks in 15 min find {found}"
+        )
+
+
+def design(name: str, blocks: Sequence[Pairs], lasts_s: float) -> Design:
+    return Design(name, [statistics.fmean(found) for found in blocks if found], lasts_s)
 
 
 def steal(windows: Sequence[Window]) -> str:
@@ -95,43 +124,49 @@ def steal(windows: Sequence[Window]) -> str:
     return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at the most in a window"
 
 
-def alternation(folder: Path, reference: str) -> None:
+def alternation(folder: Path, reference: str) -> tuple[str, list[Design]]:
     blocks = [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
-    print(steal([shot.window for block in blocks for shot in block.shots if shot.window]))
     starts_s, round_s = (statistics.fmean(part) for part in zip(*map(block_s, blocks), strict=True))
+    out = []
     for name, figure in FIGURES.items():
         pairs = [of_block(block, reference, figure) for block in blocks]
         most = max(map(len, pairs))
         for rounds in sorted({1, 2, 4, most} & set(range(1, most + 1))):
             cell = [found[:rounds] for found in pairs]
-            print(line(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
+            out.append(design(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
 
     if any(block.duets for block in blocks):
         together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks if block.duets)
         for name in ("CPU per request", "CPU, stolen seconds cut"):
             pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in blocks]
-            print(line(f"{name}, all at once", pairs, starts_s + round_s + together_s))
+            out.append(design(f"{name}, all at once", pairs, starts_s + round_s + together_s))
+    return steal([shot.window for block in blocks for shot in block.shots if shot.window]), out
 
 
-def visits(folder: Path) -> None:
+def visits(folder: Path) -> tuple[str, list[Design]]:
     trials = [trial for run in read_runs(folder) for trial in run.trials if trial.closed]
     good = [trial for trial in trials if trial.closed and trial.closed.verdict is Verdict.OK]
-    print(steal([trial.closed for trial in good if trial.closed]))
     lasts = [sum(p.duration_s for p in trial.phases if p.name != "open") for trial in good]
+    out = []
     for name, figure in FIGURES.items():
         values = [value for trial in good if trial.closed and (value := figure(trial.closed))]
         pairs = [[math.log(later / first)] for first, later in zip(values[::2], values[1::2], strict=False)]
-        print(line(name, pairs, 2 * statistics.fmean(lasts)))
+        out.append(design(name, pairs, 2 * statistics.fmean(lasts)))
+    return steal([trial.closed for trial in good if trial.closed]), out
+
+
+def designs(folder: Path) -> tuple[str, list[Design]]:
+    """What is said of the host, and each design that the folder's data tell of."""
+    if not (folder / "blocks").is_dir():
+        return visits(folder)
+    request = Campaign.model_validate_json((folder / "campaign.json").read_text()).request
+    return alternation(folder, request.implementations[0])
 
 
 def main() -> None:
     for folder in map(Path, sys.argv[1:]):
-        print(f"{folder.name}: ", end="")
-        if (folder / "blocks").is_dir():
-            request = Campaign.model_validate_json((folder / "campaign.json").read_text()).request
-            alternation(folder, request.implementations[0])
-        else:
-            visits(folder)
+        host, found = designs(folder)
+        print(f"{folder.name}: {host}", *found, sep="\n")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem import analyse
-from tandem.around import ceilings_of
+from tandem.around import ceilings_of, look_s
 from tandem.catalog import Catalog, Implementation, Plan
 from tandem.lab import BenchLab
 from tandem.live import View
@@ -21,8 +21,8 @@ from tandem.visit import Visit
 
 
 def estimate_s(plan: Plan, runs: int) -> float:
-    """How long the visits of a campaign take, without builds."""
-    return runs * plan.trials * (plan.warm_up_s + plan.closed_s + plan.open_s + 10)
+    """How long a campaign takes, without builds."""
+    return look_s(plan) + runs * plan.trials * (plan.warm_up_s + plan.closed_s + plan.open_s + 10)
 
 
 class Bench:

@@ -75,7 +75,7 @@ def compare_(
     view.note(
         f"plan {plan}: {pairing.blocks} blocks of {pairing.rounds} × {pairing.window_s} s for each of"
         f" {', '.join(request.implementations)} and once more {named[0].label},"
-        f" about {lasts(estimate_s(pairing, len(named)))} after the builds"
+        f" about {lasts(estimate_s(under.plan, len(named)))} after the builds"
     )
     if unfit := under.plan.unfit(os.cpu_count() or 1):
         view.note(unfit)

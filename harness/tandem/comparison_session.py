@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean
 
 from tandem import comparison
-from tandem.around import ceilings_of
-from tandem.catalog import Pairing
+from tandem.around import ceilings_of, look_s
+from tandem.catalog import Pairing, Plan
 from tandem.comparison import Block, Comparison, Shot, second
 from tandem.duet import duet, rates
 from tandem.entrant import Entrant
@@ -38,12 +38,14 @@ def pairing_of(under: Conditions) -> Pairing:
     return under.plan.compare
 
 
-def estimate_s(pairing: Pairing, entrants: int) -> float:
-    """How long the blocks take. entrants: without the reference's second start."""
-    starts = entrants + 1
+def estimate_s(plan: Plan, entrants: int) -> float:
+    """How long a session of a plan with a table [compare] takes, without builds. entrants: without the reference's
+    second start."""
+    assert plan.compare is not None
+    pairing, starts = plan.compare, entrants + 1
     windows = starts * pairing.rounds * (pairing.window_s + AROUND_WINDOW_S)
     duets = pairing.duet_s + AROUND_DUET_S if pairing.duet_s else 0
-    return pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows + duets)
+    return look_s(plan) + pairing.blocks * (starts * (START_S + pairing.warm_up_s) + windows + duets)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from python_on_whales import Container, DockerClient, DockerException
@@ -41,6 +42,17 @@ def tail(text: str, lines: int = LOG_TAIL) -> str:
 
 def _said(error: DockerException) -> str:
     return tail((error.stderr or "") + (error.stdout or "")) or str(error)
+
+
+def to_its_end[T](call: Callable[[], T]) -> T:
+    """Returns what the call returns. An interruption is raised once the call is done, not in its midst.
+
+    Compose is a process of its own: it would go on to create containers after `down` has looked for them.
+    """
+    with ThreadPoolExecutor(
+        1
+    ) as pool:  # signals interrupt the main thread alone, and leaving waits for the call
+        return pool.submit(call).result()
 
 
 @dataclass(frozen=True)
@@ -91,14 +103,18 @@ class Stack:
         One by one: among services named together Compose waits for `service_healthy`, and here no health
         check runs (HEALTH_INTERVAL).
         """
+
+        def one(service: str) -> None:
+            if service == "app" and self.slot:
+                self.docker.compose.run(
+                    "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
+                )
+            else:
+                self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
+
         try:
             for service in services:
-                if service == "app" and self.slot:
-                    self.docker.compose.run(
-                        "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
-                    )
-                    continue
-                self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
+                to_its_end(partial(one, service))
         except DockerException as error:
             raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
 
@@ -222,7 +238,7 @@ class Stack:
 
         The data goes as well, so PostgreSQL is not waited for until it has written them down: that takes seconds.
         """
-        self.docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True)
+        to_its_end(lambda: self.docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True))
 
 
 def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]) -> None:

@@ -106,6 +106,9 @@ PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
         lambda r: f"{reached(r, 'sync, 2 threads, 20 ms')} % of *threads / delay*",
         lambda r: interval(claim(r, "async2 (parse+sum), 32 threads, 20 ms", SYNC_20, "goodput_rps")),
     ],
+    "chatbot-pool": [
+        lambda r: f"costs {min(means(r, CPU)):,.0f} to {max(means(r, CPU)):,.0f} µs",
+    ],
     "hyper-microservice": [
         held,
         lambda r: f"All {int(r.rows[0].settings['connections']):,} connections hold",

@@ -1,0 +1,87 @@
+"""harness/benchmarks/pairing.py on the committed comparisons: what docs/methodology.md says is what they tell."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DESIGNS = ROOT / "results/designs"
+PAGE = (ROOT / "docs/methodology.md").read_text()
+GOODPUT, CPU = "goodput", "CPU per request"
+DUET = "duet_cpu_us_per_request"
+ROWS = [
+    ("fresh starts in blocks, one window of 4 s each", "python-async", GOODPUT, "rate, 1 rounds"),
+    ("", "python-async", CPU, "CPU per request, 1 rounds"),
+    ("", "python-sync", GOODPUT, "rate, 1 rounds"),
+    ("", "python-sync", CPU, "CPU per request, 1 rounds"),
+    ("alternation, 6 windows of 4 s for each start", "python-async", GOODPUT, "rate, 6 rounds"),
+    ("", "python-async", CPU, "CPU per request, 6 rounds"),
+    ("", "python-sync", GOODPUT, "rate, 6 rounds"),
+    ("", "python-sync", CPU, "CPU per request, 6 rounds"),
+    ("the same, stolen seconds cut", "python-async", GOODPUT, "rate, stolen seconds cut, 6 rounds"),
+    ("", "python-async", CPU, "CPU, stolen seconds cut, 6 rounds"),
+    ("", "python-sync", GOODPUT, "rate, stolen seconds cut, 6 rounds"),
+    ("", "python-sync", CPU, "CPU, stolen seconds cut, 6 rounds"),
+    ("duet of 15 s after one window of 4 s", "python-async", CPU, "CPU per request, all at once"),
+]
+
+
+@pytest.fixture(scope="module")
+def pairing() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pairing", ROOT / "harness/benchmarks/pairing.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def lines(pairing: ModuleType) -> list[str]:
+    """The table of the page."""
+    found = {
+        (folder.name, design.name): design
+        for folder in DESIGNS.iterdir()
+        for design in pairing.designs(folder)[1]
+    }
+    out = []
+    for words, folder, figure, name in ROWS:
+        design = found[folder, name]
+        data = f"{folder}, {len(design.ln_ratios)} blocks"
+        numbers = f"{design.block_s:.0f} s | {100 * design.scatter:.1f} % | {100 * design.finds:.1f} %"
+        out.append(f"| {words} | {data} | {figure} | {numbers} |".replace("|  |", "| |"))
+    return out
+
+
+def test_the_page_has_what_the_data_tell(pairing: ModuleType) -> None:
+    expected = "\n".join(lines(pairing))
+    assert expected in PAGE, f"the table should be\n{expected}"
+
+
+def test_a_known_difference_is_told_as_it_was_found() -> None:
+    found = json.loads((DESIGNS / "python-async/compare.json").read_text())["findings"]
+    [slow] = [entry for entry in found["entries"] if entry["entrant"] == "python-async-slow"]
+    compared = [slow["against_reference"][name] for name in ("app_cpu_us_per_request", DUET)]
+    page = " ".join(PAGE.split())
+    for one in (*compared, found["same_against_itself"][DUET]):
+        low, high = one["ratio"]["interval"]
+        assert f"× {one['ratio']['ratio']:.3f} ({low:.3f} to {high:.3f})" in page
+    assert [one["verdict"] for one in compared] == ["dearer", "equivalent"]
+    [reference] = [entry for entry in found["entries"] if entry["entrant"] == found["reference"]]
+    for name, words in (("app_cpu_us_per_request", "a request costs {} µs"), (DUET, "{} µs, so it is 2.0 %")):
+        assert words.format(f"{reference['means'][name]:,.0f}") in page
+
+
+def test_another_figure_would_be_noticed(pairing: ModuleType) -> None:
+    [*_, last] = lines(pairing)
+    assert last not in PAGE.replace(last, last.replace(" s |", "9 s |"))
+
+
+def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
+    noisy = pairing.Design("noisy", [0.1, -0.1, 0.05, -0.05, 0.0, 0.0], 45.0)
+    calm = pairing.Design("calm", [0.01, -0.01, 0.005, -0.005, 0.0, 0.0], 45.0)
+    assert noisy.in_budget == calm.in_budget == 20
+    assert noisy.finds > 9 * calm.finds > 0
+    assert "too few blocks" in str(pairing.Design("short", [0.1, 0.2], 45.0))

@@ -1,0 +1,33 @@
+"""What a campaign and a comparison say that they will take."""
+
+import pytest
+
+from tandem import campaign, comparison_session
+from tandem.around import look_s
+from tandem.catalog import Catalog
+
+
+def test_a_night_is_enough_for_all_implementations(real: Catalog) -> None:
+    """Six on two scenarios within two hours; one more block of each would still be told."""
+    plan = real.plans["nightly"]
+    assert plan.compare
+    assert 3600 < 2 * comparison_session.estimate_s(plan, 6) < 7200
+    longer = plan.model_copy(update={"compare": plan.compare.model_copy(update={"blocks": 12})})
+    assert 2 * comparison_session.estimate_s(longer, 6) > 7200
+
+
+def test_two_are_compared_in_a_quarter_of_an_hour(real: Catalog) -> None:
+    plan = real.plans["quick"]
+    assert plan.compare
+    assert plan.compare.duet_s, "what decides on small machines"
+    assert 10 * 60 < comparison_session.estimate_s(plan, 2) < 15 * 60
+
+
+@pytest.mark.parametrize("name", ["quick", "nightly", "claim", "headline"])
+def test_the_look_at_the_ceilings_is_counted(real: Catalog, name: str) -> None:
+    plan = real.plans[name]
+    blind = plan.model_copy(update={"ceilings": False})
+    assert look_s(plan) > 20
+    assert campaign.estimate_s(plan, 2) - campaign.estimate_s(blind, 2) == pytest.approx(look_s(plan))
+    longer = comparison_session.estimate_s(plan, 2) - comparison_session.estimate_s(blind, 2)
+    assert longer == pytest.approx(look_s(plan))
