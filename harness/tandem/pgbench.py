@@ -9,7 +9,7 @@ from python_on_whales import DockerException
 from tandem.errors import TandemError
 from tandem.ranges import expand
 from tandem.scenario import Scenario
-from tandem.stack import LABEL, Stack
+from tandem.stack import LABEL, Stack, to_its_end
 
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
@@ -73,31 +73,22 @@ def run(
     cpus = expand(cpuset)
     threads = min(clients, len(cpus) or 1)
     options = ["-n", "-M", "prepared", "-c", str(clients), "-j", str(threads), "-T", str(seconds)]
+    address = ["-h", "pgbouncer", "-p", "6432", "-U", "app"]
     variables = ["-D", f"key={key}", "-D", f"text={NOTE}"]
     try:
-        said = stack.docker.run(
-            "tandem/db",
-            [
-                "pgbench",
-                "-h",
-                "pgbouncer",
-                "-p",
-                "6432",
-                "-U",
-                "app",
-                *options,
-                *variables,
-                "-f",
-                "/script.sql",
-                "tandem",
-            ],
-            envs={"PGPASSWORD": "app", "PGSSLMODE": "disable"},
-            networks=[f"{stack.project}_tandem"],
-            labels={LABEL: "stack"},
-            cap_drop=["ALL"],
-            cpuset_cpus=cpus or None,
-            volumes=[(file, "/script.sql", "ro")],
-            remove=True,
+        # To its end: a container that is left on the stack's network keeps that from being removed.
+        said = to_its_end(
+            lambda: stack.docker.run(
+                "tandem/db",
+                ["pgbench", *address, *options, *variables, "-f", "/script.sql", "tandem"],
+                envs={"PGPASSWORD": "app", "PGSSLMODE": "disable"},
+                networks=[f"{stack.project}_tandem"],
+                labels={LABEL: "stack"},
+                cap_drop=["ALL"],
+                cpuset_cpus=cpus or None,
+                volumes=[(file, "/script.sql", "ro")],
+                remove=True,
+            )
         )
     except DockerException as error:
         raise TandemError(f"pgbench failed:\n{(error.stderr or str(error))[-1500:]}") from None

@@ -47,11 +47,10 @@ def _said(error: DockerException) -> str:
 def to_its_end[T](call: Callable[[], T]) -> T:
     """Returns what the call returns. An interruption is raised once the call is done, not in its midst.
 
-    Compose is a process of its own: it would go on to create containers after `down` has looked for them.
+    Docker's commands are processes of their own: they would go on after `down` has looked for what they make.
     """
-    with ThreadPoolExecutor(
-        1
-    ) as pool:  # signals interrupt the main thread alone, and leaving waits for the call
+    # Signals interrupt the main thread alone, and leaving the pool waits for the call.
+    with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
 
 

@@ -25,7 +25,7 @@ IMAGE = f"tandem/{BROKEN}"
 SHARES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5)
 SHARE_S = 9
 """With its edges cut off as long as the usual window. An edge is known to a tick of the scheduler and to what holds up
-the reader, up to 10 ms each: over four seconds on two busy cores that was 0.7 % of a core."""
+the reader; over half of this time, that alone has exceeded CORE_SHARE on two busy cores."""
 EDGE_S = 0.6
 CORE_SHARE = 0.005
 CHILDREN, CHILD_S = 200, 0.020
