@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from contract_checks import catalog
 from contract_checks.backend import Backend
+from contract_checks.docker import end_of_log
 from contract_checks.stack import Stack
 
 
@@ -47,6 +48,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
     names: list[str] = config.getoption("implementation") or catalog.names()
     return [catalog.load(name) for name in names]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Shows what the application and PgBouncer said beside a failure: the answers alone do not tell why."""
+    report = yield
+    backend = getattr(item, "funcargs", {}).get("backend")
+    if report.failed and isinstance(backend, Backend):
+        for name in (backend.container, backend.stack.container("pgbouncer")):
+            report.sections.append((f"end of the log of {name}", end_of_log(name, 60)))
+    return report
 
 
 @pytest.fixture(scope="session")

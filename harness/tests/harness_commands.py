@@ -47,8 +47,14 @@ def containers(*filters: str) -> list[str]:
     return run("docker", "ps", "-aq", *flags).stdout.split()
 
 
+def composed(project: str) -> list[str]:
+    """The containers that Compose made for a project. Images have the project's label as well, that of who built them
+    last, and hand it on to the containers of others: the second label is a container's alone."""
+    return containers(f"label=com.docker.compose.project={project}", "label=com.docker.compose.config-hash")
+
+
 def bench_containers() -> list[str]:
-    return containers("label=com.docker.compose.project=tandem-bench")
+    return composed("tandem-bench")
 
 
 def wait_until_gone() -> None:

@@ -16,6 +16,7 @@ from harness_commands import (
     TANDEM,
     TWO_TRIALS,
     bench_containers,
+    composed,
     containers,
     interrupt,
     run,
@@ -125,7 +126,7 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
         busy = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert busy.returncode == 1
         assert "HTTP_PORT" in busy.stderr
-        assert not containers("label=com.docker.compose.project=tandem")
+        assert not composed("tandem")
     try:
         up = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert up.returncode == 0, up.stderr
@@ -133,7 +134,7 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
         assert "HAProxy" in httpx.get("http://127.0.0.1:18499/").text
     finally:
         assert run(*TANDEM, "down").returncode == 0
-    assert not containers("label=com.docker.compose.project=tandem")
+    assert not composed("tandem")
 
 
 def test_without_docker_the_launcher_says_so(tmp_path: Path) -> None:

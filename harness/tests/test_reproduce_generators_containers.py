@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_commands import bench_containers
 from rich.console import Console
 
 from tandem.catalog import Catalog
@@ -61,14 +62,8 @@ def accounted(found: Reproduction, bench: Bench) -> dict[str, dict[str, float]]:
         assert start.verdict in (Verdict.OK, Verdict.VOID), f"{row.label}: {start.reason}"
     [folder] = bench.results.glob("*-reproduce-tiny-smoke")
     assert read_reproduction(folder).model_dump_json() == found.model_dump_json()
-    assert containers() == []
+    assert bench_containers() == []
     return {row.label: {n: m.mean for n, m in row.figures.items()} for row in found.rows if row.figures}
-
-
-def containers() -> list[str]:
-    flags = ["--filter", f"label=com.docker.compose.project={BENCH_PROJECT}"]
-    said = subprocess.run(["docker", "ps", "-aq", *flags], capture_output=True, text=True, check=True)
-    return said.stdout.split()
 
 
 def test_wrk_drill_and_oha_before_two_builds(bench: Bench) -> None:

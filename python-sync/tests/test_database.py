@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from unittest.mock import MagicMock
 
 import pytest
-from django.db import OperationalError, ProgrammingError
+from django.db import Error, InternalError, OperationalError, ProgrammingError
 
 from recipes import database
 from recipes.database import open_cursor, pool_use, set_time_zone
@@ -36,10 +36,17 @@ def test_an_answer_gives_the_connection_back(connection: MagicMock) -> None:
     connection.close.assert_called_once_with()
 
 
-def test_a_connection_that_failed_is_not_used_again(connection: MagicMock) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("terminating connection due to administrator command"),
+        InternalError("received 2 results from command 'COMMIT'"),
+    ],
+)
+def test_a_connection_that_failed_is_not_used_again(connection: MagicMock, error: Error) -> None:
     with pytest.raises(DatabaseUnavailable) as raised, open_cursor():
-        raise OperationalError("terminating connection due to administrator command")
-    assert isinstance(raised.value.__cause__, OperationalError)
+        raise error
+    assert raised.value.__cause__ is error
     connection.connection.close.assert_called_once_with()
 
 

@@ -58,6 +58,7 @@ class Stack:
     def serving(self, implementation: Implementation) -> Iterator[Backend]:
         """The application as the service `app`, with every knob at the stack's default, behind HAProxy."""
         self.build(implementation)
+        self._wait_ready("pgbouncer")  # the checks before may have ended in the middle of an outage
         self._up("app", implementation)
         container = self.container("app")
         backend = Backend(self, implementation, container, address(container))
@@ -79,6 +80,9 @@ class Stack:
         container = docker("run", "--detach", *options, implementation.image).strip()
         try:
             yield container
+        except BaseException:
+            print(f"end of the variant's log:\n{end_of_log(container)}")
+            raise
         finally:
             docker("rm", "--force", "--volumes", container)
 
@@ -111,7 +115,11 @@ class Stack:
             if service == "proxy":
                 return httpx.get(f"http://{host}:8404/healthz", timeout=2, trust_env=False).status_code == 200
             if service in LOGINS:
-                psycopg.connect(host=host, connect_timeout=2, **LOGINS[service]).close()
+                # A login is not enough: after an outage PgBouncer refuses the first query, unless one has succeeded.
+                with psycopg.connect(
+                    host=host, connect_timeout=2, autocommit=True, **LOGINS[service]
+                ) as connection:
+                    connection.execute("select")
         except (httpx.HTTPError, psycopg.Error):
             return False
         return True

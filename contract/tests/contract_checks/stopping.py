@@ -21,7 +21,7 @@ RECIPE = request("GET", f"{RECIPES}/1", f"Cookie: sessionid={session(1)}")
 def check_stop_finishes(backend: Backend) -> None:
     """Requests in flight are answered, and nobody new is served meanwhile."""
     with backend.variant() as variant, wires(variant, LONG) as busy:
-        _send_long(busy, 3000)
+        _send_long(busy, 4000)
         began = _terminate(variant)
         time.sleep(1.5)
         assert not _served(variant), "a new connection is served 1.5 s after SIGTERM"
@@ -105,9 +105,9 @@ def _assert_ended(backend: Backend, began: float) -> None:
 
 
 def _served(backend: Backend) -> bool:
-    """Whether a new connection gets an answer within a second; one that just hangs is not served."""
+    """Whether a new connection gets an answer before the backend ends; one that just hangs is not served."""
     try:
-        with Wire(backend, 1) as wire:
+        with Wire(backend, GRACE_S) as wire:
             wire.send(HEALTHZ)
             return wire.answer() is not None
     except (OSError, AssertionError):

@@ -6,13 +6,17 @@ from select import POLLIN, poll
 from threading import BoundedSemaphore
 from typing import cast
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import Error, InterfaceError, InternalError, OperationalError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
 from recipes.config import ACQUIRE_TIMEOUT_S, env
 from recipes.errors import DatabaseUnavailable
 from recipes.models import PoolUse
+
+# What a server that is away or stopping does to a connection, in any of its states. Psycopg's InternalError: a
+# farewell that arrives together with the answer to COMMIT is one result too many.
+UNAVAILABLE = (OperationalError, InterfaceError, InternalError)
 
 slots = BoundedSemaphore(env.pool_size)
 
@@ -42,7 +46,7 @@ def open_cursor() -> Iterator[CursorWrapper]:
                 raise
             finally:
                 connection.close()
-    except (OperationalError, InterfaceError) as error:
+    except UNAVAILABLE as error:
         raise DatabaseUnavailable from error
 
 
