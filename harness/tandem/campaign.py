@@ -57,7 +57,7 @@ class Bench:
             ]
             try:
                 self._view.phase("build", None)
-                build(runs, self._view.note)
+                build(runs, self._view.note, store.folder)
                 self._view.phase("start the stack", None)
                 start(runs[0].stack, self._view.note)
                 for prepared in runs:

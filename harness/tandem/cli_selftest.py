@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from tandem.errors import UsageError
 from tandem.live import Lines, make_view
 from tandem.options import RESULTS, ROOT, Json, app, err, out
-from tandem.selftest import result, session, table
+from tandem.selftest import progress, result, session, table
 
 
 @app.command()
@@ -17,18 +18,27 @@ def selftest(
         list[str] | None,
         typer.Option(help="One group of checks: unit, timing, liars, …; may be repeated. Not kept."),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the unfinished self-test, after the groups that it has done."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Prove that the harness tells the truth: servers of known behaviour, and every check seen failing on purpose."""
+    if only and resume:
+        raise UsageError("--only is not kept, so there is nothing to go on with: leave --resume out")
     view = Lines(err) if as_json else make_view(err)
     try:
-        found = session.run(ROOT, RESULTS, view, only or [], full)
+        found = session.run(ROOT, RESULTS, view, only or [], full, resume)
     finally:
         view.close()
     if not only:  # a part of the checks proves a part: it must not stand for the whole
         file = result.save(found, RESULTS)
         owner = ROOT.stat()
         os.chown(file, owner.st_uid, owner.st_gid)
+        progress.forget(RESULTS)
     if as_json:
         print(found.model_dump_json(indent=1))
     else:

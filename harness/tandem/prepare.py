@@ -13,6 +13,7 @@ from tandem.golden import read_answers
 from tandem.placement import cpus_in
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
+from tandem.programs import identity, keep
 from tandem.ranges import expand
 from tandem.readiness import await_services
 from tandem.record import Environment
@@ -147,8 +148,9 @@ def shared(stack: Stack) -> list[str]:
     return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
 
 
-def build(runs: list[Prepared], note: Note) -> None:
-    """Builds the shared images and those of the runs, side by side."""
+def build(runs: list[Prepared], note: Note, folder: Path | None = None) -> None:
+    """Builds the shared images and those of the runs, side by side. folder: that of their measurements, which keeps
+    what programs they are. Raises TandemError if one does not build, or is not the program that the folder knows."""
     began = time.monotonic()
     jobs = {service: (runs[0].stack, service) for service in shared(runs[0].stack)}
     jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
@@ -159,6 +161,8 @@ def build(runs: list[Prepared], note: Note) -> None:
             note(f"  {name}: {seconds:.0f} s")
 
     build_side_by_side(jobs, built)
+    if folder is not None:
+        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in jobs.items()})
     note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
 
 

@@ -98,7 +98,7 @@ def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[st
         git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
         host=describe(),
-        images={**images, "app": stack.image_id("app")},
+        images={**images, "app": str(stack.image("app").id)},
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),

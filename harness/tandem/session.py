@@ -68,7 +68,7 @@ class Session:
             try:
                 with self.timed("build, start the stack"):
                     self.view.phase("build", None)
-                    build(list(runs), self.view.note)
+                    build(list(runs), self.view.note, folder)
                     self.view.phase("start the stack", None)
                     start(runs[0].stack, self.view.note)
                 yield

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from python_on_whales import Container, DockerClient, DockerException
+from python_on_whales import Container, DockerClient, DockerException, Image
 
 from tandem.errors import TandemError
 
@@ -185,10 +185,11 @@ class Stack:
         given = {name: value or "" for name, value in (described.get("environment") or {}).items()}
         return {**dict(pair.split("=", 1) for pair in own), **given}
 
-    def image_id(self, service: str) -> str:
-        """Of the image that the service's next container is made from; it must have been built."""
+    def image(self, service: str) -> Image:
+        """What the service's next container is made from; it must have been built."""
         described = self.docker.compose.config(return_json=True)["services"][service]
-        return str(self.docker.image.inspect(described["image"]).id)
+        image: Image = self.docker.image.inspect(described["image"])
+        return image
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
         return tail(str(self.container(service).logs(tail=lines)), lines)

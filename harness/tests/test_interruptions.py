@@ -74,9 +74,17 @@ def test_interrupted_killed_and_resumed() -> None:
             second.communicate(timeout=PATIENCE_S)
         assert bench_containers(), "a killed harness cannot clean up, so there must be something to clean"
 
+        programs = campaign / "programs.json"
+        same = programs.read_text()
+        programs.write_text(same.replace('"rust-async": "', '"rust-async": "other '))
+        refused = run(*command, "--resume")
+        assert refused.returncode == 1
+        assert "begun with other programs: rust-async changed" in refused.stderr
+        assert "removed the containers of a campaign that was killed" in refused.stderr
+        programs.write_text(same)
+
         third = run(*command, "--resume")
         assert third.returncode in (0, 1), third.stderr
-        assert "removed the containers of a campaign that was killed" in third.stderr
         assert (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text() == kept
         record = json.loads((campaign / "rust-async.recipes.full/run.json").read_text())
         assert record["seed"] == 7

@@ -13,6 +13,7 @@ from tandem.catalog import Plan
 from tandem.cell import Cell
 from tandem.lab import BenchLab
 from tandem.prepare import TOLD_FROM_S, Conditions, Prepared, refuse_or_clean_up
+from tandem.programs import identity, keep
 from tandem.record import Finding, Verdict, Window
 from tandem.reproduce.experiment import Experiment, ExperimentPlan
 from tandem.reproduce.journal import Journal, make_all, ordered
@@ -114,6 +115,7 @@ class Opened:
         self._exits.enter_context(session.stack(plain or others[:1], self.journal.folder))
         if others:
             build_side_by_side({run.name: (run.stack, "app") for run in others}, self._built)
+            keep(self.journal.folder, {run.name: identity(run.stack.image("app")) for run in others})
         self._besides_s["builds and stack"] = time.monotonic() - began
 
     def make(

@@ -12,6 +12,7 @@ from pathlib import Path
 from tandem.errors import TandemError
 from tandem.prepare import refuse_or_clean_up
 from tandem.probes.host import describe, read_cpu
+from tandem.programs import identity, keep
 from tandem.provenance import TANDEM_VERSION, git, hashes
 from tandem.record import Environment, Verdict
 from tandem.reproduce import files_result
@@ -67,6 +68,7 @@ class FilesSession:
         try:
             view.phase("build", None)
             besides = {"builds": container.build()}
+            keep(journal.folder, {IMAGE: identity(container.image())})
             order = steps(
                 [list(rows) for rows in grouped.values()],
                 experiment.plan(asked.plan).starts,
@@ -141,7 +143,7 @@ class FilesSession:
             git_commit=git(root, "rev-parse", "HEAD"),
             git_dirty=None if changes is None else bool(changes),
             host=describe(),
-            images={IMAGE: container.image_id()},
+            images={IMAGE: str(container.image().id)},
             versions={**engine_versions(), **self._versions},
             knobs={},
             variables={},

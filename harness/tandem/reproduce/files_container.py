@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from python_on_whales import DockerClient, DockerException
+from python_on_whales import DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
@@ -45,8 +45,10 @@ class FilesContainer:
             raise TandemError("the image of file-io does not build:\n" + "\n".join(said)) from None
         return time.monotonic() - began
 
-    def image_id(self) -> str:
-        return str(self.docker.image.inspect(IMAGE).id)
+    def image(self) -> Image:
+        """It must have been built."""
+        image: Image = self.docker.image.inspect(IMAGE)
+        return image
 
     def run(self, arguments: Sequence[str]) -> str:
         """Runs asynctest with FOLDER before the arguments; returns what it printed.

@@ -24,14 +24,14 @@ END_TO_END: dict[str, OnStage] = {
 LONG_QUEUE = 100_000
 
 WEEKLY: dict[str, OnStage] = {
-    "queueing": lambda stage: timing.long_queues(stage, LONG_QUEUE),
     "hangs": timing.hangs,
     "overhead": overhead.run,
-    "confusion": attribution.confusion,
-    "pairs": comparing.same_with_itself,
     "power": comparing.power,
+    "confusion": attribution.confusion,
+    "queueing": lambda stage: timing.long_queues(stage, LONG_QUEUE),
+    "pairs": comparing.same_with_itself,
 }
-"""Only with --full: hours."""
+"""Only with --full: hours, the shortest first."""
 
 
 def units() -> list[Callable[[], Outcome]]:

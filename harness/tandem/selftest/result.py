@@ -34,6 +34,8 @@ class Selftest(Part):
     """The largest class that was run; each contains those before it."""
     started_at: datetime
     finished_at: datetime
+    duration_s: float | None = None
+    """That the checks took; with --resume less than from start to finish. None in records from before it was kept."""
     git_commit: str | None
     source: str
     """Hash of the harness's own source."""

@@ -1,16 +1,19 @@
 """Runs the self-test: the chosen checks in their order, every failure an outcome."""
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from tandem.catalog import Catalog
 from tandem.errors import TandemError, unknown
 from tandem.live import View
 from tandem.provenance import git
-from tandem.selftest import registry
+from tandem.selftest import progress, registry
 from tandem.selftest.outcome import Outcome
+from tandem.selftest.progress import Progress
 from tandem.selftest.result import Kind, Selftest, good, harness_source
 from tandem.selftest.stage import Stage, oha_version
 
@@ -39,44 +42,63 @@ def chosen(only: list[str], full: bool) -> list[str]:
     return ["unit", *registry.END_TO_END, *(registry.WEEKLY if full else [])]
 
 
-def run(root: Path, results: Path, view: View, only: list[str], full: bool) -> Selftest:
-    """Runs the checks. Raises UsageError for unknown names, TandemError where the stack does not come up."""
-    groups, started, outcomes = chosen(only, full), datetime.now(UTC), list[Outcome]()
-    oha: str | None = None
+def run(root: Path, results: Path, view: View, only: list[str], full: bool, resume: bool = False) -> Selftest:
+    """Runs the checks; without `only`, each group is kept once it is done, and `resume` goes on after those. Raises
+    UsageError for unknown names and where nothing can go on, TandemError where the stack does not come up."""
+    groups, source = chosen(only, full), harness_source(root)
+    made = progress.begin(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
+    spent_s, began = made.spent_s, time.monotonic()
+    if made.done:
+        view.note(f"going on after {', '.join(made.done)}")
 
-    def told(found: list[Outcome]) -> None:
-        outcomes.extend(found)
-        for outcome in found:
-            view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
+    def group(name: str, checks: Iterable[Callable[[], list[Outcome]]]) -> None:
+        view.trial(name)
+        found: list[Outcome] = []
+        for check in checks:
+            outcomes = check()
+            found += outcomes
+            for outcome in outcomes:
+                view.note(f"  {'ok' if good(outcome) else 'NOT OK'}  {outcome.name}: {outcome.measured}")
+        made.done[name] = found
+        made.spent_s = spent_s + time.monotonic() - began
+        if not only:
+            progress.save(made, results)
 
-    if "unit" in groups:
-        view.trial("unit")
-        for check in registry.units():
-            told([_guarded(getattr(check, "__name__", "check"), check)])
-    staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in groups}
+    left = [name for name in groups if name not in made.done]
+    if "unit" in left:
+        group("unit", [partial(_unit, check) for check in registry.units()])
+    staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
         catalog = Catalog(root)
         placement = catalog.default_placement(os.cpu_count() or 1).name
         with Stage(catalog, results, view, placement).up() as stage:
-            oha = oha_version(stage)
+            made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():
-                view.trial(name)
-                try:
-                    told(on_stage(stage))
-                except (TandemError, OSError, ValueError, KeyError) as error:
-                    told([could_not(name, error)])
+                group(name, [partial(_staged, name, on_stage, stage)])
     weekly = bool(registry.WEEKLY.keys() & set(groups))
-    kind: Kind = "weekly" if weekly else "end to end" if staged else "unit"
+    kind: Kind = "weekly" if weekly else "end to end" if made.oha_version else "unit"
     return Selftest(
         kind=kind,
-        started_at=started,
+        started_at=made.started_at,
         finished_at=datetime.now(UTC),
+        duration_s=made.spent_s,
         git_commit=git(root, "rev-parse", "HEAD"),
-        source=harness_source(root),
-        oha_version=oha,
+        source=source,
+        oha_version=made.oha_version,
         cpus=os.cpu_count() or 1,
-        outcomes=outcomes,
+        outcomes=[outcome for name in groups for outcome in made.done[name]],
     )
+
+
+def _unit(check: Callable[[], Outcome]) -> list[Outcome]:
+    return [_guarded(getattr(check, "__name__", "check"), check)]
+
+
+def _staged(name: str, checks: registry.OnStage, stage: Stage) -> list[Outcome]:
+    try:
+        return checks(stage)
+    except (TandemError, OSError, ValueError, KeyError) as error:
+        return [could_not(name, error)]
 
 
 def _guarded(name: str, check: Callable[[], Outcome]) -> Outcome:

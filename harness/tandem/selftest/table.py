@@ -33,7 +33,7 @@ def report(found: Selftest) -> RenderableType:
             _mark(outcome.negative_control_failed),
         )
     right = sum(map(good, found.outcomes))
-    seconds = (found.finished_at - found.started_at).total_seconds()
+    seconds = found.duration_s or (found.finished_at - found.started_at).total_seconds()
     last = Text(
         f"{right} of {len(found.outcomes)} checks hold, in {seconds:.0f} s",
         style="green" if found.passed else "bold red",
