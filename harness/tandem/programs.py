@@ -16,7 +16,7 @@ def identity(image: Image) -> str:
     """Tells what an image runs from anything else: a digest of its files and of how they are started. Its id would not
     do: Compose labels an image with the project that built it last."""
     config = image.config
-    started = [config.entrypoint, config.cmd, config.env, config.working_dir, config.user]
+    started = [config.entrypoint, config.cmd, config.env, str(config.working_dir), config.user]
     return sha256(json.dumps([image.root_fs.layers, *started]).encode()).hexdigest()
 
 
