@@ -43,7 +43,8 @@ def reproduce_(
     plan: Annotated[
         str,
         typer.Option(
-            help="smoke: some rows, briefly; core: the same in ten fresh starts; full: all that was published."
+            help="smoke: some rows, briefly; core: the same in ten fresh starts; wide: every row as briefly, in three;"
+            " full: every row, as long as it needs."
         ),
     ] = "smoke",
     seed: Seed = None,

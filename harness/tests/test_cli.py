@@ -212,7 +212,7 @@ def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPa
 
 def test_only_what_can_go_on_says_so() -> None:
     """A second opinion, for one, begins anew."""
-    assert {"bench", "capacity", "compare", "reproduce", "sweep"} == {
+    assert {"bench", "capacity", "compare", "reproduce", "selftest", "sweep"} == {
         name for name in COMMANDS if "--resume" in cli.interrupted(name)
     }
     assert "start it again" in cli.interrupted("crosscheck")

@@ -9,7 +9,7 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
-from tandem.reproduce.experiment import CORE_STARTS, parse_run, pick, published_ratio, read, read_all
+from tandem.reproduce.experiment import CORE_STARTS, WIDE_STARTS, parse_run, pick, published_ratio, read, read_all
 from tandem.reproduce.figures import FIGURES
 
 TOML = """\
@@ -107,7 +107,13 @@ def test_core_is_smoke_more_often() -> None:
     assert found.plan("core").model_copy(update={"starts": 0}) == found.plan("smoke").model_copy(
         update={"starts": 0}
     )
-    assert len({found.digest("smoke"), found.digest("core"), found.digest("full")}) == 3
+    assert len({found.digest(plan) for plan in ("smoke", "core", "wide", "full")}) == 4
+
+
+def test_wide_is_every_row_as_briefly_as_smoke() -> None:
+    found = experiment()
+    assert found.measured("wide") == found.measured("full")
+    assert found.plan("wide") == found.plan("smoke").model_copy(update={"starts": WIDE_STARTS})
 
 
 class Run(BaseModel):

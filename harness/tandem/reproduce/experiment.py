@@ -14,8 +14,8 @@ from tandem.reproduce.figures import FIGURES
 from tandem.store import file_name
 
 Kind = Literal["http", "tools", "connections", "files"]
-PlanName = Literal["smoke", "core", "full"]
-CORE_STARTS = 10
+PlanName = Literal["smoke", "core", "wide", "full"]
+CORE_STARTS, WIDE_STARTS = 10, 3
 Published = dict[str, float]
 """Figure -> value, as the document has it (converted to the figure's unit)."""
 
@@ -72,8 +72,9 @@ class ExperimentPlan(_Part):
 
 
 class Plans(_Part):
-    """smoke: proves that it works. full: what may be quoted. Between them is core: smoke in CORE_STARTS fresh starts,
-    so that its claims are decided in minutes."""
+    """smoke: proves that it works. full: what may be quoted. Between them, with the short windows of smoke: core, the
+    rows of smoke in CORE_STARTS fresh starts, so that its claims are decided in minutes; wide, every row in WIDE_STARTS.
+    """
 
     smoke: ExperimentPlan
     full: ExperimentPlan
@@ -81,7 +82,8 @@ class Plans(_Part):
     def named(self, name: PlanName) -> ExperimentPlan:
         if name == "full":
             return self.full
-        return self.smoke if name == "smoke" else self.smoke.model_copy(update={"starts": CORE_STARTS})
+        starts = {"smoke": self.smoke.starts, "core": CORE_STARTS, "wide": WIDE_STARTS}
+        return self.smoke.model_copy(update={"starts": starts[name]})
 
     def limited(self, name: PlanName, limits: dict[str, int]) -> "Plans":
         """The same with these limits laid over those that a plan has."""
@@ -114,7 +116,7 @@ class Experiment(_Part):
 
     def measured(self, plan: PlanName) -> list[Row]:
         """The rows that a plan measures, in the order of the file."""
-        return [row for row in self.rows if plan == "full" or row.smoke]
+        return [row for row in self.rows if plan in ("wide", "full") or row.smoke]
 
     def row(self, label: str) -> Row:
         """Raises UsageError for a label that there is not."""
