@@ -13,7 +13,9 @@ from tandem.reproduce.result import Reproduction, RowResult
 ROOT = Path(__file__).parents[2]
 REFERENCES = ROOT / "results/reference-experiments"
 EXPERIMENTS = read_all(ROOT)
-MADE = sorted(file.parent.name for file in REFERENCES.glob("*/reproduction.json"))
+FOLDERS = sorted(file.parent.name for file in REFERENCES.glob("*/reproduction.json"))
+MADE = [name for name in FOLDERS if "." not in name]
+"""Those that the page speaks of first. NAME.wide beside NAME has every row, in fewer starts."""
 PENDING = "*After the reference run.*"
 NUMBER = r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?"
 FIGURE = rf"(?:× )?{NUMBER}(?:/s)?"
@@ -22,6 +24,11 @@ PUBLISHED = rf"published {FIGURE}(?: and {FIGURE})*"
 
 def reference(name: str) -> Reproduction:
     return Reproduction.model_validate_json((REFERENCES / name / "reproduction.json").read_text())
+
+
+def records(name: str) -> list[Reproduction]:
+    """All of an experiment, the main one first."""
+    return [reference(folder) for folder in FOLDERS if folder.partition(".")[0] == name]
 
 
 def found_in_page(name: str) -> str:
@@ -85,6 +92,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 SYNC_20, SYNC_200 = "sync, 32 threads, 20 ms", "sync, 32 threads, 200 ms"
 ASYNC, RUST = "async Python, as published, 4 ms", "async Rust, as published, 4 ms"
 TASKS, CPU, TRIPS = "tokio tasks, 10/10M", "app_cpu_us_per_request", "round_trips"
+IDLE = "memory_per_idle_kib"
 ALL: list[Callable[[Reproduction], str]] = [
     lambda r: f"Plan {r.plan}, {NUMBERS[r.settings.starts]} start{'s' if r.settings.starts > 1 else ''}"
 ]
@@ -114,7 +122,8 @@ PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
         lambda r: f"All {int(r.rows[0].settings['connections']):,} connections hold",
     ],
     "cpp-connections": [
-        lambda r: "{:.1f} KiB against {:.1f}, Node.js {:.1f}".format(*means(r, "memory_per_idle_kib")),
+        lambda r: "{:.1f} KiB against {:.1f}, Node.js {:.1f}".format(*means(r, IDLE, ", 1,000")),
+        lambda r: "{:.1f}, {:.1f} and {:.1f} with 10,000".format(*means(r, IDLE, ", 10,000")),
         lambda r: f"mean time is {less(claim(r, 'cpp-async, 7,000', 'cpp-sync, 7,000', 'mean_ms'))}",
         lambda r: f"in {r.started_at.year} it is on the same axis",
     ],
@@ -136,9 +145,11 @@ def told(ratios: Iterable[float | None], rates: Iterable[float | None]) -> set[s
     }
 
 
-def wrong(text: str, record: Reproduction) -> list[str]:
+def wrong(text: str, records: list[Reproduction]) -> list[str]:
     """What a text lacks or has wrong: phrases that it should have, then numbers that are neither in one of them, nor
-    a ratio or rate of the record or (behind the word `published`) of the document, nor in a row's label."""
+    a ratio or rate of a record or (behind the word `published`) of the document, nor in a row's label."""
+    record, rows = records[0], [row for record in records for row in record.rows]
+    claims = [claim for record in records for claim in record.claims]
     phrases = [phrase(record) for phrase in ALL + PHRASES.get(record.experiment, [])]
     missing = [phrase for phrase in phrases if phrase not in text]
     ours = text
@@ -146,11 +157,10 @@ def wrong(text: str, record: Reproduction) -> list[str]:
         ours = ours.replace(phrase, "")
     theirs = " ".join(re.findall(PUBLISHED, ours))
     ours = re.sub(PUBLISHED, "", ours)
-    published = told(
-        (one.published for one in record.claims), (one.published.get("goodput_rps") for one in record.rows)
-    )
-    known = told((one.ratio.ratio for one in record.claims), means(record, "goodput_rps"))
-    known |= {number for one in record.rows for number in re.findall(NUMBER, one.label)}
+    published = told((one.published for one in claims), (one.published.get("goodput_rps") for one in rows))
+    rates = [rate for record in records for rate in means(record, "goodput_rps")]
+    known = told((one.ratio.ratio for one in claims), rates)
+    known |= {number for one in rows for number in re.findall(NUMBER, one.label)}
     return [
         *missing,
         *(figure for figure in re.findall(FIGURE, ours) if figure not in known),
@@ -161,10 +171,12 @@ def wrong(text: str, record: Reproduction) -> list[str]:
 # ---- the tests ----
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_a_reference_is_of_what_the_experiment_is_today(name: str) -> None:
-    record, experiment = reference(name), EXPERIMENTS[name]
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_reference_is_of_what_the_experiment_is_today(folder: str) -> None:
+    name, _, plan = folder.partition(".")
+    record, experiment = reference(folder), EXPERIMENTS[name]
     assert record.experiment == name
+    assert plan in ("", record.plan)
     assert record.digest == experiment.digest(record.plan), "what is measured has changed: measure it again"
     assert any(environment.host.get("cpu_model") for environment in record.environment.values())
 
@@ -174,7 +186,9 @@ def test_the_page_says_what_the_record_says(name: str) -> None:
     text, sentence = found_in_page(name), EXPERIMENTS[name].sentence
     assert sentence
     assert " ".join(sentence.split()) in text
-    assert wrong(text, reference(name)) == []
+    assert wrong(text, records(name)) == []
+    for folder in FOLDERS:
+        assert not folder.startswith(f"{name}.") or f"results/reference-experiments/{folder}`" in text
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS.keys() - set(MADE)))
@@ -185,9 +199,9 @@ def test_without_a_reference_nothing_is_said(name: str) -> None:
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_changed_figure_is_noticed(name: str) -> None:
-    text, record = found_in_page(name), reference(name)
+    text, made = found_in_page(name), records(name)
     figures = list(re.finditer(NUMBER, text))
     assert len(figures) > 5
     for figure in figures:
         changed = f"{text[: figure.start()]}98,765.43{text[figure.end() :]}"
-        assert wrong(changed, record), f"'{figure[0]}' of '{text[figure.start() - 20 : figure.end()]}'"
+        assert wrong(changed, made), f"'{figure[0]}' of '{text[figure.start() - 20 : figure.end()]}'"

@@ -9,7 +9,15 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
-from tandem.reproduce.experiment import CORE_STARTS, WIDE_STARTS, parse_run, pick, published_ratio, read, read_all
+from tandem.reproduce.experiment import (
+    CORE_STARTS,
+    WIDE_STARTS,
+    parse_run,
+    pick,
+    published_ratio,
+    read,
+    read_all,
+)
 from tandem.reproduce.figures import FIGURES
 
 TOML = """\

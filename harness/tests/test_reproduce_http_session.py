@@ -71,7 +71,7 @@ def test_what_a_row_cannot_be(real: Catalog, own: dict[str, Any], told: str) -> 
     assert str(error.value).startswith("waiting: ")
 
 
-@pytest.mark.parametrize("plan", ["smoke", "full"])
+@pytest.mark.parametrize("plan", ["smoke", "wide", "full"])
 def test_the_repositorys_experiments_can_be_measured(real: Catalog, root: Path, plan: PlanName) -> None:
     for own in read_all(root).values():
         if own.kind == "http":
@@ -79,6 +79,13 @@ def test_the_repositorys_experiments_can_be_measured(real: Catalog, root: Path, 
             assert [setting.row for setting in found] == own.measured(plan)
             for setting in found:
                 assert setting.times.seconds >= 3 * (setting.run.delay_ms or 0) / 1e3
+
+
+def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
+    rows = table()["rows"]
+    patient = {**rows[0], "run": {**rows[0]["run"], "timeout_s": 60}}
+    found = settings(real, http(rows=[patient, *rows[1:]]), "full")
+    assert [setting.scenario.timeout_s for setting in found] == [60, 10, 10]
 
 
 def test_smoke_of_all_is_cheap(real: Catalog, root: Path) -> None:

@@ -35,6 +35,8 @@ class HttpRun(BaseModel):
     """To the database, of one request, as our program makes them."""
     limits: dict[Literal["APP_MAXCONN", "PGBOUNCER_POOL_SIZE"], str] = {}
     """Of the shared services: the same in every row."""
+    timeout_s: Annotated[int, Field(ge=1, le=300)] | None = None
+    """How long the client waits for an answer; None: as long as the ceilings explain, 10 s at the least."""
     app_cpus_least: Annotated[int, Field(ge=1)] = 1
     """Where the host's placement gives the application fewer, nothing is pinned."""
 

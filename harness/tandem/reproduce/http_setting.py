@@ -138,7 +138,7 @@ def _setting(catalog: Catalog, experiment: Experiment, plan: PlanName, row: Row,
     ceilings = waiting_ceilings(run, threads)
     least = min(ceilings.values(), default=None)
     times = window_times(experiment.plan(plan), least, run.delay_ms)
-    scenario = scenario.model_copy(update={"timeout_s": timeout_s(run.connections, least)})
+    scenario = scenario.model_copy(update={"timeout_s": run.timeout_s or timeout_s(run.connections, least)})
     under = replace(under, plan=plan_of(experiment, plan, times))
     return Setting(row, run, implementation, scenario, under, times, ceilings, knobs)
 
