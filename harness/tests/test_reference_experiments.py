@@ -91,6 +91,7 @@ def held(record: Reproduction) -> str:
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 SYNC_20, SYNC_200 = "sync, 32 threads, 20 ms", "sync, 32 threads, 200 ms"
 ASYNC, RUST = "async Python, as published, 4 ms", "async Rust, as published, 4 ms"
+SYNC = "sync Python, as published, 4 ms"
 TASKS, CPU, TRIPS = "tokio tasks, 10/10M", "app_cpu_us_per_request", "round_trips"
 IDLE = "memory_per_idle_kib"
 ALL: list[Callable[[Reproduction], str]] = [
@@ -98,7 +99,8 @@ ALL: list[Callable[[Reproduction], str]] = [
 ]
 PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
     "sync-to-async-python": [
-        lambda r: f"leave time for {span(means(r, TRIPS, 'equal'))} round trips",
+        lambda r: interval(claim(r, ASYNC, SYNC, "goodput_rps")),
+        lambda r: f"leave time for {span(means(r, TRIPS, 'equal, 15'))} round trips",
         lambda r: f"rows for {mean(r, ASYNC, TRIPS):.1f} and {mean(r, RUST, TRIPS):.1f}",
         lambda r: f"where {row(r, ASYNC).settings[TRIPS]} and {row(r, RUST).settings[TRIPS]} are",
     ],
