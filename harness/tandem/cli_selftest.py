@@ -32,13 +32,14 @@ def selftest(
     view = Lines(err) if as_json else make_view(err)
     try:
         found = session.run(ROOT, RESULTS, view, only or [], full, resume)
+        if not only:  # a part of the checks proves a part: it must not stand for the whole
+            result.save(found, RESULTS)
+            progress.forget(RESULTS)
     finally:
         view.close()
-    if not only:  # a part of the checks proves a part: it must not stand for the whole
-        file = result.save(found, RESULTS)
-        owner = ROOT.stat()
-        os.chown(file, owner.st_uid, owner.st_gid)
-        progress.forget(RESULTS)
+        for file in (RESULTS / result.FILE, RESULTS / progress.FILE):
+            if file.exists():
+                os.chown(file, ROOT.stat().st_uid, ROOT.stat().st_gid)
     if as_json:
         print(found.model_dump_json(indent=1))
     else:

@@ -16,7 +16,7 @@ def image(**changes: Any) -> Any:
         "entrypoint": None,
         "cmd": ["start"],
         "env": ["A=1"],
-        "working_dir": "/",
+        "working_dir": Path("/"),
         "user": "app",
         "labels": {},
     }
