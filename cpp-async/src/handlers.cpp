@@ -79,6 +79,8 @@ Task<Response> Handlers::answer(const Call& call, std::string body) {
         case Endpoint::dashboard:
             co_return json_response(
                 json::to_string(co_await repository_.dashboard(call.session_key)));
+        case Endpoint::pool:
+            co_return json_response(json::to_string(shared_.pool.use()));
     }
     throw Error(Reason::not_found);
 }

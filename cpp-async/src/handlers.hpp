@@ -33,6 +33,9 @@ public:
           worker_(worker),
           repository_(shared.pool, shared.config.db_time_zone, worker) {}
 
+    /// Whether there is a pool whose counts say something.
+    [[nodiscard]] bool tells_pool() const { return shared_.config.db_persistent; }
+
     /// The answer, whatever happens: what fails is a 503 and a line in the log.
     Task<Response> handle(const Call& call, std::string body);
 

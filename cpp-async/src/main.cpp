@@ -2,6 +2,7 @@
 // environment alone.
 //
 //   GET  /healthz                        alive; never touches the database
+//   GET  /pool                           how long the database connections were waited for
 //   GET  /                               a fixed page
 //   POST /user/, GET PUT DELETE /user/N  users in memory; GET /users/ lists them
 //   POST /work?delay_ms=N                adds numbers, then waits

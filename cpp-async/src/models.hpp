@@ -16,6 +16,13 @@ namespace tandem {
 /// Written in UTC with whole seconds: 2024-06-01T12:00:00Z.
 using Time = std::chrono::sys_seconds;
 
+/// What the pool has counted since the process started.
+struct PoolUse {
+    std::uint64_t checkouts;
+    std::uint64_t wait_us;
+};
+BOOST_DESCRIBE_STRUCT(PoolUse, (), (checkouts, wait_us))
+
 struct Owner {
     std::string_view kind;  // "user" or "team"
     std::int32_t id;

@@ -24,6 +24,7 @@ enum class Endpoint {
     recipe,
     write_note,
     dashboard,
+    pool,
 };
 
 /// A request whose head has been checked; only what its endpoint needs is set.
@@ -44,7 +45,8 @@ struct Match {
 
 std::optional<Match> match_path(std::string_view path);
 
-/// Checks path, method, id, query and session cookie in this order. Throws Error.
-Call route(const boost::beast::http::request_header<>& head);
+/// Checks path, method, id, query and session cookie in this order. `tells_pool`: whether there is
+/// a pool that counts, and with it its path. Throws Error.
+Call route(const boost::beast::http::request_header<>& head, bool tells_pool);
 
 }  // namespace tandem

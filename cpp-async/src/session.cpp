@@ -179,7 +179,7 @@ Task<error_code> Session::read_head(Parser& parser) {
 Task<Response> Session::answer(Parser& parser, error_code& failure) {
     std::optional<Call> call;
     try {
-        call = route(parser.get());
+        call = route(parser.get(), handlers_.tells_pool());
         if (!parser.is_done() && parser.content_length().value_or(0) > body_limit) {
             throw Error(Reason::payload_too_large);
         }

@@ -31,7 +31,8 @@ Response work(std::chrono::milliseconds delay, std::string_view body) {
 }  // namespace
 
 Handlers::Handlers(const Config& config)
-    : repository_({.url = config.database_url,
+    : tells_pool_(config.db_persistent),
+      repository_({.url = config.database_url,
                    .max = config.db_pool_max,
                    .persistent = config.db_persistent,
                    .prepare = config.db_prepare,
@@ -63,6 +64,8 @@ Response Handlers::handle(const Call& call, std::string_view body) {
                                  status::created);
         case Endpoint::dashboard:
             return json_response(json::to_string(repository_.dashboard(call.session_key)));
+        case Endpoint::pool:
+            return json_response(json::to_string(repository_.pool_use()));
     }
     std::unreachable();
 }

@@ -32,6 +32,8 @@ public:
     /// What is new on the user's own recipes, and the user's teams.
     Dashboard dashboard(const std::string& session_key);
 
+    [[nodiscard]] PoolUse pool_use() const { return pool_.use(); }
+
 private:
     Recipe load_recipe(const std::string& session_key, std::optional<std::int32_t> id);
 

@@ -31,6 +31,7 @@ constexpr std::array fixed_paths{
     Fixed{"/users", Endpoint::list_users},
     Fixed{"/index.html", Endpoint::index},
     Fixed{"/index.htm", Endpoint::index},
+    Fixed{"/pool", Endpoint::pool},
 };
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -113,10 +114,10 @@ std::optional<Match> match_path(std::string_view path) {
     return std::nullopt;
 }
 
-Call route(const boost::beast::http::request_header<>& head) {
+Call route(const boost::beast::http::request_header<>& head, bool tells_pool) {
     const auto [path, query] = split_target(head.target());
     const auto match = match_path(path);
-    if (!match) {
+    if (!match || (match->endpoint == Endpoint::pool && !tells_pool)) {
         throw Error(Reason::not_found);
     }
     const auto method = head.method() == verb::head ? verb::get : head.method();

@@ -141,7 +141,7 @@ bool Session::read_head(Parser& parser) {
 
 Response Session::answer(Parser& parser) {
     try {
-        const auto call = route(parser.get());
+        const auto call = route(parser.get(), service_.handlers.tells_pool());
         read_body(parser);
         return service_.handlers.handle(call, parser.get().body());
     } catch (const Error& error) {

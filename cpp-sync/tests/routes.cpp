@@ -47,6 +47,7 @@ TEST_CASE("paths lead to endpoints, with or without their last slash") {
         {"/api/v1/recipes/x", Endpoint::recipe},
         {"/api/v1/recipes/1/notes", Endpoint::write_note},
         {"/api/v1/dashboard", Endpoint::dashboard},
+        {"/pool", Endpoint::pool},
     };
     for (const auto& [path, endpoint] : paths) {
         INFO(path);
@@ -78,7 +79,7 @@ TEST_CASE("requests are refused in the order of the contract") {
     for (const auto& [method, target, status, allow] : requests) {
         INFO(target);
         try {
-            route(head(method, target));
+            route(head(method, target), true);
             FAIL("not refused");
         } catch (const Error& error) {
             const auto response = error_response(error);
@@ -88,12 +89,20 @@ TEST_CASE("requests are refused in the order of the contract") {
     }
 }
 
+TEST_CASE("without a pool that counts its path does not exist") {
+    CHECK(route(head(verb::get, "/pool"), true).endpoint == Endpoint::pool);
+    for (const auto method : {verb::get, verb::head, verb::post}) {
+        CHECK_THROWS_AS(route(head(method, "/pool"), false), Error);
+    }
+}
+
 TEST_CASE("a call has what its endpoint needs") {
-    const auto call = route(head(verb::post, "/api/v1/recipes/5/notes?x", "sessionid=k"));
+    const auto call = route(head(verb::post, "/api/v1/recipes/5/notes?x", "sessionid=k"), true);
     CHECK(call.recipe_id == 5);
     CHECK(call.session_key == "k");
-    CHECK(route(head(verb::head, "/user/18446744073709551616")).user_id == std::nullopt);
-    CHECK(route(head(verb::post, "/work?delay_ms=20")).delay == std::chrono::milliseconds(20));
+    CHECK(route(head(verb::head, "/user/18446744073709551616"), true).user_id == std::nullopt);
+    CHECK(route(head(verb::post, "/work?delay_ms=20"), true).delay ==
+          std::chrono::milliseconds(20));
 }
 
 TEST_CASE("an error is canonical JSON") {

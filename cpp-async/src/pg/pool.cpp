@@ -44,6 +44,7 @@ Pool::Pool(const Config& config)
       target_(config.database_url) {}
 
 Task<Lease> Pool::acquire(Worker& worker) {
+    const Counts::Checkout checkout(counts_);
     while (auto connection = take_idle(worker)) {
         if (!connection->stale()) {
             connection->attach(worker);

@@ -11,6 +11,7 @@
 #include "async.hpp"
 #include "config.hpp"
 #include "pg/connection.hpp"
+#include "pg/counts.hpp"
 #include "pg/target.hpp"
 #include "worker.hpp"
 
@@ -42,6 +43,8 @@ public:
     /// Throws Error after 1.5 s, or as soon as a connection cannot be opened.
     Task<Lease> acquire(Worker& worker);
 
+    [[nodiscard]] PoolUse use() const { return counts_.read(); }
+
     /// Takes leave of the server, with the connections that are idle.
     void close();
 
@@ -71,6 +74,7 @@ private:
     const bool prepare_;
     const bool reset_;
     Target target_;
+    Counts counts_;
 
     std::mutex mutex_;
     // The one that was used last is used next, so that the others grow old.

@@ -17,6 +17,7 @@ Pool::Pool(PoolSettings settings) : settings_(std::move(settings)), free_(settin
 }
 
 Pool::Lease Pool::acquire() {
+    const Counts::Checkout checkout(counts_);
     const auto deadline = Clock::now() + acquire_limit;
     wait_for_turn(deadline);
     Lease lease(*this);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pg/connection.hpp"
+#include "pg/counts.hpp"
 
 namespace tandem::pg {
 
@@ -54,6 +55,8 @@ public:
     /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Error.
     Lease acquire();
 
+    [[nodiscard]] PoolUse use() const { return counts_.read(); }
+
 private:
     struct Waiter {
         std::condition_variable ready;
@@ -66,6 +69,7 @@ private:
     bool may_keep(Connection& connection) const noexcept;
 
     const PoolSettings settings_;
+    Counts counts_;
     std::mutex mutex_;
     std::size_t free_;  // how many more may have a connection now
     std::list<Waiter*> waiters_;
