@@ -89,7 +89,8 @@ def held(record: Reproduction) -> str:
 # ---- what the page has to say ----
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SYNC_20, SYNC_200 = "sync, 32 threads, 20 ms", "sync, 32 threads, 200 ms"
+SYNC_32 = [f"sync, 32 threads, {ms} ms" for ms in (20, 200, 1000)]
+SYNC_20 = SYNC_32[0]
 ASYNC, RUST = "async Python, as published, 4 ms", "async Rust, as published, 4 ms"
 SYNC = "sync Python, as published, 4 ms"
 TASKS, CPU, TRIPS = "tokio tasks, 10/10M", "app_cpu_us_per_request", "round_trips"
@@ -105,11 +106,14 @@ PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
         lambda r: f"where {row(r, ASYNC).settings[TRIPS]} and {row(r, RUST).settings[TRIPS]} are",
     ],
     "hyper-delay": [
-        lambda r: f"{reached(r, SYNC_20)} and {reached(r, SYNC_200)} % of *threads / delay*",
+        lambda r: "{}, {} and {} % of *threads / delay*".format(*(reached(r, one) for one in SYNC_32)),
         lambda r: (
-            f"{100 * mean(r, 'async1, 20 ms', CPU) / mean(r, 'sync, 100 threads, 20 ms', CPU):.0f} % of the CPU"
-            " of a thread for each connection"
+            f"{mean(r, 'sync, 2 threads, 1000 ms', 'goodput_rps'):.1f}/s were counted where two a second"
         ),
+        lambda r: "at 20 and 200 ms; at 1000 ms",
+        lambda r: f"it is {mean(r, 'async1, 20 ms', CPU):.0f} µs of CPU in one reactor thread",
+        lambda r: f"{mean(r, 'async2 (sum), 32 threads, 20 ms', CPU):.0f} µs with the sum in a pool of 32",
+        lambda r: f"{mean(r, 'sync, 100 threads, 20 ms', CPU):.0f} µs in a hundred threads that sleep",
     ],
     "hyper-payload": [
         lambda r: f"costs {span([us / 1e3 for us in means(r, CPU)])} ms of CPU",

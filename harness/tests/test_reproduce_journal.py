@@ -8,8 +8,8 @@ from tandem.reproduce.journal import FEW, told_all
 
 def test_few_rows_are_named_one_by_one() -> None:
     assert told_all([made("one", 1, 100.0), made("two", 1, 50.0)], "goodput_rps") == [
-        "one: 100 1/s, ok",
-        "two: 50 1/s, ok",
+        "one: 100/s, ok",
+        "two: 50/s, ok",
     ]
 
 

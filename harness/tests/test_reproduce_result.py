@@ -114,8 +114,10 @@ def test_what_a_published_ratio_claims() -> None:
 def test_how_large_a_difference_that_stands_is(
     published: float | None, ratios: list[float], told: str | None
 ) -> None:
-    assert size("stands", published, compare([math.log(value) for value in ratios])) == told
-    assert size("gone", published, compare([math.log(value) for value in ratios])) is None
+    found = compare([math.log(value) for value in ratios])
+    assert size("more", "stands", published, found) == told
+    assert size("more", "gone", published, found) is None
+    assert size("same", "stands", published, found) is None
 
 
 # ---- the result ----

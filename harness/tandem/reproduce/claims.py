@@ -68,9 +68,9 @@ def verdict(says: Says, found: Ratio) -> Word:
     return "not decided"
 
 
-def size(word: Word, published: float | None, found: Ratio) -> Size | None:
-    """How a difference that stands compares to the published one."""
-    if word != "stands" or published is None or found.interval is None:
+def size(says: Says, word: Word, published: float | None, found: Ratio) -> Size | None:
+    """How a difference that stands compares to the published one. None for an equality, which has no size."""
+    if says == "same" or word != "stands" or published is None or found.interval is None:
         return None
     low, high = found.interval
     if low <= published <= high:

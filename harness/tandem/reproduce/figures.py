@@ -13,6 +13,11 @@ class Figure:
     better: Literal["more", "less"]
     digits: int = 1
 
+    def text(self, value: float) -> str:
+        """With its unit: 1,234/s, 5.0 ms."""
+        unit = self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
+        return f"{value:,.{self.digits}f}{unit}"
+
 
 FIGURES = {
     "goodput_rps": Figure("requests", "1/s", "more", 0),

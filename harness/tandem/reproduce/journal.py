@@ -115,7 +115,7 @@ def _wanted(there: Start | None, attempt: int) -> bool:
 def told(start: Start, main_figure: str) -> str:
     """One line about a start."""
     value, figure = start.figures.get(main_figure), FIGURES[main_figure]
-    head = "" if value is None else f"{value:,.{figure.digits}f} {figure.unit}, "
+    head = "" if value is None else f"{figure.text(value)}, "
     return f"{start.row}: {head}{start.verdict}{f': {start.reason}' if start.reason else ''}"
 
 

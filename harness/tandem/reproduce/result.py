@@ -207,7 +207,7 @@ def claim_result(experiment: Experiment, claim: Claim, starts: Sequence[Start]) 
         published=published,
         ratio=found,
         verdict=word,
-        size=size(word, published, found),
+        size=size(says, word, published, found),
     )
 
 
