@@ -1,5 +1,6 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
+import random
 import threading
 import time
 from bisect import bisect_right
@@ -12,8 +13,16 @@ from tandem.probes.host import HostCpu, read_cpu
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
+"""In the mean."""
+SPREAD = 0.3
 READS, READ_S = 3, 0.002
 """Reading the counters takes less than this, unless something comes in between."""
+
+
+def pause_s() -> float:
+    """Until the next sample. Even pauses could keep step with what is watched: all samples would fall on the same part
+    of something that comes and goes seven times in half a second."""
+    return random.uniform((1 - SPREAD) * INTERVAL_S, (1 + SPREAD) * INTERVAL_S)
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Series:
 
 
 class Sampler:
-    """A thread that samples every INTERVAL_S seconds between `start` and `stop`."""
+    """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`."""
 
     def __init__(
         self,
@@ -112,7 +121,7 @@ class Sampler:
 
     def _run(self) -> None:
         try:
-            while not self._ended.wait(INTERVAL_S):
+            while not self._ended.wait(pause_s()):
                 sample = self.take()
                 self._seen(self._series.samples[-1], sample)
                 self._series.samples.append(sample)
@@ -130,7 +139,7 @@ class Wrong:
 
 
 class Prober:
-    """A thread that fetches one answer every INTERVAL_S and compares its whole body with the golden one."""
+    """A thread that fetches one answer every INTERVAL_S in the mean and compares its whole body with the golden one."""
 
     def __init__(self, ask: Callable[[], Wrong | None]) -> None:
         """ask: sends one request; returns what was wrong, or None."""
@@ -150,7 +159,7 @@ class Prober:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._ended.wait(INTERVAL_S):
+        while not self._ended.wait(pause_s()):
             try:
                 wrong = self._ask()
             except Exception as error:  # a thread that died would look like one that found nothing

@@ -1,6 +1,7 @@
 //! What all connections share: the behaviour, the log, the queue of the single server.
 
 use std::fmt::Write;
+use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, RwLock};
@@ -18,6 +19,9 @@ pub struct Armed {
 }
 
 type Served = (Instant, Instant);
+
+/// So much may a sleep last too long.
+const OVERSHOOT: Duration = Duration::from_micros(300);
 
 struct Job {
     takes: Duration,
@@ -42,7 +46,7 @@ impl State {
                 if job.busy {
                     burn(job.takes);
                 } else {
-                    sleep_until(start + job.takes);
+                    end_at(start + job.takes);
                 }
                 let _ = job.done.send((start, Instant::now()));
             }
@@ -118,5 +122,13 @@ fn sleep_until(moment: Instant) {
     let left = moment.saturating_duration_since(Instant::now());
     if !left.is_zero() {
         thread::sleep(left);
+    }
+}
+
+/// Sleeps but for the last moment: a sleep lasts a little too long, and here the next request would wait for that.
+fn end_at(moment: Instant) {
+    sleep_until(moment.checked_sub(OVERSHOOT).unwrap_or(moment));
+    while Instant::now() < moment {
+        hint::spin_loop();
     }
 }

@@ -56,7 +56,7 @@ declare ends timestamptz := clock_timestamp() + interval '8 s';
 begin
     while clock_timestamp() < ends loop
         lock table core_note in share row exclusive mode;
-        perform pg_sleep(0.05);
+        perform pg_sleep(0.08);
         commit;
         perform pg_sleep(0.02);
     end loop;
@@ -211,7 +211,7 @@ def run(stage: Stage) -> list[Outcome]:
     return out
 
 
-def confusion(stage: Stage, repetitions: int = 20) -> list[Outcome]:
+def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:
     """The weekly class: each limit so often; the right tag in 95 %."""
     counts: dict[str, dict[str, int]] = {limit.name: {} for limit in LIMITS}
     for _ in range(repetitions):

@@ -13,7 +13,7 @@ GROUP = "comparing"
 COST_US = 1000.0
 SLOWDOWNS = (0.03, 0.05, 0.10)
 SESSIONS, PAIRS, POWER_SESSIONS = 100, 6, 10
-WINDOW_S = 3
+WINDOW_S = 2
 REJECTED = (1, 10)
 """Of 100 comparisons of a thing with itself: so many 95 % intervals leave out 1."""
 MARGIN = 0.01
@@ -38,7 +38,8 @@ def pairs(running: Running, slowdown: float, number: int, seed: int) -> Floats:
         costs: dict[bool, float] = {}
         for slow in chance.sample([False, True], 2):
             us = COST_US * (1 + (slowdown if slow else 0.0))
-            window = running.steady_window("closed", WINDOW_S, f"kind=spin&us={us:.1f}").window
+            seen = running.steady_window("closed", WINDOW_S, f"kind=spin&us={us:.1f}", settled=False)
+            window = seen.window
             costs[slow] = window.app_cpu_us_per_request or float("nan")
         out.append(float(np.log(costs[True] / costs[False])))
     return np.array(out)

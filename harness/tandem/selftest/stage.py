@@ -58,6 +58,10 @@ class Served:
         return len(self.arrival_s)
 
     @property
+    def service_s(self) -> Floats:
+        return self.finish_s - self.start_s
+
+    @property
     def response_s(self) -> Floats:
         return self.finish_s - self.arrival_s
 
@@ -111,9 +115,10 @@ class Running:
         scenario: Scenario | None = None,
         address: str | None = None,
         meanwhile: Callable[[], None] | None = None,
+        settled: bool = True,
     ) -> Seen:
         """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said.
-        meanwhile: called once as the load begins; must not wait.
+        meanwhile: called once as the load begins; must not wait. settled=False: begins without waiting for a quiet host.
 
         An open loop has four times the connections (tandem.client).
         """
@@ -131,7 +136,7 @@ class Running:
                 meanwhile()
 
         self._begin = begin
-        window = self.lab.measure(load, seconds, rate_rps)
+        window = self.lab.measure(load, seconds, rate_rps, settled)
         served = Served.parse("arrival_us,start_us,finish_us\n")
         if behaviour is not None:
             served = Served.parse(httpx.get(f"{self.control}/log", timeout=30).text)
