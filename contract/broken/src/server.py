@@ -104,7 +104,8 @@ class Server(ThreadingHTTPServer):
             if connection not in self._idle:
                 self._idle.add(connection)
                 self._busy -= 1
-            if self.stopping:
+            # A server that serves whoever comes reads the first request of a connection, however late it is.
+            if self.stopping and self.fault != "accepts-while-stopping":
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RD)
 
