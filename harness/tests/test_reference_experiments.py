@@ -139,6 +139,10 @@ PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
         lambda r: interval(claim(r, "tokio tasks, Arc<Mutex>, 10/10M", TASKS, "time_ms")),
         lambda r: f"one thread is at {mean(r, 'sync, one thread, 10/10M', 'loop_ratio'):.2f}",
         lambda r: f"rayon at {mean(r, 'sync, rayon, 10/10M', 'loop_ratio'):.2f} times the tight loop",
+        lambda r: "they are at {:.2f} and {:.2f}".format(
+            *(mean(r, f"sync, {way}, 10/10M, 64 KiB", "loop_ratio") for way in ("one thread", "rayon"))
+        ),
+        lambda r: "reads 256 KiB at a time",
     ],
 }
 """Of each experiment: what is told of its record beside ratios and rates. With a new record the page changes alone."""
