@@ -202,6 +202,13 @@ def test_the_page_says_what_the_record_says(name: str) -> None:
         assert f"by plan {record.plan} in {NUMBERS[record.settings.starts]} starts, is in {folder}" in text
 
 
+@pytest.mark.parametrize("name", MADE)
+def test_the_readme_says_what_became_of_it(name: str) -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    [row] = [line for line in lines if line.startswith(f"| [`{name}`](docs/origins.md#")]
+    assert row.endswith(f" | {EXPERIMENTS[name].sentence} |")
+
+
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS.keys() - set(MADE)))
 def test_without_a_reference_nothing_is_said(name: str) -> None:
     assert not EXPERIMENTS[name].sentence
