@@ -7,6 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from tandem.comparison import Compared, Comparison, second
+from tandem.report import BOTTLENECKS, number
+
 ROOT = Path(__file__).parents[2]
 DESIGNS = ROOT / "results/designs"
 PAGE = (ROOT / "docs/methodology.md").read_text()
@@ -73,6 +76,37 @@ def test_a_known_difference_is_told_as_it_was_found() -> None:
     [reference] = [entry for entry in found["entries"] if entry["entrant"] == found["reference"]]
     for name, words in (("app_cpu_us_per_request", "a request costs {} µs"), (DUET, "{} µs, so it is 2.0 %")):
         assert words.format(f"{reference['means'][name]:,.0f}") in page
+
+
+def example(metric: str, digits: int, limits: bool) -> list[str]:
+    """The lines of a table of docs/reading-a-result.md."""
+    found = Comparison.model_validate_json((DESIGNS / "python-async/compare.json").read_text()).findings
+
+    def line(label: str, mean: float | None, compared: Compared | None, limit: str) -> str:
+        cells = [label, number(mean, digits), "–", "–"]
+        if compared:
+            assert compared.ratio.interval
+            low, high = compared.ratio.interval
+            cells[2:] = [f"{compared.ratio.ratio:.3f} ({low:.3f} to {high:.3f})", compared.verdict]
+        return f"| {' | '.join([*cells, *([limit] if limits else [])])} |".replace("|  |", "| |")
+
+    out = []
+    for entry in found.entries:
+        mean, limit = entry.means[metric], BOTTLENECKS[entry.bottleneck or ""]
+        if entry.entrant == found.reference:
+            out.append(line(f"{entry.entrant} (reference)", mean, None, limit))
+            out.append(line(second(entry.entrant), None, found.same_against_itself[metric], ""))
+        else:
+            out.append(line(entry.entrant, mean, entry.against_reference[metric], limit))
+    return out
+
+
+@pytest.mark.parametrize(("metric", "digits", "limits"), [("goodput_rps", 0, True), (DUET, 1, False)])
+def test_the_example_of_how_to_read_a_result_is_the_record(metric: str, digits: int, limits: bool) -> None:
+    page, lines = (ROOT / "docs/reading-a-result.md").read_text(), example(metric, digits, limits)
+    assert "\n".join(lines) in page, f"the table should have\n{lines}"
+    changed = lines[-1].replace(" (", "1 (")
+    assert changed not in page, "a changed figure is noticed"
 
 
 def test_another_figure_would_be_noticed(pairing: ModuleType) -> None:
