@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter
 
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
@@ -15,10 +14,8 @@ from tandem.live import Lines, View, make_view
 from tandem.options import RESULTS, ROOT, Json, app, err, out
 from tandem.placement import cpus_in
 from tandem.record import Run
-from tandem.replay import Replayed, compare, report
+from tandem.replay import FILE, SHEET, Replayed, compare, report
 from tandem.store import Request, read_run, read_runs, write_atomically
-
-SHEET = TypeAdapter(list[Replayed])
 
 
 def _recorded(path: Path) -> list[Run]:
@@ -61,7 +58,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
 def _again(catalog: Catalog, run: Run, request: Request, view: View) -> Replayed:
     store, [new] = Bench(catalog, RESULTS, view).run(request, resume=False)
     found = compare(run, new)
-    write_atomically(store.folder / "replay.json", SHEET.dump_json([found], indent=1).decode() + "\n")
+    write_atomically(store.folder / FILE, SHEET.dump_json([found], indent=1).decode() + "\n")
     return found
 
 

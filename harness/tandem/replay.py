@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
+from pydantic import TypeAdapter
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -53,6 +54,11 @@ class Replayed(Part):
     """Of the environments, in sentences."""
     reproduced: bool
     """The new run is ok, something could be compared and nothing is outside."""
+
+
+FILE = "replay.json"
+SHEET = TypeAdapter(list[Replayed])
+"""What is in it."""
 
 
 def prediction_interval(values: list[float], new: int, confidence: float) -> tuple[float, float] | None:
