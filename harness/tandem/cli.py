@@ -55,10 +55,10 @@ from tandem.options import (
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
 from tandem.record import Verdict
-from tandem.report import markdown, report
+from tandem.report import report
 from tandem.selftest.result import line
 from tandem.session import lasts
-from tandem.store import Request, read_runs
+from tandem.store import Request
 
 INTERRUPTED = 130
 
