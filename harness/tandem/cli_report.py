@@ -25,7 +25,9 @@ from tandem.store import read_runs
 from tandem.sweep import Sweep
 
 
-def _told[R: BaseModel](kind: type[R], tell: Callable[[R], RenderableType]) -> Callable[[str], RenderableType]:
+def _told[R: BaseModel](
+    kind: type[R], tell: Callable[[R], RenderableType]
+) -> Callable[[str], RenderableType]:
     return lambda text: tell(kind.model_validate_json(text))
 
 
@@ -50,7 +52,9 @@ def read(file: Path, tell: Callable[[str], RenderableType]) -> RenderableType:
 
 @app.command(name="report")
 def report_(
-    folder: Annotated[Path, typer.Argument(help="What a command left in results/, such as results/reference.")],
+    folder: Annotated[
+        Path, typer.Argument(help="What a command left in results/, such as results/reference.")
+    ],
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="The table for a page: of a campaign or a reproduction.")
     ] = False,
@@ -64,7 +68,9 @@ def report_(
         else:
             out.print(report(runs, told))
             if (again := folder / replay.FILE).is_file():
-                out.print(read(again, lambda text: Group(*map(replay.report, replay.SHEET.validate_json(text)))))
+                out.print(
+                    read(again, lambda text: Group(*map(replay.report, replay.SHEET.validate_json(text))))
+                )
     elif not as_markdown:
         out.print(proof(), read(found, TABLES[found.name]), sep="\n")
     elif found.name == RESULT:

@@ -64,6 +64,6 @@ def test_what_a_replay_found_stands_below_its_campaign(
     (tmp_path / "again/replay.json").write_text("[]")
     report_(tmp_path / "again")
     (tmp_path / "again/replay.json").write_text("[")
-    with pytest.raises(TandemError, match="replay.json: the record cannot be read"):
+    with pytest.raises(TandemError, match=r"replay\.json: the record cannot be read"):
         report_(tmp_path / "again")
     assert "python-sync" in capsys.readouterr().out

@@ -104,7 +104,13 @@ def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> No
 
 @pytest.mark.parametrize(
     ("busy", "requests", "right"),
-    [(0.709, 100_000, True), (0.72, 100_000, True), (0.73, 100_000, False), (0.73, 600, True), (0.6, 600, False)],
+    [
+        (0.709, 100_000, True),
+        (0.72, 100_000, True),
+        (0.73, 100_000, False),
+        (0.73, 600, True),
+        (0.6, 600, False),
+    ],
 )
 def test_the_load_of_a_queue_has_to_be_the_one_asked_for(busy: float, requests: int, right: bool) -> None:
     assert queueing.as_asked(busy, 0.7, requests) == right
