@@ -16,7 +16,7 @@ set positional-arguments := true
 @compare *arguments:
     harness/run compare "$@"
 
-# Print the table of a campaign again: just report results/reference
+# Print the table of any result again: just report results/reference
 [group('measure')]
 @report *arguments:
     harness/run report "$@"

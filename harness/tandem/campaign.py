@@ -104,14 +104,10 @@ class Bench:
         done = store.trials(prepared.name)
         if any(trial.index == index for trial in done):
             return
-        rate = next(
-            (
-                int(t.open.offered_rps)
-                for t in done
-                if t.verdict is Verdict.OK and t.open and t.open.offered_rps
-            ),
-            None,
+        reached = (
+            int(t.open.offered_rps) for t in done if t.verdict is Verdict.OK and t.open and t.open.offered_rps
         )
+        rate = store.campaign.request.rate_rps or next(reached, None)
         again = f", once more for trial {retry_of}" if retry_of else ""
         self._view.trial(f"{prepared.name}: trial {index} of {plan.trials}{again}")
         folder = store.fresh_trial_folder(prepared.name, index)

@@ -22,6 +22,7 @@ from tandem import (
     cli_crosscheck,
     cli_develop,
     cli_replay,
+    cli_report,
     cli_reproduce,
     cli_search,
     cli_selftest,
@@ -54,12 +55,10 @@ from tandem.options import (
 )
 from tandem.prepare import DEFAULT_TOPOLOGY
 from tandem.record import Verdict
-from tandem.report import markdown, report
-from tandem.reproduce import report as reproduction
-from tandem.reproduce.journal import RESULT, read_reproduction
+from tandem.report import report
 from tandem.selftest.result import line
 from tandem.session import lasts
-from tandem.store import Request, read_runs
+from tandem.store import Request
 
 INTERRUPTED = 130
 
@@ -166,28 +165,6 @@ def matrix_(
         raise typer.Exit(1)
 
 
-@app.command(name="report")
-def report_(
-    campaign: Annotated[
-        Path, typer.Argument(help="A campaign's or a reproduction's folder, such as results/reference.")
-    ],
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
-) -> None:
-    """Print the table of a campaign from its records."""
-    if (campaign / RESULT).is_file():
-        found = read_reproduction(campaign)
-        if as_markdown:
-            print(reproduction.markdown(found))
-        else:
-            out.print(reproduction.report(found))
-        return
-    runs, proof = read_runs(campaign), line(RESULTS, ROOT, datetime.now(UTC))
-    if as_markdown:
-        print(markdown(runs, proof))
-    else:
-        out.print(report(runs, proof))
-
-
 @app.command(name="list")
 def list_(as_json: Json = False) -> None:
     """List implementations, scenarios, plans, topologies and placements."""
@@ -261,6 +238,7 @@ COMMANDS = (
     cli_search,
     cli_crosscheck,
     cli_replay,
+    cli_report,
     cli_reproduce,
     cli_selftest,
     cli_serve,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter
 
 from tandem.campaign import Bench, estimate_s
 from tandem.catalog import Catalog
@@ -15,10 +14,8 @@ from tandem.live import Lines, View, make_view
 from tandem.options import RESULTS, ROOT, Json, app, err, out
 from tandem.placement import cpus_in
 from tandem.record import Run
-from tandem.replay import Replayed, compare, report
+from tandem.replay import FILE, SHEET, Replayed, compare, report
 from tandem.store import Request, read_run, read_runs, write_atomically
-
-SHEET = TypeAdapter(list[Replayed])
 
 
 def _recorded(path: Path) -> list[Run]:
@@ -36,6 +33,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     """What has to be asked for to make a run again. Knobs that are still the default are not chosen.
 
     Nor are those that were unset: a value that is no value cannot be asked for, and the report tells the change.
+    The open loop has the recorded rate: response times at another one would be those of another load.
     """
     implementation = catalog.implementation(run.implementation)
     placement = catalog.pick("placement", run.placement, catalog.placements).variables
@@ -43,7 +41,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     default = catalog.effective_knobs(implementation, cpus, {})
     recorded = run.environment.knobs
     chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}
-    distance = run.environment.variables.get("DB_RTT_MS")
+    distance, rate_rps = run.environment.variables.get("DB_RTT_MS"), run.summary.offered_rps
     return Request(
         implementations=[run.implementation],
         scenario=run.scenario,
@@ -53,13 +51,14 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
         seed=seed,
         knobs=chosen,
         db_rtt_ms=int(distance) if distance else None,
+        rate_rps=round(rate_rps) if rate_rps else None,
     )
 
 
 def _again(catalog: Catalog, run: Run, request: Request, view: View) -> Replayed:
     store, [new] = Bench(catalog, RESULTS, view).run(request, resume=False)
     found = compare(run, new)
-    write_atomically(store.folder / "replay.json", SHEET.dump_json([found], indent=1).decode() + "\n")
+    write_atomically(store.folder / FILE, SHEET.dump_json([found], indent=1).decode() + "\n")
     return found
 
 

@@ -12,6 +12,8 @@ from tandem.record import Finding, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.005
 """HAProxy, the database and the generator must agree on the number of requests to this share."""
+OWN_WARN = 0.01
+"""The harness's own requests, by all answers: beyond, the rate is visibly too low, as they took what clients could have."""
 SLACK = 20
 STEAL_WARN, STEAL_VOID = 0.02, 0.10
 FOREIGN_WARN, FOREIGN_VOID = 0.05, 0.15
@@ -64,6 +66,10 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
         found.append(_finding("wrong-body", "invalid", text))
     answered = window.good + window.probes - window.failed.get("probe not answered", 0)
+    own = answered - window.good
+    if own > OWN_WARN * answered:
+        text = f"{own} of {answered} answers went to the harness's own requests: the rate could be {own / max(window.good, 1):.1%} higher"
+        found.append(_finding("own-requests", "warning", text))
     found += statements(window.statements, expected, answered)
     if window.stored_rows is not None and window.stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"

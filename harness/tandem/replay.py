@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
+from pydantic import TypeAdapter
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -23,8 +24,6 @@ CONFIDENCE = 0.95
 """Of all figures of a run together: each has 1 - 0.05 / (how many are compared)."""
 RESOLUTION = 0.01
 """A difference below this share of the recorded mean is never called one, however quiet the record was."""
-OFFERED_TOLERANCE = 0.05
-"""Response times at rates that differ by more are told to be of different loads."""
 METRICS = ("goodput_rps", "app_cpu_us_per_request", "app_memory_peak_bytes", "response_time_p99_ms")
 
 
@@ -55,6 +54,11 @@ class Replayed(Part):
     """Of the environments, in sentences."""
     reproduced: bool
     """The new run is ok, something could be compared and nothing is outside."""
+
+
+FILE = "replay.json"
+SHEET = TypeAdapter(list[Replayed])
+"""What is in it."""
 
 
 def prediction_interval(values: list[float], new: int, confidence: float) -> tuple[float, float] | None:
@@ -132,9 +136,6 @@ def differences(old: Run, new: Run) -> list[str]:
     out += _changed("image of", before.images, after.images, brief=True)
     out += _changed("content of", before.hashes, after.hashes, brief=True)
     out += _changed("configuration:", before.configuration, after.configuration, brief=True)
-    then, now = old.summary.offered_rps, new.summary.offered_rps
-    if then and now and abs(now / then - 1) > OFFERED_TOLERANCE:
-        out.append(f"the open loop had {then:,.0f}/s then and {now:,.0f}/s now")
     return out
 
 

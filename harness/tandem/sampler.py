@@ -1,6 +1,5 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
-import random
 import threading
 import time
 from bisect import bisect_right
@@ -10,19 +9,13 @@ from dataclasses import dataclass, field
 from tandem.probes.cgroup import Cgroup, Usage
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.host import HostCpu, read_cpu
+from tandem.probes.pause import uneven_s
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
 """In the mean."""
-SPREAD = 0.3
 READS, READ_S = 3, 0.002
 """Reading the counters takes less than this, unless something comes in between."""
-
-
-def pause_s() -> float:
-    """Until the next sample. Even pauses could keep step with what is watched: all samples would fall on the same part
-    of something that comes and goes seven times in half a second."""
-    return random.uniform((1 - SPREAD) * INTERVAL_S, (1 + SPREAD) * INTERVAL_S)
 
 
 @dataclass(frozen=True)
@@ -121,7 +114,7 @@ class Sampler:
 
     def _run(self) -> None:
         try:
-            while not self._ended.wait(pause_s()):
+            while not self._ended.wait(uneven_s(INTERVAL_S)):
                 sample = self.take()
                 self._seen(self._series.samples[-1], sample)
                 self._series.samples.append(sample)
@@ -159,7 +152,7 @@ class Prober:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._ended.wait(pause_s()):
+        while not self._ended.wait(uneven_s(INTERVAL_S)):
             try:
                 wrong = self._ask()
             except Exception as error:  # a thread that died would look like one that found nothing

@@ -106,6 +106,13 @@ def test_one_fault_gives_one_finding(changes: dict[str, Any], code: str) -> None
     assert found(good_window(**changes)) == [(code, "invalid")]
 
 
+@pytest.mark.parametrize(("own", "told"), [(121, False), (122, True)])
+def test_own_requests_that_take_a_share_of_the_rate_are_told(own: int, told: bool) -> None:
+    counted = statements(**dict.fromkeys(STATEMENTS, REQUESTS + own))
+    window = good_window(probes=own, statements=counted, proxy=proxy(responses_2xx=REQUESTS + own))
+    assert found(window) == [("own-requests", "warning")] * told
+
+
 def test_errors_without_a_row_are_one_finding() -> None:
     assert found(good_window(failed={"error: deadline": 300})) == [("wrong-answers", "invalid")]
 

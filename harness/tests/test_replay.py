@@ -144,10 +144,11 @@ def test_what_an_older_record_lacks_is_no_difference() -> None:
     assert differences(good_run(), new) == []
 
 
-def test_another_rate_of_the_open_loop_is_told() -> None:
-    new = good_run()
-    new.summary.offered_rps = 1000.0
-    assert differences(good_run(), new) == ["the open loop had 740/s then and 1,000/s now"]
+def test_the_open_loop_is_offered_the_recorded_rate(real: Catalog) -> None:
+    run = good_run()
+    assert _request(real, run, 7).rate_rps == run.summary.offered_rps == 740
+    run.summary.offered_rps = None
+    assert _request(real, run, 7).rate_rps is None
 
 
 def test_the_table_has_the_words() -> None:
@@ -184,6 +185,7 @@ def test_knobs_that_were_chosen_are_chosen_again(real: Catalog) -> None:
         plan="quick",
         seed=7,
         knobs={"WORKERS": "3"},
+        rate_rps=740,
     )
 
 

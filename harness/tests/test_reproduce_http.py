@@ -40,7 +40,7 @@ SMOKE = ExperimentPlan(starts=2, window_s=3, cap_s=3)
         (FULL, 100, 1000, 60, 56),
         (FULL, 2, 1000, 60, 56),
         (FULL, None, None, 8, 7.25),
-        (SMOKE, 100, 1000, 4, 3),
+        (SMOKE, 100, 1000, 5, 3),
         (SMOKE, 5000, 20, 3, 2.25),
     ],
 )
@@ -60,6 +60,7 @@ def test_no_wave_of_a_long_delay_is_cut(delay_ms: int, window_s: int, ceiling_rp
     assert waves == pytest.approx(round(waves), abs=1e-6)
     assert round(waves) >= 3
     assert found.trim_start_s / delay_s % 1 == pytest.approx(0.5, abs=1e-6)
+    assert found.trim_start_s >= 1.5 * delay_s - 1e-6
     assert found.trim_end_s >= 0.25 - 1e-9
     # Requests that all take the delay and 1 ms more: whatever the window, the rate is right.
     ends = np.concatenate([np.full(100, n * (delay_s + 1e-4)) for n in range(1, round(60 / delay_s) + 60)])

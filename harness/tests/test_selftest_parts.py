@@ -14,7 +14,7 @@ from tandem.errors import TandemError
 from tandem.generator import Report
 from tandem.record import Window
 from tandem.report import BOTTLENECKS
-from tandem.selftest import attribution, burner, comparing, liars, overhead, sampling, timing
+from tandem.selftest import attribution, burner, comparing, liars, overhead, queueing, sampling, timing
 from tandem.selftest.stage import Seen, Served
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
@@ -100,6 +100,20 @@ def test_a_lost_request_is_noticed() -> None:
 def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> None:
     assert timing.close(found, 10.0, timing.LEAST_SHARE, timing.LEAST_MS) == right
     assert timing.close(100 * found, 1000.0, timing.LEAST_SHARE, timing.LEAST_MS) == (9.9 <= found <= 10.1)
+
+
+@pytest.mark.parametrize(
+    ("busy", "requests", "right"),
+    [
+        (0.709, 100_000, True),
+        (0.72, 100_000, True),
+        (0.73, 100_000, False),
+        (0.73, 600, True),
+        (0.6, 600, False),
+    ],
+)
+def test_the_load_of_a_queue_has_to_be_the_one_asked_for(busy: float, requests: int, right: bool) -> None:
+    assert queueing.as_asked(busy, 0.7, requests) == right
 
 
 def test_only_processes_named_oha_are_stopped() -> None:

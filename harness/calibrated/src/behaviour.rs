@@ -105,16 +105,23 @@ impl Behaviour {
 }
 
 /// Number n of a stream of uniform numbers in (0, 1): `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>
+/// The seed is mixed first: two seeds that lie 1000 apart would otherwise have one stream, 1000 numbers apart.
 fn uniform(seed: u64, n: u64) -> f64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut z = seed.wrapping_mul(STEP).wrapping_add(STEP.wrapping_mul(n + 1));
+    let z = mixed(mixed(seed.wrapping_mul(STEP)).wrapping_add(STEP.wrapping_mul(n + 1)));
+    (z >> 11).max(1) as f64 / (1_u64 << 53) as f64
+}
+
+const fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((z ^ (z >> 31)) >> 11).max(1) as f64 / (1_u64 << 53) as f64
+    z ^ (z >> 31)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn durations(query: &str) -> Vec<f64> {
@@ -129,6 +136,13 @@ mod tests {
         let above = found.iter().filter(|us| **us > 1000.0).count() as f64 / 1e5;
         assert!((mean - 1000.0).abs() < 15.0, "{mean}");
         assert!((above - (-1.0_f64).exp()).abs() < 0.005, "{above}");
+    }
+
+    #[test]
+    fn streams_of_different_seeds_have_nothing_in_common() {
+        let seen: HashSet<u64> =
+            (0..10).flat_map(|k| (0..1000).map(move |n| uniform(50 + 100 * k, n).to_bits())).collect();
+        assert_eq!(seen.len(), 10_000);
     }
 
     #[test]

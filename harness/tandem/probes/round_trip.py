@@ -10,17 +10,19 @@ import time
 import numpy as np
 import psycopg
 
+from tandem.probes.pause import uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record import DbRtt
 
 BEFORE = 20
 """So many round trips before the load."""
 INTERVAL_S = 0.5
+"""In the mean."""
 CONNECT_S = 20
 
 
 class RoundTrip:
-    """A thread that measures a round trip every INTERVAL_S between `start` and `stop`.
+    """A thread that measures a round trip every INTERVAL_S in the mean between `start` and `stop`.
 
     address, password: the latency proxy's and the administrator's. setting_ms: what was asked for.
     """
@@ -56,7 +58,7 @@ class RoundTrip:
 
     def _run(self) -> None:
         try:
-            while not self._ended.wait(INTERVAL_S):
+            while not self._ended.wait(uneven_s(INTERVAL_S)):
                 self._during.append(self._trip_ms())
         except psycopg.Error as error:  # told to the main thread, which knows the phase
             self._failure = error

@@ -109,7 +109,8 @@ def window_times(plan: ExperimentPlan, ceiling_rps: float | None, delay_ms: int 
     if not delay_ms or delay_ms < WAVES_FROM_MS:
         return WindowTimes(seconds, start, end)
     delay_s = delay_ms / 1e3
-    start = (math.ceil(start / delay_s - 0.5 - 1e-9) + 0.5) * delay_s
+    # Not the first wave: the harness's own request, asked before the load, has the place of one answer in it.
+    start = (max(1, math.ceil(start / delay_s - 0.5 - 1e-9)) + 0.5) * delay_s
     seconds = max(seconds, math.ceil(start + DELAYS_LEAST * delay_s + end))
     measured = math.floor((seconds - start - end) / delay_s + 1e-9) * delay_s
     return WindowTimes(seconds, start, seconds - start - measured)

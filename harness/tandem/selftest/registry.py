@@ -3,7 +3,17 @@
 from collections.abc import Callable
 from types import ModuleType
 
-from tandem.selftest import attribution, capacity, comparing, liars, overhead, sampling, statistics, timing
+from tandem.selftest import (
+    attribution,
+    capacity,
+    comparing,
+    liars,
+    overhead,
+    queueing,
+    sampling,
+    statistics,
+    timing,
+)
 from tandem.selftest import units as units_
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Stage
@@ -15,6 +25,7 @@ UNIT: list[ModuleType] = [units_, statistics, capacity]
 
 END_TO_END: dict[str, OnStage] = {
     "timing": timing.run,
+    "queueing": queueing.run,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,
@@ -28,7 +39,7 @@ WEEKLY: dict[str, OnStage] = {
     "overhead": overhead.run,
     "power": comparing.power,
     "confusion": attribution.confusion,
-    "queueing": lambda stage: timing.long_queues(stage, LONG_QUEUE),
+    "long-queues": lambda stage: queueing.long_queues(stage, LONG_QUEUE),
     "pairs": comparing.same_with_itself,
 }
 """Only with --full: hours, the shortest first."""

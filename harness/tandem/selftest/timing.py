@@ -1,4 +1,4 @@
-"""Known times, end to end: stalls, stops, hangs, distributions and a queue, against the server's own log."""
+"""Known times, end to end: stalls, stops, hangs and distributions, against the server's own log."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import numpy as np
 
 from tandem.record import Verdict
 from tandem.rows import Floats
-from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
+from tandem.selftest.models import Pause, paced
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import HONEST, Running, Seen, Stage, require
 
@@ -23,13 +23,6 @@ LEAST_MS, LEAST_SHARE = 0.3, 0.01
 TAIL_MS = 2.0
 """For p99 where generator, proxy and the way back share a CPU: an answer then waits its turn now and then."""
 PATH_S = 5
-LOADS = (0.5, 0.7)
-SERVICE_S = 0.010
-"""Long by the tenth of a millisecond that a server takes to wake up, which is not in the theory."""
-QUEUE_S = 12
-LONG_WINDOWS = 10
-"""Of the weekly class. A window that the host disturbs is made again by itself, and each is long enough for a beginning
-without a queue not to matter."""
 
 
 def require_same(seen: Seen) -> None:
@@ -216,63 +209,11 @@ def distribution(running: Running, name: str, path: Seen, seconds: int = 7) -> O
     )
 
 
-# ---- a queue ----
-
-
-def queue(running: Running, load: float, path: Seen, seconds: int, windows: int = 1) -> Outcome:
-    """A single server with exponential service and evenly spaced arrivals, over all windows together. The theory is
-    asked about the load that there was."""
-    rate, way_s = round(load / SERVICE_S), way(path)
-    seen = [
-        running.steady_window("open", seconds, queueing(load, number), rate_rps=rate, connections=50)
-        for number in range(windows)
-    ]
-    for one in seen:
-        require_same(one)
-    late_s = np.concatenate([late(one) for one in seen])
-    took_s = np.concatenate([one.served.service_s for one in seen])
-    own_s = np.concatenate([one.served.response_s for one in seen])
-    recursion_s = np.concatenate([lindley(one.served.arrival_s, one.served.service_s) for one in seen])
-    wanted_ms = float((recursion_s + late_s).mean() + way_s) * 1e3
-    found_ms = float(np.concatenate([one.response_s() for one in seen]).mean()) * 1e3
-    replayed, busy = recursion_s.mean() / own_s.mean(), rate * float(took_s.mean())
-    theory, spread = evenly_spaced_mean(busy), 3 * mean_error(load, len(took_s))
-    unqueued_ms = float((took_s + late_s).mean() + way_s) * 1e3
-    in_services = (found_ms - unqueued_ms) / 1e3 / took_s.mean() + 1
-    return Outcome(
-        name=f"queue at {load:.0%} load",
-        group="queueing",
-        expected=f"{wanted_ms:.2f} ms by the recursion, {theory:.3f} service times by the theory at {busy:.1%} load",
-        measured=f"{found_ms:.2f} ms, {in_services:.3f} service times; the server's own log {replayed:.4f} of its recursion",
-        tolerance=f"0.3 ms or 1 %; {spread:.2f} (three standard errors of {len(took_s):,} requests)",
-        passed=close(found_ms, wanted_ms, LEAST_SHARE, LEAST_MS)
-        and close(replayed, 1, 0.01)
-        and abs(in_services - theory) <= spread,
-        negative_control=f"without the queue: {unqueued_ms:.2f} ms",
-        negative_control_failed=not close(unqueued_ms, wanted_ms, LEAST_SHARE, LEAST_MS),
-    )
-
-
-def queueing(load: float, number: int) -> str:
-    """What the server is told for the window of that number: each draws other service times."""
-    return f"kind=queue&us={SERVICE_S * 1e6:.0f}&seed={round(load * 100) + 1000 * number}"
-
-
 def path(running: Running, rate_rps: int, seconds: int = PATH_S) -> Seen:
     """A server that answers at once."""
     seen = running.steady_window("open", seconds, HONEST, rate_rps=rate_rps, connections=4 * FEW)
     require_same(seen)
     return seen
-
-
-def queues(running: Running, requests: int | None = None) -> list[Outcome]:
-    """At 50 and 70 % load. requests: so many of each, in several windows, instead of one short window."""
-    idle, windows = path(running, round(0.5 / SERVICE_S)), LONG_WINDOWS if requests else 1
-    out = []
-    for load in LOADS:
-        seconds = QUEUE_S if requests is None else round(requests * SERVICE_S / load / windows)
-        out.append(queue(running, load, idle, seconds, windows))
-    return out
 
 
 def run(stage: Stage) -> list[Outcome]:
@@ -283,13 +224,7 @@ def run(stage: Stage) -> list[Outcome]:
         out.append(stall(running))
         out.append(generator_stop(running))
         out.append(hang(running, idle))
-        return [*out, *queues(running)]
-
-
-def long_queues(stage: Stage, requests: int) -> list[Outcome]:
-    """The weekly class: so many requests of each queue that the theory binds to 2 and 4 %."""
-    with stage.running() as running:
-        return queues(running, requests)
+        return out
 
 
 def hangs(stage: Stage, times: int = 5) -> list[Outcome]:
