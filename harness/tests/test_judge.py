@@ -109,8 +109,9 @@ def test_one_fault_gives_one_finding(changes: dict[str, Any], code: str) -> None
 @pytest.mark.parametrize(("own", "told"), [(121, False), (122, True)])
 def test_own_requests_that_take_a_share_of_the_rate_are_told(own: int, told: bool) -> None:
     counted = statements(**dict.fromkeys(STATEMENTS, REQUESTS + own))
-    window = good_window(probes=own, statements=counted, proxy=proxy(responses_2xx=REQUESTS + own))
-    assert found(window) == [("own-requests", "warning")] * told
+    own_too = {"probes": own, "statements": counted, "proxy": proxy(responses_2xx=REQUESTS + own)}
+    assert found(good_window("closed", **own_too)) == [("own-requests", "warning")] * told
+    assert ("own-requests", "warning") not in found(good_window("open", **own_too)), "the rate is given"
 
 
 def test_errors_without_a_row_are_one_finding() -> None:

@@ -20,7 +20,7 @@ without a queue not to matter."""
 
 def as_asked(busy: float, load: float, requests: int) -> bool:
     """Is a load of so many exponential services the one that was asked for? Their mean scatters by 1 / sqrt(requests);
-    besides, a server may take a fifth of a millisecond of SERVICE_S more than it is told."""
+    besides, a server may take a tenth of a millisecond, 2 % of SERVICE_S, more than it is told."""
     return close(busy / load, 1, 0.02 + 3 / math.sqrt(requests))
 
 
