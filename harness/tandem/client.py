@@ -1,6 +1,7 @@
 """A scenario's requests: as the harness sends them itself, and as the generator is told to."""
 
 import hashlib
+import time
 from dataclasses import dataclass, field
 
 import httpx
@@ -72,6 +73,13 @@ class Client:
             return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
         different = self.answers.difference(answer.content)
         return Wrong(f"{path}: {different}", body=True) if different else None
+
+    def look(self, most: int, least: int, within_s: float) -> list[Wrong | None]:
+        """Asks `most` times, but no longer than `within_s` once there are `least` answers; what is wrong with each."""
+        began, found = time.monotonic(), list[Wrong | None]()
+        while len(found) < least or (len(found) < most and time.monotonic() - began < within_s):
+            found.append(self.ask())
+        return found
 
     def status(self) -> int:
         """The bare status of the scenario's first request."""

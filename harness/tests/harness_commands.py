@@ -42,6 +42,13 @@ def tandem(*arguments: str, results: Path | None = None, **variables: str) -> tu
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
+def printed(record: Path) -> str:
+    """What `tandem report` says of a result, by its file."""
+    done = run(*TANDEM, "report", str(record.parent))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def containers(*filters: str) -> list[str]:
     flags = [flag for one in filters for flag in ("--filter", one)]
     return run("docker", "ps", "-aq", *flags).stdout.split()

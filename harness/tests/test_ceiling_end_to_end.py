@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import PLANS, tandem
+from harness_commands import PLANS, printed, tandem
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
@@ -36,3 +36,4 @@ def test_ceilings_and_shares(results: Path) -> None:
     assert all("golden" in reason for reason in liar["refused"])
     [file] = results.glob("*-ceiling-recipe/ceiling.json")
     assert json.loads(file.read_text()) == found
+    assert "ceilings for recipe, 2 rounds" in printed(file)

@@ -136,6 +136,7 @@ class FakeLab:
     done: list[str]
     source: Path
     odd: dict[int, Verdict]
+    warm_up_took_s: float = 1.5
 
     def __getattr__(self, name: str) -> Any:
         def told(*_: object) -> list[Any]:
@@ -255,6 +256,7 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(real: Catalog, tmp_
         "warm-up",
         "stop",
     }
+    assert first.spent_s["warm-up"] == pytest.approx(1.5 / 2), "with its last answers; two rows share it"
 
 
 def test_a_void_window_is_repeated_alone_in_a_fresh_start(real: Catalog, tmp_path: Path) -> None:

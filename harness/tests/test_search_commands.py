@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import PLANS, bench_containers, tandem, tandem_interrupted
+from harness_commands import PLANS, bench_containers, printed, tandem, tandem_interrupted
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
@@ -31,6 +31,7 @@ def test_a_capacity_that_is_interrupted_goes_on(results: Path) -> None:
         assert over["recovery"]["per_second_ms"]
     [file] = results.glob("*-capacity-rust-async-index/capacity.json")
     assert json.loads(file.read_text()) == found
+    assert "probes for" in printed(file)
     assert found["environment"]["versions"]["oha"]
     assert not bench_containers()
 
@@ -56,4 +57,5 @@ def test_a_sweep_that_is_interrupted_goes_on(results: Path) -> None:
     assert "points" in curve["usl"]["reason"]
     [file] = results.glob("*-sweep-*/sweep.json")
     assert json.loads(file.read_text()) == found
+    assert "connections" in printed(file)
     assert not bench_containers()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.lab import BenchLab
+from tandem.lab import VERIFIED, VERIFIED_LEAST, VERIFY_S, BenchLab
 from tandem.prepare import Prepared
 from tandem.record import Environment, Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName
@@ -22,8 +22,6 @@ from tandem.store import file_name, write_atomically
 
 STACK_S, START_S, WINDOW_S = 6.0, 4.0, 1.6
 """For the estimate: the shared services once; a start and a window besides their own seconds."""
-VERIFIED = 10
-"""Requests before the load, one after the other."""
 
 
 @dataclass
@@ -45,7 +43,9 @@ class HttpSession:
         own, total = experiment.plan(plan), STACK_S
         for group in groups(settings(self.bench.catalog, experiment, plan)).values():
             first = min(setting.request_s for setting in group)
-            start = START_S + max(WARM_UP_LEAST_S, own.warm_up_s) + first + VERIFIED * alone_s(group[0].run)
+            alone = alone_s(group[0].run)
+            verify = max(VERIFIED_LEAST * alone, min(VERIFY_S, VERIFIED * alone))
+            start = START_S + max(WARM_UP_LEAST_S, own.warm_up_s) + first + verify
             windows = sum(s.times.seconds + WINDOW_S + s.request_s for s in group)
             total += own.starts * (start + windows)
         return total
@@ -118,12 +118,12 @@ class HttpSession:
         prepared = self._runs[wanted[0].run.group]
         again = "" if attempt == 1 else "-again"
         folder = self._folder / "raw" / prepared.name / f"start-{block}{again}"
-        warm_up_s = wanted[0].under.plan.warm_up_s
         session.under = wanted[0].under
         made: list[Start] = []
         began = time.monotonic()
         try:
             with session.fresh(prepared, folder) as lab:
+                warm_up_s = lab.warm_up_took_s
                 fresh_s = time.monotonic() - began - warm_up_s
                 for setting in wanted:
                     self._window(lab, prepared, setting, (block, attempt), made)
