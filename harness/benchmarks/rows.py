@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tandem import histogram, rows
+from tandem.load import rows
+from tandem.statistics import histogram
 
 RATE = 30_000
 TABLE = (

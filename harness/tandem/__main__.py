@@ -1,3 +1,3 @@
-from tandem.cli import main
+from tandem.commands.main import main
 
 main()

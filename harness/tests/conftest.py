@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 
 # The helpers are modules beside this file (harness_*.py); this works under every import mode.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,15 +10,15 @@ import numpy as np
 from harness_samples import good_environment, good_window
 from rich.console import Console
 
-from tandem.capacity import parse_slo
-from tandem.capacity_journal import Asked
-from tandem.capacity_session import CapacitySession
-from tandem.catalog import Catalog
-from tandem.lab import BenchLab
-from tandem.live import Lines
-from tandem.prepare import Conditions, Prepared
-from tandem.record import Environment, Times, Verdict, Window
-from tandem.seconds import Responses
+from tandem.capacity.journal import Asked
+from tandem.capacity.search import parse_slo
+from tandem.capacity.seconds import Responses
+from tandem.capacity.session import CapacitySession
+from tandem.catalog.catalog import Catalog
+from tandem.lab.lab import BenchLab
+from tandem.lab.live import Lines
+from tandem.lab.prepare import Conditions, Prepared
+from tandem.record.run import Environment, Times, Verdict, Window
 
 
 @dataclass

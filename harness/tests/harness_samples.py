@@ -6,8 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from hypothesis import settings
 
-from tandem.judge import Expectation
-from tandem.record import (
+from tandem.judge.judge import Expectation
+from tandem.load.rows import Floats, Rows
+from tandem.record.run import (
     Environment,
     Finding,
     Hiccup,
@@ -24,7 +25,6 @@ from tandem.record import (
     Verdict,
     Window,
 )
-from tandem.rows import Floats, Rows
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""

@@ -5,15 +5,15 @@ from typing import Any, Literal
 import numpy as np
 from harness_samples import make_rows
 
-from tandem.generator import Report
-from tandem.measure import Conditions, Measured
+from tandem.judge.measure import Conditions, Measured
+from tandem.load.generator import Report
+from tandem.load.rows import Rows
 from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
 from tandem.probes.pgbouncer import PoolerCounters
-from tandem.record import Statement
-from tandem.rows import Rows
-from tandem.sampler import Sample, Series
+from tandem.probes.sampler import Sample, Series
+from tandem.record.run import Statement
 
 BEGAN_S = 1_000_000.0
 DURATION_S, RATE = 10.0, 100

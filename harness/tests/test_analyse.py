@@ -1,13 +1,21 @@
-"""tandem.analyse: intervals, summaries, verdicts and warnings of a run."""
+"""tandem.statistics.analyse: intervals, summaries, verdicts and warnings of a run."""
 
 import numpy as np
 import pytest
 from harness_samples import finding, good_trial, good_window
 
-from tandem.analyse import nothing, pool, run_bottleneck, run_verdict, run_warnings, summarise, t_interval
-from tandem.histogram import encode
-from tandem.record import Summary, Times, Trial, Verdict
-from tandem.rows import times
+from tandem.load.rows import times
+from tandem.record.run import Summary, Times, Trial, Verdict
+from tandem.statistics.analyse import (
+    nothing,
+    pool,
+    run_bottleneck,
+    run_verdict,
+    run_warnings,
+    summarise,
+    t_interval,
+)
+from tandem.statistics.histogram import encode
 
 INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
 """Student's t, two-sided 95 %, by the number of values: from a printed table."""

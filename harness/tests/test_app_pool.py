@@ -11,14 +11,14 @@ import pytest
 from harness_samples import good_run, good_window, quiet_roles, role
 from harness_windows import conditions, measured
 
-from tandem.bottleneck import bottleneck
-from tandem.catalog import Catalog
-from tandem.measure import window
-from tandem.observe import Observer
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.catalog.catalog import Catalog
+from tandem.judge.bottleneck import bottleneck
+from tandem.judge.measure import window
+from tandem.lab.observe import Observer
+from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.record import Pooler, Run, Window
+from tandem.record.run import Pooler, Run, Window
 
 OWN = "for a connection of the application's own pool"
 INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"

@@ -1,4 +1,4 @@
-"""tandem.around: which ceilings there are."""
+"""tandem.ceiling.around: which ceilings there are."""
 
 import io
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tandem import around as around_module
-from tandem.around import Around, ceilings_of, look_s
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
+from tandem.ceiling import around as around_module
+from tandem.ceiling.around import Around, ceilings_of, look_s
 from tandem.errors import TandemError, UsageError
-from tandem.live import Lines
-from tandem.prepare import Conditions
-from tandem.session import Session
+from tandem.lab.live import Lines
+from tandem.lab.prepare import Conditions
+from tandem.lab.session import Session
 
 CATALOG = Catalog(Path(__file__).parents[2])
 

@@ -1,4 +1,4 @@
-"""tandem.capacity: the search, the confirmation, how long windows have to be; and the simulation of the self-test."""
+"""tandem.capacity.search: the search, the confirmation, how long windows have to be; and the simulation of the self-test."""
 
 import random
 
@@ -7,7 +7,7 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.capacity import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
+from tandem.capacity.search import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
 from tandem.errors import TandemError, UsageError
 from tandem.selftest.capacity import Server, brackets, known_limit, search
 

@@ -1,4 +1,4 @@
-"""tandem.capacity_session and tandem.capacity_journal: what was interrupted goes on."""
+"""tandem.capacity.session and tandem.capacity.journal: what was interrupted goes on."""
 
 import io
 import json
@@ -10,17 +10,17 @@ from harness_capacity import Simulated, asked, simulated
 from harness_samples import NOW, finding
 from rich.console import Console
 
-from tandem import capacity_session
-from tandem.capacity import parse_slo
-from tandem.capacity_journal import PROGRESS, REQUEST, RESULT, Asked, Journal, Progress
-from tandem.capacity_record import Capacity, report
-from tandem.catalog import Catalog
+from tandem.capacity import session as capacity_session
+from tandem.capacity.journal import PROGRESS, REQUEST, RESULT, Asked, Journal, Progress
+from tandem.capacity.probe import State
+from tandem.capacity.record import Capacity, report
+from tandem.capacity.search import parse_slo
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.lab import BenchLab
-from tandem.live import Lines
-from tandem.prepare import Prepared
-from tandem.probe import State
-from tandem.record import Verdict
+from tandem.lab.lab import BenchLab
+from tandem.lab.live import Lines
+from tandem.lab.prepare import Prepared
+from tandem.record.run import Verdict
 
 VOID = [finding("void", "steal", "the hypervisor took 20 %")]
 ODD = {2: VOID, 12: VOID}

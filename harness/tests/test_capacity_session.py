@@ -1,4 +1,4 @@
-"""tandem.capacity_session: the order of things, with a simulated server in place of containers."""
+"""tandem.capacity.session: the order of things, with a simulated server in place of containers."""
 
 import io
 import json
@@ -10,14 +10,14 @@ from harness_capacity import Simulated, simulated
 from harness_samples import finding
 from rich.console import Console
 
-from tandem import capacity_session
-from tandem.capacity_record import Capacity, report
-from tandem.capacity_session import estimate_s
-from tandem.catalog import Catalog
+from tandem.capacity import session as capacity_session
+from tandem.capacity.record import Capacity, report
+from tandem.capacity.session import estimate_s
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab import BenchLab
-from tandem.prepare import Prepared
-from tandem.record import Verdict
+from tandem.lab.lab import BenchLab
+from tandem.lab.prepare import Prepared
+from tandem.record.run import Verdict
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""tandem.capacity_steps: the same probes told again lead to the same next rate."""
+"""tandem.capacity.steps: the same probes told again lead to the same next rate."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,9 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.capacity import Confirmation, Search, parse_slo
-from tandem.capacity_steps import (
+from tandem.capacity.probe import Probe, State
+from tandem.capacity.search import Confirmation, Search, parse_slo
+from tandem.capacity.steps import (
     VOID_STARTS,
     ConfirmationSteps,
     SearchSteps,
@@ -17,7 +18,6 @@ from tandem.capacity_steps import (
     replay,
 )
 from tandem.errors import TandemError
-from tandem.probe import Probe, State
 
 SLO = parse_slo("p99=50ms")
 STARTS = 5

@@ -1,12 +1,12 @@
-"""tandem.catalog: the real repository, and files that are wrong."""
+"""tandem.catalog.catalog: the real repository, and files that are wrong."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.placement import cpus_in, evaluate, read_env_file
 from tandem.errors import UsageError
-from tandem.placement import cpus_in, evaluate, read_env_file
 from tandem.probes.postgres import CONTROL
 
 BENCH = """

@@ -1,10 +1,10 @@
-"""tandem.catalog: the knobs of the contract, and which of them a run may set."""
+"""tandem.catalog.catalog: the knobs of the contract, and which of them a run may set."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog, Implementation, Unsupported
+from tandem.catalog.catalog import Catalog, Implementation, Unsupported
 from tandem.errors import UsageError
 
 

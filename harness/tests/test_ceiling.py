@@ -1,4 +1,4 @@
-"""tandem.ceiling: shares of the nearest ceiling, and what is not published."""
+"""tandem.ceiling.ceiling: shares of the nearest ceiling, and what is not published."""
 
 import io
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from tandem.ceiling import Ceilings, Rounds, report
+from tandem.ceiling.ceiling import Ceilings, Rounds, report
 
 
 def rounds() -> Rounds:

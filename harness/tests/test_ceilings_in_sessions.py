@@ -12,17 +12,20 @@ from harness_capacity import FakeLab, Simulated, simulated
 from harness_samples import good_environment, good_window
 from rich.console import Console, RenderableType
 
-from tandem import capacity_record, capacity_session, sweep_report, sweep_session
-from tandem.capacity_journal import RESULT
-from tandem.capacity_record import Capacity
-from tandem.catalog import Catalog
-from tandem.lab import BenchLab
-from tandem.live import Lines
-from tandem.prepare import Conditions, Prepared
-from tandem.record import Environment, Verdict, Window, reaches_ceiling
-from tandem.session import Session
-from tandem.sweep import Asked, Sweep
-from tandem.sweep_session import SweepSession
+from tandem.capacity import record as capacity_record
+from tandem.capacity import session as capacity_session
+from tandem.capacity.journal import RESULT
+from tandem.capacity.record import Capacity
+from tandem.catalog.catalog import Catalog
+from tandem.lab.lab import BenchLab
+from tandem.lab.live import Lines
+from tandem.lab.prepare import Conditions, Prepared
+from tandem.lab.session import Session
+from tandem.record.run import Environment, Verdict, Window, reaches_ceiling
+from tandem.sweep import report as sweep_report
+from tandem.sweep import session as sweep_session
+from tandem.sweep.session import SweepSession
+from tandem.sweep.sweep import Asked, Sweep
 
 LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
 HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}

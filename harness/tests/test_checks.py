@@ -1,4 +1,4 @@
-"""tandem.checks, tandem.side_by_side: every test is in one session, what measures is alone, groups stay together."""
+"""tandem.commands.checks, tandem.commands.side_by_side: every test is in one session, what measures is alone, groups stay together."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tandem import checks
-from tandem.catalog import Catalog
-from tandem.side_by_side import BESIDE, FAULT_PARTS, group
+from tandem.catalog.catalog import Catalog
+from tandem.commands import checks
+from tandem.commands.side_by_side import BESIDE, FAULT_PARTS, group
 
 GROUPED = """
 import os, pathlib, pytest
@@ -18,7 +18,7 @@ def test_contract(backend, check):
     with open(os.environ["SEEN"], "a") as seen:
         seen.write(f"{backend} {os.environ['PYTEST_XDIST_WORKER']}\\n")
 """
-RUN = "import pytest, sys; from tandem.side_by_side import Groups; sys.exit(pytest.main(sys.argv[1:], plugins=[Groups()]))"
+RUN = "import pytest, sys; from tandem.commands.side_by_side import Groups; sys.exit(pytest.main(sys.argv[1:], plugins=[Groups()]))"
 
 
 def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
@@ -88,4 +88,4 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
 
 
 def _path() -> dict[str, str]:
-    return {"PYTHONPATH": str(Path(checks.__file__).parents[1])}
+    return {"PYTHONPATH": str(Path(checks.__file__).parents[2])}

@@ -1,4 +1,4 @@
-"""tandem.cli: help, exit codes and machine-readable output. No engine is needed, and none would be found."""
+"""tandem.commands.main: help, exit codes and machine-readable output. No engine is needed, and none would be found."""
 
 import json
 import os
@@ -15,8 +15,9 @@ import pytest
 import typer.main
 from harness_samples import good_run
 
-from tandem import checks, cli
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
+from tandem.commands import checks
+from tandem.commands import main as cli
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)  # type: ignore[attr-defined]
@@ -61,7 +62,7 @@ def subprocess_tandem(*arguments: str) -> Said:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "DOCKER_HOST": NO_ENGINE, "PYTHONPATH": str(Path(cli.__file__).parents[1])},
+        env={**os.environ, "DOCKER_HOST": NO_ENGINE, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
     )
     return Said(done.returncode, done.stdout, done.stderr)
 

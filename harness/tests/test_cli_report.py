@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tandem import cli_report
-from tandem.cli_report import report_
+from tandem.commands import report as cli_report
+from tandem.commands.report import report_
 from tandem.errors import TandemError, UsageError
 
 COMPARED, REPRODUCED, CAMPAIGN = "designs/python-async", "reference-experiments/file-io", "reference"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tandem.catalog import Catalog
-from tandem.client import Client
-from tandem.golden import Exact
-from tandem.sampler import Wrong
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Exact
+from tandem.load.client import Client
+from tandem.probes.sampler import Wrong
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_slow_answers_are_fewer(
         now += answer_s
         return Wrong("late", body=False) if answer_s > 1 else None
 
-    monkeypatch.setattr("tandem.client.time.monotonic", lambda: now)
+    monkeypatch.setattr("tandem.load.client.time.monotonic", lambda: now)
     monkeypatch.setattr(Client, "ask", ask)
     own = Client(real.scenarios["index"], Exact(b""), "127.0.0.1:9")
     found = own.look(most=10, least=3, within_s=1.5)

@@ -1,4 +1,4 @@
-"""tandem.comparison: from windows to verdicts."""
+"""tandem.compare.comparison: from windows to verdicts."""
 
 import math
 import random
@@ -6,9 +6,9 @@ import random
 import pytest
 from harness_samples import NOW, finding, good_window
 
-from tandem import comparison
-from tandem.comparison import METRICS, Block, Shot, second
-from tandem.record import Verdict
+from tandem.compare import comparison
+from tandem.compare.comparison import METRICS, Block, Shot, second
+from tandem.record.run import Verdict
 
 GOODPUT = METRICS["goodput_rps"]
 

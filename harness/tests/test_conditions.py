@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from harness_commands import ONE_TRIAL
 
-from tandem.catalog import Catalog
-from tandem.lab import BenchLab
-from tandem.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
-from tandem.record import Verdict, Window
-from tandem.stack import Stack
+from tandem.catalog.catalog import Catalog
+from tandem.lab.lab import BenchLab
+from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.lab.stack import Stack
+from tandem.record.run import Verdict, Window
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 

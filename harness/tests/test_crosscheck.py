@@ -1,4 +1,4 @@
-"""tandem.crosscheck: what agrees, what disagrees, and what cannot be told."""
+"""tandem.crosscheck.crosscheck: what agrees, what disagrees, and what cannot be told."""
 
 import io
 from typing import Any
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tandem.crosscheck import (
+from tandem.crosscheck.crosscheck import (
     FIGURES,
     CrossCheck,
     Pair,
@@ -20,7 +20,7 @@ from tandem.crosscheck import (
     disturbances,
     report,
 )
-from tandem.record import Times, Verdict, Window
+from tandem.record.run import Times, Verdict, Window
 
 SHIFT_MS = 5.0
 SERVICE_P50 = FIGURES[1]

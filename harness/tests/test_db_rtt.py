@@ -7,15 +7,15 @@ import pytest
 from harness_samples import EXPECTED, good_run, good_trial, good_window, quiet_roles, role
 from rich.console import Console
 
-from tandem.bottleneck import bottleneck
-from tandem.catalog import Catalog
+from tandem.campaign.report import markdown, report
+from tandem.catalog.catalog import Catalog
+from tandem.commands.options import parse_db_rtt
 from tandem.errors import UsageError
-from tandem.judge import gates
-from tandem.options import parse_db_rtt
-from tandem.prepare import SHARED, Conditions, Prepared, shared
+from tandem.judge.bottleneck import bottleneck
+from tandem.judge.judge import gates
+from tandem.lab.prepare import SHARED, Conditions, Prepared, shared
 from tandem.probes.round_trip import summary
-from tandem.record import DbRtt
-from tandem.report import markdown, report
+from tandem.record.run import DbRtt
 
 
 def under(real: Catalog, topology: str, db_rtt_ms: int | None) -> Conditions:

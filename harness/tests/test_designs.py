@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from tandem.comparison import Compared, Comparison, second
-from tandem.report import BOTTLENECKS, number
+from tandem.compare.comparison import Compared, Comparison, second
+from tandem.wording import BOTTLENECKS, number
 
 ROOT = Path(__file__).parents[2]
 DESIGNS = ROOT / "results/designs"

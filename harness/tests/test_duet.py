@@ -1,4 +1,4 @@
-"""tandem.duet: what follows from a window in which several applications were loaded at once."""
+"""tandem.compare.duet: what follows from a window in which several applications were loaded at once."""
 
 from dataclasses import replace
 
@@ -6,11 +6,11 @@ import pytest
 from harness_samples import EXPECTED, STATEMENTS, good_window
 from harness_windows import series
 
-from tandem.duet import of_one, rates, together
-from tandem.observe import Observed
+from tandem.compare.duet import of_one, rates, together
+from tandem.lab.observe import Observed
 from tandem.probes.cgroup import Usage
-from tandem.record import Statement, Verdict, Window
-from tandem.sampler import Sample, Series
+from tandem.probes.sampler import Sample, Series
+from tandem.record.run import Statement, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness_commands import ONE_TRIAL, bench_containers, codes, run
 
-from tandem.histogram import merge
+from tandem.statistics.histogram import merge
 
 pytestmark = pytest.mark.docker
 

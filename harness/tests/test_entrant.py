@@ -1,11 +1,11 @@
-"""tandem.entrant: an implementation with settings of its own."""
+"""tandem.catalog.entrant: an implementation with settings of its own."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog
-from tandem.entrant import read_entrant, read_entrants
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.entrant import read_entrant, read_entrants
 from tandem.errors import UsageError
 
 CATALOG = Catalog(Path(__file__).parents[2])

@@ -2,9 +2,10 @@
 
 import pytest
 
-from tandem import campaign, comparison_session
-from tandem.around import look_s
-from tandem.catalog import Catalog
+from tandem.campaign import campaign
+from tandem.catalog.catalog import Catalog
+from tandem.ceiling.around import look_s
+from tandem.compare import session as comparison_session
 
 
 def test_a_night_is_enough_for_all_implementations(real: Catalog) -> None:

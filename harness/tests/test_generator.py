@@ -1,4 +1,4 @@
-"""tandem.generator: oha's command line, version and summary."""
+"""tandem.load.generator: oha's command line, version and summary."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tandem.errors import TandemError
-from tandem.generator import OHA, Generator, Load, arguments, check_version, read_report
-from tandem.vegeta import VEGETA
+from tandem.load.generator import OHA, Generator, Load, arguments, check_version, read_report
+from tandem.load.vegeta import VEGETA
 
 ALWAYS = ["oha", "--no-tui", "--worker-threads", "2", "-t", "10s", "-w", "-r", "0"]
 

@@ -1,11 +1,11 @@
-"""tandem.golden: what a right answer is."""
+"""tandem.catalog.golden: what a right answer is."""
 
 import hashlib
 from pathlib import Path
 
 import pytest
 
-from tandem.golden import Golden, read_golden
+from tandem.catalog.golden import Golden, read_golden
 
 BODIES = {1: b'{"id":1,"title":"Soup"}', 2: b'{"id":2,"title":"Bread"}'}
 GOLDEN = Golden({i: (len(body), hashlib.sha256(body).hexdigest()) for i, body in BODIES.items()})

@@ -1,6 +1,6 @@
-"""tandem.idle: counting what stays open."""
+"""tandem.load.idle: counting what stays open."""
 
-from tandem.idle import count_established
+from tandem.load.idle import count_established
 
 TABLE = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

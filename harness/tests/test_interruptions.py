@@ -25,7 +25,7 @@ from harness_commands import (
     wait_until_gone,
 )
 
-# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.side_by_side).
+# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.commands.side_by_side).
 pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]

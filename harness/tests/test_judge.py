@@ -1,4 +1,4 @@
-"""tandem.judge: every gate, each reached by changing one thing of a good window."""
+"""tandem.judge.judge: every gate, each reached by changing one thing of a good window."""
 
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ from harness_samples import (
     role,
 )
 
-from tandem.judge import Expectation, gates, verdict
-from tandem.record import Host, Proxy, Statement, Times, Verdict, Window
+from tandem.judge.judge import Expectation, gates, verdict
+from tandem.record.run import Host, Proxy, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
 ANSWERED = REQUESTS + PROBES

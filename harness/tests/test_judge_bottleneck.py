@@ -5,8 +5,8 @@ from typing import Any, Literal
 import pytest
 from harness_samples import good_window, quiet_roles, role
 
-from tandem.bottleneck import LIMITS, bottleneck
-from tandem.record import Host, Pooler, Proxy, Role
+from tandem.judge.bottleneck import LIMITS, bottleneck
+from tandem.record.run import Host, Pooler, Proxy, Role
 
 Load = Literal["closed", "open"]
 

@@ -1,4 +1,4 @@
-"""tandem.disturbance and tandem.accounting: every gate passes a good window and is seen to fail on a bad one."""
+"""tandem.judge.disturbance and tandem.judge.accounting: every gate passes a good window and is seen to fail on a bad one."""
 
 from array import array
 from typing import Any, Literal
@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from harness_samples import EXPECTED, REQUESTS, good_window, role
 
-from tandem.accounting import utilisation_bound
-from tandem.bottleneck import bottleneck
-from tandem.disturbance import hiccup
-from tandem.judge import gates, verdict
+from tandem.judge.accounting import utilisation_bound
+from tandem.judge.bottleneck import bottleneck
+from tandem.judge.disturbance import hiccup
+from tandem.judge.judge import gates, verdict
 from tandem.probes.hiccup import Oversleep
-from tandem.record import Hiccup, Host, Verdict, Window
+from tandem.record.run import Hiccup, Host, Verdict, Window
 
 Load = Literal["closed", "open"]
 

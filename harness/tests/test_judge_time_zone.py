@@ -2,9 +2,9 @@
 
 import pytest
 
-from tandem.judge import Expectation, statements
+from tandem.judge.judge import Expectation, statements
 from tandem.probes.postgres import name_statements
-from tandem.record import Statement
+from tandem.record.run import Statement
 
 ANSWERED = 10_000
 NAMES = ["session", "recipe_by_id"]

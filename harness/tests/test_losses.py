@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from harness_samples import NOW, good_trial, good_window
 
-from tandem import campaign as campaign_
-from tandem.campaign import Bench
-from tandem.catalog import Catalog
+from tandem.campaign import campaign as campaign_
+from tandem.campaign.campaign import Bench
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.record import Finding, Verdict, Window
-from tandem.rows import read_rows
-from tandem.store import Campaign, Request, Store
+from tandem.load.rows import read_rows
+from tandem.record.run import Finding, Verdict, Window
+from tandem.record.store import Campaign, Request, Store
 
 RUN = "rust-async.recipes.full"
 REQUEST = Request(

@@ -1,4 +1,4 @@
-"""tandem.matrix: outcomes, with a laboratory that answers as it is told to."""
+"""tandem.lab.matrix: outcomes, with a laboratory that answers as it is told to."""
 
 import io
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from tandem.catalog import Catalog
-from tandem.cell import Cell
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab import BenchLab
-from tandem.matrix import Outcome, Square, _square, order, reasons, table
-from tandem.prepare import Conditions, Prepared
-from tandem.record import Finding
+from tandem.lab.cell import Cell
+from tandem.lab.lab import BenchLab
+from tandem.lab.matrix import Outcome, Square, _square, order, reasons, table
+from tandem.lab.prepare import Conditions, Prepared
+from tandem.record.run import Finding
 
 WRONG = Finding(code="wrong-body", severity="invalid", text="3 of 10 answers were not right")
 

@@ -1,4 +1,4 @@
-"""tandem.measure: a window from synthetic counters that grow at known rates."""
+"""tandem.judge.measure: a window from synthetic counters that grow at known rates."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,14 @@ from harness_windows import (
     series,
 )
 
-from tandem.generator import Report
-from tandem.measure import responses, window
+from tandem.judge.measure import responses, window
+from tandem.load.generator import Report
+from tandem.load.rows import Rows
 from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
-from tandem.record import DbRtt, Verdict, Window
-from tandem.rows import Rows
-from tandem.sampler import Series
+from tandem.probes.sampler import Series
+from tandem.record.run import DbRtt, Verdict, Window
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""tandem.measure: seconds, histograms, censored samples, what is read before and after, accounts."""
+"""tandem.judge.measure: seconds, histograms, censored samples, what is read before and after, accounts."""
 
 from array import array
 
@@ -7,15 +7,15 @@ import pytest
 from harness_samples import make_rows
 from harness_windows import BEGAN_S, CPUS, DURATION_S, STEAL_CORES, conditions, measured, rows, sample
 
-from tandem.generator import Report
-from tandem.histogram import merge
-from tandem.measure import window
+from tandem.judge.measure import window
+from tandem.load.generator import Report
 from tandem.probes.cgroup import Usage
 from tandem.probes.hiccup import Oversleep
 from tandem.probes.host import Clocks, HostCpu
+from tandem.probes.sampler import Series
 from tandem.probes.watch import Watched
-from tandem.record import Window
-from tandem.sampler import Series
+from tandem.record.run import Window
+from tandem.statistics.histogram import merge
 
 
 @pytest.fixture

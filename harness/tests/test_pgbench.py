@@ -1,12 +1,12 @@
-"""tandem.pgbench: a scenario as a script, and pgbench's summary."""
+"""tandem.lab.pgbench: a scenario as a script, and pgbench's summary."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.pgbench import PARAMETERS, Result, parse, script
+from tandem.lab.pgbench import PARAMETERS, Result, parse, script
 
 SUMMARY = """\
 pgbench (17.6 (Debian 17.6-0+deb13u1))

@@ -1,4 +1,4 @@
-"""tandem.probe and tandem.seconds: when a rate was held, when a backlog grows, when a server is back."""
+"""tandem.capacity.probe and tandem.capacity.seconds: when a rate was held, when a backlog grows, when a server is back."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from harness_samples import REQUESTS, finding, floats, good_window
 
-from tandem import probe
-from tandem.capacity import parse_slo
+from tandem.capacity import probe
+from tandem.capacity.probe import State, judge, stalled_again
+from tandem.capacity.search import parse_slo
+from tandem.capacity.seconds import Growth, Responses, growth, per_second, recovered_at
 from tandem.errors import TandemError
-from tandem.probe import State, judge, stalled_again
-from tandem.record import Times
-from tandem.seconds import Growth, Responses, growth, per_second, recovered_at
+from tandem.record.run import Times
 
 SLO = parse_slo("p99=50ms")
 STILL = Growth(slope_ms_per_s=0.1, first_third_ms=5, last_third_ms=5.4, growing=False)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tandem.errors import TandemError
-from tandem.programs import FILE, identity, keep
+from tandem.lab.programs import FILE, identity, keep
 
 
 def image(**changes: Any) -> Any:

@@ -1,10 +1,10 @@
-"""tandem.provenance: hashes of what decides a run. The rest needs a running stack: test_end_to_end."""
+"""tandem.lab.provenance: hashes of what decides a run. The rest needs a running stack: test_end_to_end."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.provenance import LOCKS, TREES, hashes
+from tandem.lab.provenance import LOCKS, TREES, hashes
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""tandem.ratios: paired comparison on log ratios, and what is said about it."""
+"""tandem.statistics.ratios: paired comparison on log ratios, and what is said about it."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tandem.ratios import (
+from tandem.statistics.ratios import (
     Ratio,
     compare,
     compare_many,

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tandem.record import Verdict
-from tandem.report import markdown
-from tandem.store import read_runs
+from tandem.campaign.report import markdown
+from tandem.record.run import Verdict
+from tandem.record.store import read_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results/reference"

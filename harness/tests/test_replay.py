@@ -1,4 +1,4 @@
-"""tandem.replay: prediction intervals, what differs, and the command's bad input."""
+"""tandem.campaign.replay: prediction intervals, what differs, and the command's bad input."""
 
 import io
 from pathlib import Path
@@ -9,13 +9,13 @@ import pytest
 from harness_samples import good_environment, good_run, good_trial, good_window
 from rich.console import Console
 
-from tandem import cli_replay
-from tandem.catalog import Catalog
-from tandem.cli_replay import _recorded, _request
+from tandem.campaign.replay import compare, differences, figures, prediction_interval, report
+from tandem.catalog.catalog import Catalog
+from tandem.commands import replay as cli_replay
+from tandem.commands.replay import _recorded, _request
 from tandem.errors import TandemError, UsageError
-from tandem.record import Environment, Run, Times, Trial, Verdict
-from tandem.replay import compare, differences, figures, prediction_interval, report
-from tandem.store import Request
+from tandem.record.run import Environment, Run, Times, Trial, Verdict
+from tandem.record.store import Request
 
 
 def trials(*goodputs: float, cost: float = 900.0, verdict: Verdict = Verdict.OK) -> list[Trial]:

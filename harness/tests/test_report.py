@@ -1,4 +1,4 @@
-"""tandem.report: what a person reads at the end."""
+"""tandem.campaign.report: what a person reads at the end."""
 
 import io
 
@@ -6,9 +6,10 @@ import pytest
 from harness_samples import good_environment, good_run
 from rich.console import Console
 
-from tandem import bottleneck
-from tandem.record import Environment, Run, Summary, Verdict, Warning
-from tandem.report import BOTTLENECKS, number, report, with_interval
+from tandem.campaign.report import report
+from tandem.judge import bottleneck
+from tandem.record.run import Environment, Run, Summary, Verdict, Warning
+from tandem.wording import BOTTLENECKS, number, with_interval
 
 FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "50.0"]
 

@@ -8,7 +8,7 @@ import pytest
 from harness_commands import TANDEM, run, tandem
 
 from tandem.errors import TandemError
-from tandem.record import Verdict
+from tandem.record.run import Verdict
 from tandem.reproduce.files import arguments
 from tandem.reproduce.files_container import IMAGE, FilesContainer
 from tandem.reproduce.files_result import read, starts

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
-from tandem.live import Lines
+from tandem.lab.live import Lines
 from tandem.reproduce import tool_spec
 from tandem.reproduce.connections import ConnectionsSession, ConnectionsSpec
 from tandem.reproduce.experiment import Experiment, parse_run, published_ratio, read

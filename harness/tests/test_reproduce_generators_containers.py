@@ -9,10 +9,11 @@ import pytest
 from harness_commands import bench_containers
 from rich.console import Console
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.live import Lines
-from tandem.record import Verdict
+from tandem.lab.live import Lines
+from tandem.lab.stack import BENCH_PROJECT, Stack
+from tandem.record.run import Verdict
 from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, check
 from tandem.reproduce.journal import read_reproduction
@@ -20,7 +21,6 @@ from tandem.reproduce.kinds import Bench
 from tandem.reproduce.result import Asked, Reproduction
 from tandem.reproduce.toolrun import installed
 from tandem.reproduce.tools import ToolsSession
-from tandem.stack import BENCH_PROJECT, Stack
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 PLAN = {"starts": 1, "warm_up_s": 1, "window_s": 4}

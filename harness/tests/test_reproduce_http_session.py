@@ -12,19 +12,19 @@ from harness_experiments import asked, experiment, table
 from harness_samples import finding, good_environment, good_window
 from rich.console import Console
 
-from tandem.catalog import Catalog
-from tandem.cell import Cell
-from tandem.cli_reproduce import KINDS
+from tandem.catalog.catalog import Catalog
+from tandem.commands.reproduce import KINDS
 from tandem.errors import TandemError, UsageError
-from tandem.lab import BenchLab
-from tandem.live import Lines
-from tandem.prepare import Prepared
-from tandem.record import DbRtt, Environment, Verdict, Window
+from tandem.lab.cell import Cell
+from tandem.lab.lab import BenchLab
+from tandem.lab.live import Lines
+from tandem.lab.prepare import Prepared
+from tandem.lab.session import Session
+from tandem.record.run import DbRtt, Environment, Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName, read_all
 from tandem.reproduce.http import HttpSession
 from tandem.reproduce.http_setting import groups, settings, usable_connections
 from tandem.reproduce.kinds import Bench
-from tandem.session import Session
 
 HYPER = ("hyper-delay", "hyper-payload")
 

@@ -8,11 +8,12 @@ import pytest
 from harness_samples import good_window, quiet_roles, role
 from rich.console import Console
 
-from tandem import wrk
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.live import Lines
-from tandem.record import Verdict, Window
+from tandem.lab.live import Lines
+from tandem.load import wrk
+from tandem.load.tool_result import SocketErrors, ToolResult
+from tandem.record.run import Verdict, Window
 from tandem.reproduce import connections, opinion, plots, tool_spec
 from tandem.reproduce.benches import Work, failed, loaded, started
 from tandem.reproduce.connections import ConnectionsSpec
@@ -21,7 +22,6 @@ from tandem.reproduce.kinds import Bench
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import split
 from tandem.reproduce.witness import Seen, count_served
-from tandem.tool_result import SocketErrors, ToolResult
 
 RESULT = ToolResult(
     requests=100_000,

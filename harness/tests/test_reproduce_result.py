@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tandem.errors import TandemError, UsageError
-from tandem.live import Lines
-from tandem.ratios import MARGIN, compare
-from tandem.record import Verdict
+from tandem.lab.live import Lines
+from tandem.record.run import Verdict
 from tandem.reproduce.claims import Says, implied, ratio, size, verdict
 from tandem.reproduce.journal import Journal, make_all, read_reproduction, unfinished
 from tandem.reproduce.report import markdown, report
 from tandem.reproduce.result import Reproduction, Start, start_file, steps
+from tandem.statistics.ratios import MARGIN, compare
 
 RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
 

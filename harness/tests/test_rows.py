@@ -1,4 +1,4 @@
-"""tandem.rows: synthetic rows with known answers."""
+"""tandem.load.rows: synthetic rows with known answers."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from harness_samples import PROPERTY, floats, make_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.rows import Rows, failures, little, open_loop, right_answers, steady, times
+from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
 
 DURATIONS = st.lists(st.floats(min_value=0, max_value=60), max_size=400)
 

@@ -1,4 +1,4 @@
-"""tandem.rows.read_rows: a real file of oha 1.16, and files that are broken."""
+"""tandem.load.rows.read_rows: a real file of oha 1.16, and files that are broken."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tandem.errors import TandemError
-from tandem.rows import failures, little, open_loop, read_rows, right_answers
+from tandem.load.rows import failures, little, open_loop, read_rows, right_answers
 
 OHA = [(200, 999, 4), (200, 1000, 188), (503, 5, 8)]
 """What the server of the recording says that it answered: status, length, number."""

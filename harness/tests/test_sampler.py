@@ -1,4 +1,4 @@
-"""tandem.sampler.Prober: every probe is counted, whatever becomes of it."""
+"""tandem.probes.sampler.Prober: every probe is counted, whatever becomes of it."""
 
 import threading
 import time
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tandem import sampler
+from tandem.probes import sampler
 from tandem.probes.cgroup import Usage
-from tandem.sampler import Prober, Sampler, Wrong
+from tandem.probes.sampler import Prober, Sampler, Wrong
 
 NOT_GOLDEN = Wrong("/: not the golden one", body=True)
 REFUSED = Wrong("/: refused", body=False)

@@ -1,4 +1,4 @@
-"""tandem.scenario and tandem.golden: requests and right answers of every kind."""
+"""tandem.catalog.scenario and tandem.catalog.golden: requests and right answers of every kind."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Created, Exact, read_answers
+from tandem.catalog.ranges import expand
+from tandem.catalog.scenario import Answer, Body, Scenario
 from tandem.errors import UsageError
-from tandem.golden import Created, Exact, read_answers
-from tandem.ranges import expand
-from tandem.scenario import Answer, Body, Scenario
 
 
 def scenario(**changes: Any) -> Scenario:

@@ -11,11 +11,11 @@ import pytest
 from harness_samples import finding, good_window, make_rows
 
 from tandem.errors import TandemError
-from tandem.generator import Report
-from tandem.record import Window
-from tandem.report import BOTTLENECKS
+from tandem.load.generator import Report
+from tandem.record.run import Window
 from tandem.selftest import attribution, burner, comparing, liars, overhead, queueing, sampling, timing
 from tandem.selftest.stage import Seen, Served
+from tandem.wording import BOTTLENECKS
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
 

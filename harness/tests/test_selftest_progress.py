@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from tandem.errors import UsageError
-from tandem.live import Lines
+from tandem.lab.live import Lines
 from tandem.selftest import progress, registry, session
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.result import Selftest

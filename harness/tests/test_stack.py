@@ -1,4 +1,4 @@
-"""tandem.stack: what an interruption may not tear apart."""
+"""tandem.lab.stack: what an interruption may not tear apart."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tandem.stack import to_its_end
+from tandem.lab.stack import to_its_end
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
-"""tandem.steady: has a warm-up reached a steady state? The calibration is in test_selftest_statistics.py."""
+"""tandem.judge.steady: has a warm-up reached a steady state? The calibration is in test_selftest_statistics.py."""
 
 import math
 
 import numpy as np
 import pytest
 
-from tandem.ratios import Floats
+from tandem.judge.steady import steady
 from tandem.selftest.series import shape, simulated
-from tandem.steady import steady
+from tandem.statistics.ratios import Floats
 
 SPAN = np.arange(30)
 

@@ -1,4 +1,4 @@
-"""tandem.store: what is on disk survives kills, full disks and other people's folders."""
+"""tandem.record.store: what is on disk survives kills, full disks and other people's folders."""
 
 import errno
 import json
@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import pytest
 from harness_samples import good_run, good_trial
 
-from tandem import store as store_
 from tandem.errors import TandemError, UsageError
-from tandem.record import Run
-from tandem.store import Campaign, Request, Store, write_atomically
+from tandem.record import store as store_
+from tandem.record.run import Run
+from tandem.record.store import Campaign, Request, Store, write_atomically
 
 REQUEST = Request(
     implementations=["rust-async"],

@@ -1,26 +1,34 @@
-"""tandem.sweep and tandem.usl: which values, which order, what the points say, where the law fits."""
+"""tandem.sweep: which values, which order, what the points say."""
 
 import io
-import re
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness_samples import NOW, finding, good_window
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 
-from tandem import sweep_session
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.prepare import Conditions
-from tandem.record import Verdict
-from tandem.rows import Floats
-from tandem.sweep import Asked, Over, Point, Step, Sweep, curve, curves, parse_over, point, reasons, steps
-from tandem.sweep_report import report
-from tandem.usl import fit, law
+from tandem.lab.prepare import Conditions
+from tandem.record.run import Verdict
+from tandem.sweep import session as sweep_session
+from tandem.sweep.report import report
+from tandem.sweep.sweep import (
+    Asked,
+    Over,
+    Point,
+    Step,
+    Sweep,
+    curve,
+    curves,
+    parse_over,
+    point,
+    reasons,
+    steps,
+)
+from tandem.sweep.usl import law
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
@@ -203,25 +211,9 @@ def test_the_report() -> None:
 # ---- the law ----
 
 
-def lawful(scale: float, sigma: float, kappa: float) -> Floats:
-    return law(np.array(POWERS, dtype=np.float64), scale, sigma, kappa)
-
-
-@settings(max_examples=40, deadline=None, database=None, derandomize=True)
-@given(st.floats(50, 5000), st.floats(0.02, 0.3), st.floats(1e-5, 1e-3))
-def test_a_curve_that_obeys_the_law_is_recovered(scale: float, sigma: float, kappa: float) -> None:
-    rates = lawful(scale, sigma, kappa)
-    found = fit(POWERS, list(rates), [None] * len(rates))
-    assert found.reason is None
-    assert found.lambda_rps == pytest.approx(scale, rel=0.05)
-    assert found.sigma == pytest.approx(sigma, rel=0.05)
-    assert found.kappa == pytest.approx(kappa, rel=0.05)
-    assert found.peak_at == pytest.approx(((1 - sigma) / kappa) ** 0.5, rel=0.05)
-
-
 def test_with_noise_it_is_still_near() -> None:
     noise = np.random.default_rng(3).normal(1, 0.01, (3, len(POWERS)))
-    rates = lawful(300, 0.05, 2e-4)
+    rates = law(np.array(POWERS, dtype=np.float64), 300, 0.05, 2e-4)
     points = [
         made(v, float(r), n)
         for n, row in enumerate(noise * rates, start=1)
@@ -232,27 +224,6 @@ def test_with_noise_it_is_still_near() -> None:
     assert usl.reason is None
     assert usl.lambda_rps == pytest.approx(300, rel=0.05)
     assert usl.sigma == pytest.approx(0.05, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("rates", "told"),
-    [
-        ([100, 900, 100, 900, 100, 900, 100, 900, 100, 900], "does not fit"),
-        ([100 * min(n, 8) for n in POWERS], "does not fit|at its bound|do not determine"),
-        ([100 * n for n in POWERS], "at its bound"),
-        ([500] * len(POWERS), "does not fit|at its bound|do not determine"),
-    ],
-    ids=["sawtooth", "hard-limit", "linear", "flat"],
-)
-def test_what_does_not_obey_the_law_gets_no_parameters(rates: list[float], told: str) -> None:
-    found = fit(POWERS, rates, [None] * len(rates))
-    assert (found.lambda_rps, found.sigma, found.kappa, found.peak_at) == (None, None, None, None)
-    assert found.reason is not None
-    assert re.search(told, found.reason), found.reason
-
-
-def test_three_points_are_too_few() -> None:
-    assert "3 points" in (fit([1, 2, 4], [1, 2, 3], [None] * 3).reason or "")
 
 
 # ---- interrupted ----

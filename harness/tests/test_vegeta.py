@@ -1,4 +1,4 @@
-"""tandem.vegeta: its command line, and rows from CSV that vegeta 12.12 wrote."""
+"""tandem.load.vegeta: its command line, and rows from CSV that vegeta 12.12 wrote."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tandem import rows as rows_
 from tandem.errors import TandemError
-from tandem.generator import Load
-from tandem.vegeta import VEGETA
+from tandem.load import rows as rows_
+from tandem.load.generator import Load
+from tandem.load.vegeta import VEGETA
 
 LOAD = Load(
     url="http://proxy:8080/",

@@ -1,4 +1,4 @@
-"""tandem.visit: the order of the phases, with a laboratory that only takes notes."""
+"""tandem.lab.visit: the order of the phases, with a laboratory that only takes notes."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 import pytest
 from harness_samples import finding, good_window
 
-from tandem.catalog import Plan
+from tandem.catalog.catalog import Plan
 from tandem.errors import TandemError
-from tandem.record import Finding, Trial, Verdict, Window
-from tandem.visit import Visit
+from tandem.lab.visit import Visit
+from tandem.record.run import Finding, Trial, Verdict, Window
 
 PLAN = Plan(
     name="test",

@@ -1,4 +1,4 @@
-"""tandem.wrk and tandem.drill: their command lines, and summaries that wrk 4.1.0 and drill 0.9.1 printed."""
+"""tandem.load.wrk and tandem.load.drill: their command lines, and summaries that wrk 4.1.0 and drill 0.9.1 printed."""
 
 import re
 from pathlib import Path
@@ -9,10 +9,10 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem import drill, wrk
-from tandem.drill import Drill
 from tandem.errors import TandemError
-from tandem.wrk import Wrk
+from tandem.load import drill, wrk
+from tandem.load.drill import Drill
+from tandem.load.wrk import Wrk
 
 UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
 

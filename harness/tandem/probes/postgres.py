@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from tandem.record import Statement
+from tandem.record.run import Statement
 
 OTHER = "other"
 CONTROL = {

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from tandem.catalog.ranges import expand
 from tandem.probes.hiccup import HiccupMeter, Oversleep
 from tandem.probes.host import Clocks, read_clocks, read_listen_overflows, read_swapped
-from tandem.ranges import expand
 
 
 @dataclass(frozen=True)

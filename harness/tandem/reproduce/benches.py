@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tandem import judge
-from tandem.catalog import Plan
-from tandem.cell import Cell
-from tandem.lab import BenchLab
-from tandem.prepare import TOLD_FROM_S, Conditions, Prepared, refuse_or_clean_up
-from tandem.programs import identity, keep
-from tandem.record import Finding, Verdict, Window
+from tandem.catalog.catalog import Plan
+from tandem.judge import judge
+from tandem.lab.cell import Cell
+from tandem.lab.lab import BenchLab
+from tandem.lab.prepare import TOLD_FROM_S, Conditions, Prepared, refuse_or_clean_up
+from tandem.lab.programs import identity, keep
+from tandem.lab.session import Session
+from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
+from tandem.record.run import Finding, Verdict, Window
 from tandem.reproduce.experiment import Experiment, ExperimentPlan
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, Step, conclude
 from tandem.reproduce.witness import Seen
-from tandem.session import Session
-from tandem.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 TOPOLOGY = "direct"
 """The generator asks the application itself."""

@@ -10,11 +10,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import TandemError
-from tandem.idle import IdleConnections
-from tandem.lab import BenchLab
-from tandem.prepare import Prepared
+from tandem.lab.lab import BenchLab
+from tandem.lab.prepare import Prepared
+from tandem.lab.waiting import settle
+from tandem.load.idle import IdleConnections
 from tandem.probes.cgroup import Cgroup
-from tandem.record import Finding, Verdict, Window
+from tandem.record.run import Finding, Verdict, Window
+from tandem.record.store import file_name
 from tandem.reproduce import plots
 from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, opening_s, started
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
@@ -24,8 +26,6 @@ from tandem.reproduce.result import Asked, Facts, Reproduction, Start, steps
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.tool_spec import not_connected, oha_figures
 from tandem.reproduce.witness import Seen, Witness
-from tandem.store import file_name
-from tandem.waiting import settle
 
 SCENARIO = "index"
 KIB, MIB = 1024, 1024**2

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
+from tandem.record.store import file_name
 from tandem.reproduce.figures import FIGURES
-from tandem.store import file_name
 
 Kind = Literal["http", "tools", "connections", "files"]
 PlanName = Literal["smoke", "core", "wide", "full"]

@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.prepare import refuse_or_clean_up
+from tandem.lab.prepare import refuse_or_clean_up
+from tandem.lab.programs import identity, keep
+from tandem.lab.provenance import TANDEM_VERSION, git, hashes
+from tandem.lab.stack import engine_versions
 from tandem.probes.host import describe, read_cpu
-from tandem.programs import identity, keep
-from tandem.provenance import TANDEM_VERSION, git, hashes
-from tandem.record import Environment, Verdict
+from tandem.record.run import Environment, Verdict
+from tandem.record.store import file_name, give
 from tandem.reproduce import files_result
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.files_container import IMAGE, FilesContainer
@@ -22,8 +24,6 @@ from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, perc
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, conclude, steps
-from tandem.stack import engine_versions
-from tandem.store import file_name, give
 
 CONTAINER_S = 1.5
 MADE_NS, COUNTED_NS = 150, 80

@@ -11,7 +11,7 @@ from python_on_whales import DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
-from tandem.stack import LABEL, LOG_TAIL, tail
+from tandem.lab.stack import LABEL, LOG_TAIL, tail
 
 IMAGE = "tandem/file-io"
 OWN = {LABEL: "files"}

@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tandem.errors import TandemError
-from tandem.judge import STEAL_VOID, STEAL_WARN
-from tandem.record import Verdict
+from tandem.judge.judge import STEAL_VOID, STEAL_WARN
+from tandem.record.run import Verdict
 from tandem.reproduce.files_spec import Case, FilesRun
 from tandem.reproduce.result import Start
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.lab import VERIFIED, VERIFIED_LEAST, VERIFY_S, BenchLab
-from tandem.prepare import Prepared
-from tandem.record import Environment, Verdict, Window
+from tandem.lab.lab import VERIFIED, VERIFIED_LEAST, VERIFY_S, BenchLab
+from tandem.lab.prepare import Prepared
+from tandem.lab.session import Session
+from tandem.load.rows import Rows, read_rows
+from tandem.record.run import Environment, Verdict, Window
+from tandem.record.store import file_name, write_atomically
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.http_figures import figures, oha_text, peaks, service_times
 from tandem.reproduce.http_run import alone_s, trips_ceiling, trips_implied
@@ -16,9 +19,6 @@ from tandem.reproduce.http_setting import WARM_UP_LEAST_S, Setting, groups, sett
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.result import Asked, Reproduction, Start, conclude, steps
-from tandem.rows import Rows, read_rows
-from tandem.session import Session
-from tandem.store import file_name, write_atomically
 
 STACK_S, START_S, WINDOW_S = 6.0, 4.0, 1.6
 """For the estimate: the shared services once; a start and a window besides their own seconds."""

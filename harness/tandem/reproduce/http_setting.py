@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tandem.catalog import Catalog, Implementation, Plan
+from tandem.catalog.catalog import Catalog, Implementation, Plan
+from tandem.catalog.placement import cpus_in
+from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
-from tandem.placement import cpus_in
-from tandem.prepare import Conditions
+from tandem.lab.prepare import Conditions
 from tandem.reproduce.experiment import Experiment, PlanName, Row, parse_run
 from tandem.reproduce.http_run import (
     HttpRun,
@@ -19,7 +20,6 @@ from tandem.reproduce.http_run import (
     window_times,
 )
 from tandem.reproduce.result import Facts
-from tandem.scenario import Scenario
 
 WARM_UP_LEAST_S = 1
 

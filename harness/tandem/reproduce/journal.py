@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 
 from tandem.errors import TandemError, UsageError
-from tandem.live import View
-from tandem.record import Verdict
+from tandem.lab.live import View
+from tandem.lab.session import folder_for
+from tandem.record.run import Verdict
+from tandem.record.store import write_atomically
 from tandem.reproduce.experiment import Experiment
 from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Asked, Reproduction, Start, Step, start_file
-from tandem.session import folder_for
-from tandem.store import write_atomically
 
 ATTEMPTS = 2
 """A void start is made once more, after all others."""

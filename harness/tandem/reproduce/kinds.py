@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tandem.catalog import Catalog
-from tandem.live import View
+from tandem.catalog.catalog import Catalog
+from tandem.lab.live import View
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.result import Asked, Reproduction
 

@@ -5,9 +5,9 @@ their figures are second opinions, and marked so. What still holds: the host's g
 tool's own errors, and the connections that the kernel saw.
 """
 
-from tandem.judge import COMPLETE_LEAST, host_findings
-from tandem.record import Finding, Window
-from tandem.tool_result import ToolResult
+from tandem.judge.judge import COMPLETE_LEAST, host_findings
+from tandem.load.tool_result import ToolResult
+from tandem.record.run import Finding, Window
 
 OVERRUN = 1.3
 """wrk begins its time before its connections are open, and prints it late where that took long."""

@@ -7,11 +7,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record import Environment
-from tandem.report import BOTTLENECKS, number, time_spent
+from tandem.record.run import Environment
 from tandem.reproduce.claims import ClaimResult
 from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Mean, Reproduction, RowResult
+from tandem.wording import BOTTLENECKS, number, time_spent
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""

@@ -1,7 +1,7 @@
 """Names what limited a load of many connections: generator, application, or something between. Pure."""
 
-from tandem.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck
-from tandem.record import Role, Window
+from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck
+from tandem.record.run import Role, Window
 
 GENERATOR, GENERATOR_THREAD, APP_CPU = "generator", "generator-thread", "app-cpu"
 LATENCY = "latency-bound"
@@ -20,7 +20,7 @@ def limit(
 
     in_flight_share: of the connections, how many had a request in flight in the mean, by the tool's own figures.
 
-    As tandem.bottleneck, with three exceptions. An application whose CPUs are exhausted, and more so than the
+    As tandem.judge.bottleneck, with three exceptions. An application whose CPUs are exhausted, and more so than the
     generator's, is the limit even where the generator is busy too: in a closed loop of thousands of connections
     both always are. And a generator that has more cores than busy threads is the limit where one thread of it uses
     a core: wrk has as many threads as it is told, drill has one. And where nothing was exhausted and the connections

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tandem import wrk
 from tandem.errors import UsageError
-from tandem.record import Finding, Window
+from tandem.load import wrk
+from tandem.load.tool_result import ToolResult
+from tandem.record.run import Finding, Window
 from tandem.reproduce import opinion
 from tandem.reproduce.benches import started
 from tandem.reproduce.experiment import ExperimentPlan
@@ -14,7 +15,6 @@ from tandem.reproduce.result import Start
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import ToolRun
 from tandem.reproduce.witness import Seen
-from tandem.tool_result import ToolResult
 
 DRILL_LIMIT = "drill_s"
 """Of a plan's limits: no more requests by drill than take about so long."""

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import httpx
 import numpy as np
 
-from tandem.cell import Cell
-from tandem.client import Client
 from tandem.errors import TandemError
-from tandem.generator import Report
-from tandem.measure import Conditions, Measured, window
+from tandem.judge.measure import Conditions, Measured, window
+from tandem.lab.cell import Cell
+from tandem.lab.stack import Service, Stack
+from tandem.lab.waiting import settle
+from tandem.load.client import Client
+from tandem.load.generator import Report
+from tandem.load.rows import Rows
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.host import TICKS_PER_S
+from tandem.probes.sampler import Prober, Sample, Sampler
 from tandem.probes.watch import Watch
-from tandem.record import Window
+from tandem.record.run import Window
 from tandem.reproduce.witness import Seen, Witness
-from tandem.rows import Rows
-from tandem.sampler import Prober, Sample, Sampler
-from tandem.stack import Service, Stack
-from tandem.waiting import settle
 
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 # The tool's own lines stand between two stamps; its exit status is passed on.

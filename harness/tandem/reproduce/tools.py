@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tandem import drill, wrk
-from tandem.cell import Cell
 from tandem.errors import TandemError, UsageError
-from tandem.generator import FOLDER, TIMEOUT_S
-from tandem.lab import BenchLab
-from tandem.prepare import Prepared
+from tandem.lab.cell import Cell
+from tandem.lab.lab import BenchLab
+from tandem.lab.prepare import Prepared
+from tandem.load import drill, wrk
+from tandem.load.generator import FOLDER, TIMEOUT_S
+from tandem.record.store import file_name
 from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench
@@ -28,7 +29,6 @@ from tandem.reproduce.tool_spec import (
 )
 from tandem.reproduce.toolrun import installed, run_tool, services, versions
 from tandem.reproduce.witness import Witness
-from tandem.store import file_name
 
 OHA = "oha"
 DEBUG_VARIABLES = {"VARIANT": "-debug", "PROFILE": "dev"}

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from tandem.lab.stack import Service
 from tandem.probes.cgroup import PROC, Cgroup
 from tandem.probes.host import TICKS_PER_S
-from tandem.stack import Service
 
 INTERVAL_S = 1.0
 PORT = 8080

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from threading import Thread
 
+from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.scenario import Scenario
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tandem.capacity import LEAD, MOST_PROBES, Search
+from tandem.capacity.search import LEAD, MOST_PROBES, Search
 from tandem.selftest.outcome import Outcome
 
 SEARCHES = 2_000

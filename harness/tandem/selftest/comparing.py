@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 
-from tandem import ratios
-from tandem.rows import Floats
+from tandem.load.rows import Floats
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Stage
+from tandem.statistics import ratios
 
 GROUP = "comparing"
 COST_US = 1000.0

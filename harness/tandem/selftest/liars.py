@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tandem.errors import TandemError
-from tandem.record import Verdict
+from tandem.record.run import Verdict
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
 

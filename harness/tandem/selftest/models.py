@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from tandem.rows import Floats
+from tandem.load.rows import Floats
 
 
 @dataclass(frozen=True)

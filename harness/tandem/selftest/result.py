@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from tandem.record import Part
+from tandem.record.run import Part
+from tandem.record.store import write_atomically
 from tandem.selftest.outcome import Outcome
-from tandem.store import write_atomically
 
 FRESH = timedelta(days=14)
 FILE = "selftest.json"

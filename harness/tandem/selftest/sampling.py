@@ -14,7 +14,7 @@ from python_on_whales import Container, DockerClient
 
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.host import TICKS_PER_S
-from tandem.sampler import Sampler, Series
+from tandem.probes.sampler import Sampler, Series
 from tandem.selftest import burner
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, Stage, require
@@ -76,7 +76,7 @@ def _sampled(group: Cgroup) -> Sampler:
 
 
 def _cores(series: Series, low_s: float, high_s: float) -> float:
-    """As tandem.measure has it."""
+    """As tandem.judge.measure has it."""
     used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low_s, high_s)]
     return (used[1] - used[0]) / (high_s - low_s)
 

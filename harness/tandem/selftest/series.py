@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from tandem.disturbed import cut
-from tandem.ratios import Floats
-from tandem.schedule import alternation
+from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
 from tandem.selftest.outcome import Outcome
-from tandem.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
+from tandem.statistics.disturbed import cut
+from tandem.statistics.ratios import Floats
+from tandem.statistics.schedule import alternation
 
 GROUP = "statistics"
 SEED = 20261121

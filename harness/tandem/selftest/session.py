@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tandem.catalog import Catalog
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, unknown
-from tandem.live import View
-from tandem.provenance import git
+from tandem.lab.live import View
+from tandem.lab.provenance import git
 from tandem.selftest import progress, registry
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.progress import Progress

@@ -11,17 +11,25 @@ from typing import Literal
 import httpx
 import numpy as np
 
-from tandem.catalog import Catalog, Plan
+from tandem.catalog.catalog import Catalog, Plan
+from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
-from tandem.generator import Report, read_report
-from tandem.lab import BenchLab
-from tandem.live import View
-from tandem.prepare import DEFAULT_TOPOLOGY, SHARED, Conditions, Prepared, build, refuse_or_clean_up, start
-from tandem.readiness import await_services
-from tandem.record import Verdict, Window
-from tandem.rows import Floats, Rows, open_loop, read_rows
-from tandem.scenario import Answer, Scenario
-from tandem.stack import Stack
+from tandem.lab.lab import BenchLab
+from tandem.lab.live import View
+from tandem.lab.prepare import (
+    DEFAULT_TOPOLOGY,
+    SHARED,
+    Conditions,
+    Prepared,
+    build,
+    refuse_or_clean_up,
+    start,
+)
+from tandem.lab.readiness import await_services
+from tandem.lab.stack import Stack
+from tandem.load.generator import Report, read_report
+from tandem.load.rows import Floats, Rows, open_loop, read_rows
+from tandem.record.run import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
 FAST = "rust-async"
@@ -120,7 +128,7 @@ class Running:
         """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said.
         meanwhile: called once as the load begins; must not wait. settled=False: begins without waiting for a quiet host.
 
-        An open loop has four times the connections (tandem.client).
+        An open loop has four times the connections (tandem.load.client).
         """
         wanted = (scenario or self.lab.cell.scenario).model_copy(update={"connections": connections})
         address = address or self.prepared.cell.load_address

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from tandem import ratios
-from tandem.ratios import Floats
 from tandem.selftest import series
 from tandem.selftest.outcome import Outcome
+from tandem.statistics import ratios
+from tandem.statistics.ratios import Floats
 
 GROUP = "statistics"
 SETS = 20_000

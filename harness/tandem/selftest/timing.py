@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tandem.record import Verdict
-from tandem.rows import Floats
+from tandem.load.rows import Floats
+from tandem.record.run import Verdict
 from tandem.selftest.models import Pause, paced
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import HONEST, Running, Seen, Stage, require

@@ -1,0 +1,1 @@
+"""How much does each implementation do? (bench, replay)"""

@@ -1,0 +1,1 @@
+"""What rate does it hold, and what happens beyond it?"""

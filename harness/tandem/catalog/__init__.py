@@ -1,0 +1,1 @@
+"""What is there to measure, and what is a right answer?"""

@@ -1,0 +1,246 @@
+"""Reads what can be run (implementations, scenarios, plans, topologies, placements) into types."""
+
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tandem.catalog.placement import EnvFile, evaluate, read_env_file
+from tandem.catalog.scenario import Entry, Scenario
+from tandem.errors import UsageError, unknown
+
+CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
+
+
+class Unsupported(BaseModel):
+    """What an implementation cannot do: name -> reason."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    knobs: dict[str, str] = {}
+    scenarios: dict[str, str] = {}
+    checks: dict[str, str] = {}
+    """The contract's checks that it cannot pass."""
+
+
+class Implementation(Entry):
+    """A folder with a bench.toml."""
+
+    title: str
+    language: str
+    model: Literal["sync", "async"]
+    stack: list[str]
+    defaults: dict[str, CpuFormula] = Field(default_factory=dict)
+    further_values: dict[str, list[str]] = Field(default_factory=dict)
+    """Values of knobs that it has beyond those of the contract."""
+    pool_tells: bool = False
+    """`GET /pool` says how long requests waited for its own pool of database connections, where the knobs let it."""
+    unsupported: Unsupported = Unsupported()
+    hidden: bool = False
+
+
+class Pairing(BaseModel):
+    """How `compare` alternates (the table [compare] of a plan)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    blocks: Annotated[int, Field(ge=1)]
+    """Fresh starts of every entrant."""
+    rounds: Annotated[int, Field(ge=1)]
+    """Windows of every entrant within a block."""
+    window_s: Annotated[int, Field(ge=2)]
+    warm_up_s: Annotated[int, Field(ge=1)]
+    trim_start_s: float = 0.5
+    trim_end_s: float = 0.25
+    duet_s: Annotated[int, Field(ge=0)] = 0
+    """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
+
+
+class Plan(Entry):
+    """How long and how often (loadgen/plans/*.toml)."""
+
+    purpose: str
+    trials: Annotated[int, Field(ge=1)]
+    warm_up_s: Annotated[int, Field(ge=1)]
+    warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
+    warm_up_cap_s: Annotated[int, Field(ge=1)]
+    steady_buckets: Annotated[int, Field(ge=0)] = 0
+    """So many last seconds of the warm-up must be steady (see steady.py); 0: they are not looked at."""
+    closed_s: Annotated[int, Field(ge=4)]
+    open_s: Annotated[int, Field(ge=4)]
+    open_load_fraction: Annotated[float, Field(gt=0, lt=1)]
+    """The open loop's rate, as a share of the goodput of the first closed window."""
+    trim_start_s: float = 2.0
+    trim_end_s: float = 1.0
+    compare: Pairing | None = None
+    ceilings: bool = False
+    """Whether a session begins with a short look at what the parts around an application reach."""
+    cpus_least: Annotated[int, Field(ge=1)] = 1
+    """A host with fewer is told so, and its results are marked."""
+
+    def unfit(self, cpus: int) -> str | None:
+        """Why a host with so many CPUs is not fit for this plan; None if it is."""
+        if cpus >= self.cpus_least:
+            return None
+        return (
+            f"the plan {self.name} is meant for at least {self.cpus_least} CPUs and this host has {cpus}:"
+            " roles share CPUs, so absolute figures are the machine's as much as the application's"
+        )
+
+
+class Knob(Entry):
+    """An environment variable that every image honours (contract/knobs.toml)."""
+
+    default: str
+    meaning: str
+    values: list[str] | None = None
+    minimum: int | None = None
+    """Given for a whole number; none below it."""
+
+    def refuse(self, value: str) -> str | None:
+        """What a value has to be, if it is not that."""
+        if self.values and value not in self.values:
+            return f"one of {', '.join(self.values)}"
+        if self.minimum is not None and not (
+            value.isascii() and value.isdigit() and int(value) >= self.minimum
+        ):
+            return f"a whole number from {self.minimum}"
+        return None
+
+
+def _explain(error: ValidationError, file: Path, *within: str) -> UsageError:
+    first = error.errors()[0]
+    where = " -> ".join(str(part) for part in (*within, *first["loc"])) or "(top level)"
+    return UsageError(f"{file}: {where}: {first['msg']}")
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: not UTF-8: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
+    data = _read_toml(file)
+    if "name" in data:
+        raise UsageError(f"{file}: name: is the folder's or the file's own and cannot be given")
+    try:
+        return model.model_validate({"name": name, **data})
+    except ValidationError as error:
+        raise _explain(error, file) from None
+
+
+class Catalog:
+    """Everything that can be run, found by looking, with no central list."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def implementations(self) -> dict[str, Implementation]:
+        files = sorted(self.root.glob("*/bench.toml"))
+        return {file.parent.name: _load(Implementation, file, file.parent.name) for file in files}
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        return {
+            f.stem: _load(Scenario, f, f.stem) for f in sorted(self.root.glob("loadgen/scenarios/*.toml"))
+        }
+
+    @cached_property
+    def plans(self) -> dict[str, Plan]:
+        return {f.stem: _load(Plan, f, f.stem) for f in sorted(self.root.glob("loadgen/plans/*.toml"))}
+
+    @cached_property
+    def topologies(self) -> dict[str, EnvFile]:
+        return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/topologies/*.env"))}
+
+    @cached_property
+    def placements(self) -> dict[str, EnvFile]:
+        return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/placements/*.env"))}
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        file = self.root / "contract/knobs.toml"
+        knobs: dict[str, Knob] = {}
+        for name, table in _read_toml(file).items():
+            if isinstance(table, dict) and "name" in table:
+                raise UsageError(f"{file}: {name} -> name: is the table's own and cannot be given")
+            try:
+                knobs[name] = Knob.model_validate(
+                    {**table, "name": name} if isinstance(table, dict) else table
+                )
+            except ValidationError as error:
+                raise _explain(error, file, name) from None
+        return knobs
+
+    def implementation(self, name: str) -> Implementation:
+        """The implementation of that name. A hidden one (a test's) is found by its path. Raises UsageError."""
+        file = self.root / name / "bench.toml"
+        if name in self.implementations:
+            found = self.implementations[name]
+        elif "/" in name and file.is_file():
+            found = _load(Implementation, file, name)
+        else:
+            raise unknown("implementation", name, self.implementations)
+        for table, names in (
+            ("defaults", found.defaults),
+            ("further_values", found.further_values),
+            ("unsupported -> knobs", found.unsupported.knobs),
+        ):
+            for knob in names:
+                if knob not in self.knobs:
+                    raise UsageError(f"{file}: {table} -> {knob}: {unknown('knob', knob, self.knobs)}")
+        return found
+
+    def plan(self, name: str) -> Plan:
+        """The plan of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+        if name.endswith(".toml"):
+            return _load(Plan, Path(name), Path(name).stem)
+        return self.pick("plan", name, self.plans)
+
+    def pick[T](self, kind: str, name: str, entries: dict[str, T]) -> T:
+        """The entry of that name, or a UsageError that offers the nearest."""
+        if name not in entries:
+            raise unknown(kind, name, entries)
+        return entries[name]
+
+    def default_placement(self, cpus: int) -> EnvFile:
+        """The largest placement of this repository that fits a host of so many CPUs."""
+        for least, name in ((8, "eight-cores"), (4, "four-cores"), (2, "two-cores")):
+            if cpus >= least:
+                return self.placements[name]
+        return self.placements["shared"]
+
+    def effective_knobs(
+        self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
+    ) -> dict[str, str]:
+        """What the application's knobs will be: the user's choice, else the implementation's best, else the contract's.
+
+        Raises UsageError for an unknown knob, a value outside the knob's list, or a knob that the
+        implementation declares unsupported.
+        """
+        settings = {
+            name: str(evaluate(implementation.defaults[name], app_cpus))
+            if name in implementation.defaults
+            else knob.default
+            for name, knob in self.knobs.items()
+            if name not in ("PORT", "DATABASE_URL")
+        }
+        for name, value in chosen.items():
+            knob = self.pick("knob", name, self.knobs)
+            if name not in settings:
+                raise UsageError(f"{name} is set by the topology and cannot be chosen.")
+            if name in implementation.unsupported.knobs:
+                raise UsageError(
+                    f"{implementation.name} cannot vary {name}: {implementation.unsupported.knobs[name]}."
+                )
+            if value not in implementation.further_values.get(name, []) and (wanted := knob.refuse(value)):
+                raise UsageError(f"{name} must be {wanted}, not '{value}'.")
+            settings[name] = value
+        return settings

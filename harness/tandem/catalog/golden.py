@@ -1,0 +1,105 @@
+"""What a right answer is: the golden bodies and the other kinds that a scenario can name."""
+
+import csv
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tandem.catalog.scenario import Scenario
+from tandem.errors import UsageError
+
+
+class Answers(Protocol):
+    """Tells right bodies from others."""
+
+    def lengths(self) -> set[int]:
+        """Lengths in bytes that a right answer can have."""
+
+    def difference(self, body: bytes) -> str | None:
+        """What is wrong with a body, or None if it is right."""
+
+
+@dataclass(frozen=True)
+class Golden:
+    """Bodies that name themselves: id under `key` -> (length in bytes, SHA-256 in hexadecimal)."""
+
+    bodies: dict[int, tuple[int, str]]
+    what: str = "recipe"
+    key: str = "id"
+
+    def only(self, ids: list[int]) -> "Golden":
+        """The same for some ids only."""
+        return Golden({i: self.bodies[i] for i in ids}, self.what, self.key)
+
+    def lengths(self) -> set[int]:
+        return {length for length, _ in self.bodies.values()}
+
+    def difference(self, body: bytes) -> str | None:
+        try:
+            found = json.loads(body)[self.key]
+        except (ValueError, KeyError, TypeError):
+            return f"not a {self.what}: {body[:60]!r}"
+        if not isinstance(found, int) or found not in self.bodies:
+            return f"{self.what} {found!r} does not exist"
+        length, digest = self.bodies[found]
+        if len(body) != length or hashlib.sha256(body).hexdigest() != digest:
+            return (
+                f"the body of {self.what} {found} ({len(body)} bytes) is not the golden one ({length} bytes)"
+            )
+        return None
+
+
+@dataclass(frozen=True)
+class Exact:
+    """One body, always the same."""
+
+    body: bytes
+
+    def lengths(self) -> set[int]:
+        return {len(self.body)}
+
+    def difference(self, body: bytes) -> str | None:
+        return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
+
+
+@dataclass(frozen=True)
+class Created:
+    """`{"id":N}`, N a positive number that the database gave."""
+
+    def lengths(self) -> set[int]:
+        return set(range(len('{"id":1}'), len('{"id":2147483647}') + 1))
+
+    def difference(self, body: bytes) -> str | None:
+        right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)
+        return None if right else f'{body[:60]!r} is not {{"id":N}}'
+
+
+def read_golden(file: Path, what: str = "recipe", key: str = "id") -> Golden:
+    """Reads contract/golden/recipes.tsv or dashboards.tsv."""
+    with file.open(newline="") as stream:
+        rows = csv.DictReader(stream, delimiter="\t")
+        return Golden({int(row["id"]): (int(row["bytes"]), row["sha256"]) for row in rows}, what, key)
+
+
+def read_answers(scenario: Scenario, contract: Path) -> Answers:
+    """What a scenario's answers are compared with. Raises UsageError where it names what does not exist."""
+    answer = scenario.answer
+    if answer.golden == "recipes":
+        golden = read_golden(contract / "golden/recipes.tsv")
+        return golden.only(scenario.expanded_ids) if scenario.ids else golden
+    if answer.golden == "dashboards":
+        if scenario.session_user is None:
+            raise UsageError(f"scenario {scenario.name}: a dashboard needs `session_user`")
+        dashboards = read_golden(contract / "golden/dashboards.tsv", "dashboard", "user_id")
+        return dashboards.only([scenario.session_user])
+    if answer.file is not None:
+        try:
+            return Exact((contract / answer.file).read_bytes())
+        except OSError as error:
+            raise UsageError(
+                f"scenario {scenario.name}: answer -> file: {answer.file}: {error.strerror}"
+            ) from None
+    return Created() if answer.text is None else Exact(answer.text.encode())

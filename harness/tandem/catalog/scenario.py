@@ -1,0 +1,98 @@
+"""What the client asks for: the types of loadgen/scenarios/*.toml. Pure."""
+
+import json
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from tandem.catalog.ranges import expand
+
+
+class Entry(BaseModel):
+    """A thing that a file describes; `name` is the folder's or file's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+    name: str
+
+
+class Body(BaseModel):
+    """What a request carries: a text as it stands, or a generated JSON array of whole numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    text: str | None = None
+    integers_to: Annotated[int, Field(ge=1)] | None = None
+    """1, 2, … up to this number"""
+    repeated: Annotated[int, Field(ge=1)] = 1
+    """so many times."""
+
+    @model_validator(mode="after")
+    def _one(self) -> "Body":
+        if (self.text is None) == (self.integers_to is None):
+            raise ValueError("needs either `text` or `integers_to`")
+        return self
+
+    def bytes(self) -> bytes:
+        """The body as it travels. A generated array has a space after each comma, as in the origin documents."""
+        if self.text is not None:
+            return self.text.encode()
+        assert self.integers_to is not None
+        return json.dumps([*range(1, self.integers_to + 1)] * self.repeated).encode()
+
+
+class Answer(BaseModel):
+    """What a right body is: exactly one of these."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    golden: Literal["recipes", "dashboards"] | None = None
+    """The golden body (contract/golden) of the recipe that it names, or of the session's user."""
+    file: str | None = None
+    """The bytes of this file of contract/."""
+    text: str | None = None
+    created: str | None = None
+    """`{"id":N}`, and a row in this table for each answer."""
+
+    @model_validator(mode="after")
+    def _one(self) -> "Answer":
+        if [self.golden, self.file, self.text, self.created].count(None) != 3:
+            raise ValueError("needs exactly one of `golden`, `file`, `text` and `created`")
+        return self
+
+
+class Preparation(BaseModel):
+    """A request that is sent so many times to a fresh application, before anything is verified or measured."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    method: Literal["POST", "PUT"]
+    path: str
+    times: Annotated[int, Field(ge=1)]
+
+
+class Scenario(Entry):
+    """What the client asks for (loadgen/scenarios/*.toml)."""
+
+    stresses: str
+    method: Literal["GET", "POST", "PUT", "DELETE"] = "GET"
+    path: str
+    """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""
+    ids: list[str] = []
+    """Ranges such as "1-24", both ends included."""
+    body: Body | None = None
+    session_user: int | None = None
+    connections: Annotated[int, Field(ge=1)]
+    idle_connections: Annotated[int, Field(ge=0)] = 0
+    """Further connections that are open, have sent one request each and stay silent."""
+    statements: list[str]
+    """What one request runs, once each: queries of the contract by file name, `begin`, `commit`."""
+    status: int = 200
+    answer: Answer
+    before: Preparation | None = None
+    timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
+    """How long a request may take; what takes longer has failed."""
+    topology: str | None = None
+    """What stands in the path unless the user chooses; None: the harness's default."""
+
+    @cached_property
+    def expanded_ids(self) -> list[int]:
+        """All ids of the ranges, ascending as written."""
+        return expand(",".join(self.ids))

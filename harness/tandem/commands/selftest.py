@@ -1,0 +1,48 @@
+"""The command that proves the harness."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
+from tandem.errors import UsageError
+from tandem.lab.live import Lines, make_view
+from tandem.selftest import progress, result, session, table
+
+
+@app.command()
+def selftest(
+    full: Annotated[bool, typer.Option("--full", help="Also what takes hours: the weekly class.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="One group of checks: unit, timing, liars, …; may be repeated. Not kept."),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the unfinished self-test, after the groups that it has done."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Prove that the harness tells the truth: servers of known behaviour, and every check seen failing on purpose."""
+    if only and resume:
+        raise UsageError("--only is not kept, so there is nothing to go on with: leave --resume out")
+    view = Lines(err) if as_json else make_view(err)
+    try:
+        found = session.run(ROOT, RESULTS, view, only or [], full, resume)
+        if not only:  # a part of the checks proves a part: it must not stand for the whole
+            result.save(found, RESULTS)
+            progress.forget(RESULTS)
+    finally:
+        view.close()
+        for file in (RESULTS / result.FILE, RESULTS / progress.FILE):
+            if file.exists():
+                os.chown(file, ROOT.stat().st_uid, ROOT.stat().st_gid)
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(table.report(found))
+    if not found.passed:
+        raise typer.Exit(1)

@@ -1,0 +1,49 @@
+"""Commands that serve one implementation to a person."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from tandem.catalog.catalog import Catalog
+from tandem.commands.options import RESULTS, ROOT, Topology, app, err, out
+from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
+
+
+def _user_stack(implementation: str, topology: str) -> Stack:
+    catalog = Catalog(ROOT)
+    catalog.implementation(implementation)
+    variables = dict(catalog.pick("topology", topology, catalog.topologies).variables)
+    variables["IMPL"] = implementation
+    variables.update({name: os.environ[name] for name in ("HTTP_PORT", "STATS_PORT") if name in os.environ})
+    return Stack(ROOT, USER_PROJECT, variables, RESULTS / ".up.env")
+
+
+@app.command()
+def up(
+    implementation: Annotated[str, typer.Argument(help="Which implementation to serve.")] = "rust-async",
+    topology: Topology = "full",
+) -> None:
+    """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
+    stack = _user_stack(implementation, topology)
+    err.print("building what is new (the first time this takes minutes) ...")
+    build_side_by_side(
+        {service: (stack, service) for service in SERVED}, lambda name, s: err.print(f"  {name}: {s:.0f} s")
+    )
+    stack.up()
+    port, stats = os.environ.get("HTTP_PORT", "8080"), os.environ.get("STATS_PORT", "8404")
+    out.print(
+        f"{implementation} answers at http://127.0.0.1:{port}/api/v1/recipes, HAProxy at http://127.0.0.1:{stats}/"
+    )
+
+
+@app.command()
+def down() -> None:
+    """Remove what `up` started."""
+    _user_stack("rust-async", "full").down()
+
+
+@app.command()
+def logs(service: Annotated[str, typer.Argument(help="app, proxy, pgbouncer or db.")] = "app") -> None:
+    """Print the log of a service that `up` started."""
+    print(_user_stack("rust-async", "full").log(service, lines=1000))

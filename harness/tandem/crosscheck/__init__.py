@@ -1,0 +1,1 @@
+"""Does a second load generator say the same?"""

@@ -1,0 +1,1 @@
+"""Does a window count, and what limited it?"""

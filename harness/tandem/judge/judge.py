@@ -1,0 +1,223 @@
+"""Applies the validity gates to a window. Pure.
+
+The thresholds are those of a laptop or a shared runner; docs/methodology.md says where each comes from.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from tandem.judge.accounting import accounting
+from tandem.judge.disturbance import disturbances
+from tandem.record.run import Finding, Statement, Verdict, Window
+
+WORK_TOLERANCE = 0.005
+"""HAProxy, the database and the generator must agree on the number of requests to this share."""
+OWN_WARN = 0.01
+"""The harness's own requests, by all answers of a closed loop: beyond, its rate may be visibly too low."""
+SLACK = 20
+STEAL_WARN, STEAL_VOID = 0.02, 0.10
+FOREIGN_WARN, FOREIGN_VOID = 0.05, 0.15
+HARNESS_CORES_WARN = 0.05
+LATENESS_P99_WARN_MS = 3.0
+LATENESS_GAP_VOID_MS = 100.0
+COMPLETE_LEAST = 0.995
+LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
+"""The second where the mean service time is under a millisecond: the generator's own time counts there."""
+
+DB_RTT_EXCESS_WARN = 0.30
+"""The measured round trip to the database may exceed the one that was asked for by this share."""
+
+REOPENED_MOST = 0.10
+"""Connections that HAProxy opened to the application, by requests: beyond, they are not kept."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the contract says about one request of the scenario."""
+
+    statements: list[str]
+    proxied: bool
+    resets: bool = False
+    """DB_RESET=1: the driver's own reset statements are asked for."""
+    time_zone: bool = False
+    """DB_TIME_ZONE=request: SET TIME ZONE is one more statement of each request that asks the database."""
+    idle_connections: int = 0
+
+
+def _finding(code: str, severity: str, text: str) -> Finding:
+    return Finding.model_validate({"code": code, "severity": severity, "text": text})
+
+
+def _work(window: Window, expected: Expectation) -> list[Finding]:
+    """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
+    found = []
+    if window.requests == 0:
+        why = "".join(f"; {number} x {reason}" for reason, number in sorted(window.failed.items()))
+        return [_finding("no-answers", "invalid", f"not one request was answered{why}")]
+    if window.probes == 0:
+        found.append(_finding("not-probed", "invalid", "not one whole body was compared during the window"))
+    bad = sum(window.failed.values())
+    if bad:
+        reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
+        share = bad / (window.good + bad)
+        severity = "invalid" if share > 1 - COMPLETE_LEAST else "warning"
+        found.append(_finding("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
+    if window.probe_failures:
+        text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
+        found.append(_finding("wrong-body", "invalid", text))
+    answered = window.good + window.probes - window.failed.get("probe not answered", 0)
+    own = answered - window.good
+    if window.load == "closed" and own > OWN_WARN * answered:
+        text = f"{own} of {answered} answers went to the harness's own requests: the rate could be up to {own / max(window.good, 1):.1%} higher"
+        found.append(_finding("own-requests", "warning", text))
+    found += statements(window.statements, expected, answered)
+    if window.stored_rows is not None and window.stored_rows < answered:
+        text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"
+        found.append(_finding("not-stored", "invalid", text))
+    if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
+        text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
+        found.append(_finding("idle-lost", "invalid", text))
+    if (
+        window.proxy is not None
+        and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1
+    ):
+        text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
+        found.append(_finding("proxy-mismatch", "invalid", text))
+    opened = window.proxy.connections_opened if window.proxy else None
+    if opened is not None and opened > REOPENED_MOST * answered + window.connections:
+        text = f"HAProxy opened {opened} connections to the application for {answered} answers: it does not keep them"
+        found.append(_finding("not-kept-alive", "invalid", text))
+    return found
+
+
+def statements(
+    counted: dict[str, Statement], expected: Expectation, answered: int, slack: int = SLACK
+) -> list[Finding]:
+    """Was each statement of the scenario run once per right answer, and nothing else?
+
+    slack: so many statements that the contract does not name are forgiven, besides WORK_TOLERANCE: a
+    connection that is opened in the window has some.
+    """
+    return statements_of_all(counted, [(expected, answered)], slack)
+
+
+def statements_of_all(
+    counted: dict[str, Statement], parts: list[tuple[Expectation, int]], slack: int
+) -> list[Finding]:
+    """The same where several applications asked one database. parts: what is expected of each and its right answers."""
+    found = []
+    answered = sum(answers for _, answers in parts)
+    due: Counter[str] = Counter()
+    for expected, answers in parts:
+        zone = ["time_zone"] if expected.statements and expected.time_zone else []
+        due.update(dict.fromkeys([*zone, *expected.statements], answers))
+    for name, answers in due.items():
+        calls = counted[name].calls if name in counted else 0
+        if abs(calls - answers) > WORK_TOLERANCE * answers + 1:
+            text = f"the database ran '{name}' {calls} times for {answers} right answers: {calls / max(answers, 1):.3f} per request, not 1"
+            found.append(_finding("sql-mismatch", "invalid", text))
+    known = {*due, *(["reset"] if any(expected.resets for expected, _ in parts) else [])}
+    other = sum(statement.calls for name, statement in counted.items() if name not in known)
+    if other > WORK_TOLERANCE * answered + slack:
+        text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
+        found.append(_finding("sql-extra", "invalid", text))
+    return found
+
+
+def _load(window: Window) -> list[Finding]:
+    """Did the generator do what it was asked?"""
+    found = []
+    if window.load == "closed":
+        fast = (window.service_time_ms.mean or 0) < 1
+        low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE
+        if window.little is not None and not low <= window.little <= high:
+            text = f"Little's law: throughput x service time / connections is {window.little:.3f}, outside {low} to {high}"
+            found.append(_finding("littles-law", "invalid", text))
+        return found
+    if window.lateness_ms is not None:
+        worst, p99 = window.lateness_ms.max or 0.0, window.lateness_ms.p99
+        if worst > LATENESS_GAP_VOID_MS:
+            text = f"the generator was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
+            found.append(_finding("generator-stalled", "void", text))
+        elif p99 is not None and p99 > LATENESS_P99_WARN_MS:
+            text = f"the generator was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
+            found.append(_finding("generator-late", "warning", text))
+    if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
+        text = f"only {window.good} of {window.scheduled} scheduled requests were answered right ({window.good / window.scheduled:.1%})"
+        found.append(_finding("incomplete", "invalid", text))
+    return found
+
+
+def _round_trip(window: Window) -> list[Finding]:
+    """Was the database as far away as was asked for?"""
+    trip = window.db_rtt_ms
+    if trip is None or not trip.setting or trip.during_p50 <= trip.setting * (1 + DB_RTT_EXCESS_WARN):
+        return []
+    text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were asked for"
+    return [_finding("db-rtt", "warning", text)]
+
+
+def host_findings(window: Window) -> list[Finding]:
+    """Was the host quiet?"""
+    found = []
+    host = window.host
+    for code, what, share, warn, void in (
+        ("steal", "the hypervisor took", host.steal_share, STEAL_WARN, STEAL_VOID),
+        (
+            "foreign-cpu",
+            "processes that do not belong here took",
+            host.foreign_cpu_share,
+            FOREIGN_WARN,
+            FOREIGN_VOID,
+        ),
+    ):
+        if share > warn:
+            severity = "void" if share > void else "warning"
+            found.append(
+                _finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})")
+            )
+    if host.harness_cpu_cores is not None and host.harness_cpu_cores > HARNESS_CORES_WARN:
+        found.append(
+            _finding(
+                "harness-cpu",
+                "warning",
+                f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})",
+            )
+        )
+    found += disturbances(host)
+    for name, role in window.roles.items():
+        if role.throttled_s > 0:
+            found.append(_finding("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s"))
+    return found
+
+
+_STARVED = {
+    "no-answers",
+    "not-probed",
+    "wrong-answers",
+    "littles-law",
+    "incomplete",
+    "sql-mismatch",
+    "proxy-mismatch",
+}
+"""What lack of CPU can cause by itself. A wrong body or a foreign statement it cannot."""
+
+
+def gates(window: Window, expected: Expectation) -> list[Finding]:
+    """Everything that the checks notice about a window, gravest kind first."""
+    host = host_findings(window)
+    found = [*_work(window, expected), *_load(window), *_round_trip(window), *accounting(window)]
+    if any(finding.severity == "void" for finding in host):
+        # A program that got no CPU answers late or not at all: that says nothing about the program.
+        found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]
+    found += host
+    order = {"invalid": 0, "void": 1, "warning": 2}
+    return sorted(found, key=lambda finding: order[finding.severity])
+
+
+def verdict(findings: list[Finding]) -> Verdict:
+    """`invalid` before `void` before `ok`."""
+    severities = {finding.severity for finding in findings}
+    if "invalid" in severities:
+        return Verdict.INVALID
+    return Verdict.VOID if "void" in severities else Verdict.OK

@@ -1,0 +1,276 @@
+"""Puts a window's figures together from the generator's rows and the counters. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tandem.catalog.placement import cpus_in
+from tandem.judge import disturbance
+from tandem.judge.accounting import utilisation_bound
+from tandem.load import rows as rows_
+from tandem.load.generator import TIMEOUT_S, Report
+from tandem.load.rows import Floats, Rows
+from tandem.probes.app_pool import PoolUse
+from tandem.probes.cgroup import Usage
+from tandem.probes.sampler import Sample, Series
+from tandem.probes.watch import Watched
+from tandem.record.run import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
+from tandem.statistics import histogram
+
+HARNESS = "harness"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a window left behind."""
+
+    rows: Rows
+    report: Report
+    began_s: float
+    """time.time() when the load began."""
+    series: Series
+    busiest_thread_s: float | None
+    """CPU-seconds of the application's busiest thread over the whole window."""
+    statements: dict[str, Statement]
+    probes: int
+    probes_refused: list[str]
+    """Probes that got no proper answer."""
+    probe_failures: list[str]
+    """Probes that got a body that is not golden."""
+    stored_rows: int | None = None
+    """By how much the table grew that every answer has to add a row to."""
+    idle_connections: int | None = None
+    """Silent connections that were open from the beginning to the end."""
+    watched: Watched | None = None
+    db_rtt_ms: DbRtt | None = None
+    app_pool: PoolUse | None = None
+    """None: the application's pool does not tell."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What was asked for."""
+
+    load: Literal["closed", "open"]
+    duration_s: float
+    connections: int
+    rate_rps: int | None
+    trim_start_s: float
+    trim_end_s: float
+    lengths: set[int]
+    """What a right body can have, in bytes."""
+    cpusets: dict[str, str]
+    """Role -> CPU set, "" for all."""
+    host_cpus: int = 0
+    status: int = 200
+    """Of a right answer."""
+    timeout_s: float = float(TIMEOUT_S)
+
+
+def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
+    """Response times in seconds of the right answers to what an open loop intended in its measured part."""
+    assert asked.rate_rps is not None
+    load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+    inside = _inside(load.intended_s, asked)
+    return load.response_s[inside & rows_.right_answers(rows, asked.status, asked.lengths)]
+
+
+def censored(rows: Rows, asked: Conditions, errors: int) -> int:
+    """How many requests of an open loop count as never answered: wrong answers inside the measured part, and all
+    errors, because nobody knows when they were due."""
+    assert asked.rate_rps is not None
+    intended_s = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors).intended_s
+    wrong = ~rows_.right_answers(rows, asked.status, asked.lengths)
+    return int((_inside(intended_s, asked) & wrong).sum()) + errors
+
+
+def _inside(intended_s: Floats, asked: Conditions) -> NDArray[np.bool_]:
+    return (intended_s >= asked.trim_start_s) & (intended_s < asked.duration_s - asked.trim_end_s)
+
+
+def window(measured: Measured, asked: Conditions) -> Window:
+    """The window, not yet judged."""
+    rows, series = measured.rows, measured.series
+    trims = (asked.duration_s, asked.trim_start_s, asked.trim_end_s)
+    measured_s = asked.duration_s - asked.trim_start_s - asked.trim_end_s
+    good = rows_.right_answers(rows, asked.status, asked.lengths)
+    steady = rows_.steady(rows, *trims)
+    low, high = measured.began_s + asked.trim_start_s, measured.began_s + asked.duration_s - asked.trim_end_s
+    failed = rows_.failures(rows, asked.status, asked.lengths)
+    errors = sum(measured.report.errorDistribution.values())
+    for reason, number in measured.report.errorDistribution.items():
+        failed[f"error: {reason}"] = number
+    if measured.probes_refused:
+        failed["probe not answered"] = len(measured.probes_refused)
+
+    open_loop, response = None, None
+    if asked.rate_rps is not None:
+        open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+        response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
+    service_s = (rows.end_s - rows.start_s)[steady & good]
+
+    first, last = series.samples[0], series.samples[-1]
+    app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
+    answered = len(rows) + measured.probes
+    roles = {role: _role(role, series, asked, low, high) for role in asked.cpusets}
+    bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
+    roles["app"].busiest_thread_cores = (
+        measured.busiest_thread_s / asked.duration_s if measured.busiest_thread_s is not None else None
+    )
+    return Window(
+        load=asked.load,
+        duration_s=asked.duration_s,
+        connections=asked.connections,
+        offered_rps=asked.rate_rps,
+        measured_s=measured_s,
+        requests=len(rows),
+        good=int(good.sum()),
+        failed=failed,
+        goodput_rps=float((good & steady).sum() / measured_s),
+        little=rows_.little(rows, *trims, asked.connections) if asked.load == "closed" else None,
+        service_time_ms=rows_.times(service_s),
+        response_time_ms=rows_.times(*response) if response else None,
+        lateness_ms=rows_.times(open_loop.lateness_s[_inside(open_loop.intended_s, asked)])
+        if open_loop
+        else None,
+        scheduled=open_loop.scheduled if open_loop else None,
+        unsent=open_loop.unsent if open_loop else None,
+        app_cpu_us_per_request=app_cpu_s / answered * 1e6 if answered else None,
+        app_memory_peak_bytes=roles["app"].memory_peak_bytes,
+        roles=roles,
+        statements=measured.statements,
+        proxy=_proxy(series, low, high),
+        pooler=_pooler(series, low, high),
+        host=_host(series, low, high).model_copy(update=_watched(measured.watched, low, high)),
+        probes=measured.probes,
+        probe_failures=measured.probe_failures,
+        stored_rows=measured.stored_rows,
+        idle_connections=measured.idle_connections,
+        service_time_hdr=histogram.encode(service_s),
+        response_time_hdr=histogram.encode(*response) if response else None,
+        per_second=_per_second(rows.end_s[good], series, measured.began_s, asked),
+        in_flight_mean=rows_.in_flight(rows, *trims),
+        rows_2xx=int((rows.status // 100 == 2).sum()),
+        reported_2xx=measured.report.answered_2xx,
+        utilisation_bound_rps=bound[0] if bound else None,
+        utilisation_bound_by=bound[1] if bound else None,
+        db_rtt_ms=measured.db_rtt_ms,
+        app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
+        lock_waits_mean=_lock_waits(series, low, high),
+        bottleneck="unknown",
+        evidence=[],
+        findings=[],
+        verdict=Verdict.OK,
+    )
+
+
+def _usage(role: str, value: Callable[[Usage], float]) -> Callable[[Sample], float]:
+    return lambda sample: value(sample.usage[role])
+
+
+def _rate(series: Series, low: float, high: float, value: Callable[[Sample], float]) -> float:
+    return (series.at(high, value) - series.at(low, value)) / (high - low)
+
+
+def _role(role: str, series: Series, asked: Conditions, low: float, high: float) -> Role:
+    cpuset = asked.cpusets[role]
+    return Role(
+        cpu_cores=_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)),
+        cpuset=cpuset,
+        cores_available=cpus_in(cpuset) or asked.host_cpus or 1,
+        memory_peak_bytes=max(sample.usage[role].anonymous_bytes for sample in series.samples),
+        throttled_s=series.samples[-1].usage[role].throttled_s - series.samples[0].usage[role].throttled_s,
+    )
+
+
+def _host(series: Series, low: float, high: float) -> Host:
+    total = _rate(series, low, high, lambda sample: sample.host.total_s)
+    busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
+    ours = sum(
+        _rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage
+    )
+    known = HARNESS in series.samples[0].usage
+    return Host(
+        steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
+        foreign_cpu_share=max(0.0, busy - ours) / total,
+        softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
+        harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
+        if known
+        else None,
+    )
+
+
+def _watched(watched: Watched | None, low: float, high: float) -> dict[str, object]:
+    """What of Host is read before and after a window rather than sampled."""
+    if watched is None:
+        return {}
+    before, after = watched.clocks
+    drift_s = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
+    return {
+        "hiccup": disturbance.hiccup(watched.oversleep, low, high),
+        "clock_drift_ms": drift_s * 1e3,
+        "clock_changed": None if None in (before.source, after.source) else before.source != after.source,
+        "swapped_pages": watched.swapped_pages,
+        "listen_overflows": watched.listen_overflows,
+    }
+
+
+def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Conditions) -> PerSecond:
+    """The whole seconds of the measured part. Counters are sampled twice a second and interpolated."""
+    first, last = int(np.ceil(asked.trim_start_s)), int(np.floor(asked.duration_s - asked.trim_end_s))
+    seconds = list(range(first, last))
+    good = np.bincount(good_end_s[good_end_s >= 0].astype(np.int64), minlength=max(last, 1))
+    edges = [began_s + second for second in (*seconds, last)]
+
+    def grown(value: Callable[[Sample], float]) -> list[float]:
+        return np.diff([series.at(edge, value) for edge in edges]).tolist() if seconds else []
+
+    steal, total = grown(lambda sample: sample.host.steal_s), grown(lambda sample: sample.host.total_s)
+    return PerSecond(
+        second=seconds,
+        good=good[first:last].tolist(),
+        app_cpu_s=grown(_usage("app", lambda usage: usage.cpu_s)),
+        steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
+    )
+
+
+def _proxy(series: Series, low: float, high: float) -> Proxy | None:
+    first, last = series.samples[0].proxy, series.samples[-1].proxy
+    if first is None or last is None:
+        return None
+    inside = [sample.proxy for sample in series.between(low, high) if sample.proxy]
+    in_flight = [proxy.in_flight_now for proxy in inside]
+    return Proxy(
+        responses_2xx=last.responses_2xx - first.responses_2xx,
+        responses_other=last.responses_other - first.responses_other,
+        connection_errors=last.connection_errors - first.connection_errors,
+        response_errors=last.response_errors - first.response_errors,
+        queue_max=max((proxy.queue_now for proxy in inside), default=0),
+        queue_mean=sum(proxy.queue_now for proxy in inside) / len(inside) if inside else None,
+        connections_opened=last.connections_opened - first.connections_opened,
+        in_flight_mean=float(np.mean(in_flight)) if inside else None,
+        in_flight_error=float(np.std(in_flight, ddof=1) / len(inside) ** 0.5) if len(inside) > 1 else None,
+    )
+
+
+def _lock_waits(series: Series, low: float, high: float) -> float | None:
+    waits = [one.lock_waits for one in series.between(low, high) if one.lock_waits is not None]
+    return sum(waits) / len(waits) if waits else None
+
+
+def _pooler(series: Series, low: float, high: float) -> Pooler | None:
+    first, last = series.samples[0].pooler, series.samples[-1].pooler
+    if first is None or last is None:
+        return None
+    inside = [sample.pooler for sample in series.between(low, high) if sample.pooler]
+    queries = last.queries - first.queries
+    return Pooler(
+        queries=queries,
+        wait_us_per_query=(last.wait_us - first.wait_us) / queries if queries else None,
+        clients_waiting_max=max((pooler.clients_waiting for pooler in inside), default=0),
+        servers_active_max=max((pooler.servers_active for pooler in inside), default=0),
+        servers_active_mean=sum(pooler.servers_active for pooler in inside) / len(inside) if inside else None,
+    )

@@ -1,0 +1,1 @@
+"""How does an application run under load? Containers, phases, what watches them."""

@@ -1,0 +1,135 @@
+"""Says what this machine is fit for, what it is not, and why."""
+
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from python_on_whales import DockerException
+
+from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
+from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
+from tandem.lab.stack import engine_versions
+from tandem.probes.hiccup import can_be_realtime
+from tandem.probes.host import describe, read_cpu
+from tandem.record.store import NEEDED_BYTES
+
+WATCHED_S = 3.0
+TEN_THOUSAND_CONNECTIONS = 20_100
+"""HAProxy needs two descriptors for each connection."""
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    state: Literal["good", "limited", "bad"]
+    found: str
+    means: str
+
+
+def _cpus(cpus: int) -> Check:
+    if cpus >= 8:
+        return Check("cpus", "good", str(cpus), "every role has CPUs of its own")
+    if cpus >= 4:
+        return Check("cpus", "good", str(cpus), "application, database and generator have a core each")
+    if cpus >= 2:
+        means = "the application has a core of its own; generator, proxy and database share the other and limit fast implementations"
+        return Check("cpus", "limited", str(cpus), means)
+    return Check("cpus", "bad", str(cpus), "everything shares one core: no result can be compared")
+
+
+def _quiet() -> list[Check]:
+    before = read_cpu()
+    time.sleep(WATCHED_S)
+    now = read_cpu().since(before)
+    steal, busy = now.steal_s / now.total_s, now.busy_s / now.total_s
+    if steal > STEAL_VOID:
+        stolen = Check(
+            "steal", "bad", f"{steal:.1%}", "the hypervisor takes so much that windows will be void"
+        )
+    elif steal > STEAL_WARN:
+        stolen = Check(
+            "steal", "limited", f"{steal:.1%}", "differences below 25 % mean nothing unless they are paired"
+        )
+    else:
+        stolen = Check(
+            "steal", "good", f"{steal:.1%}", "now; bursts come later on shared hosts and are recorded"
+        )
+    state: Literal["good", "limited"] = "limited" if busy > FOREIGN_WARN else "good"
+    means = (
+        "something else is running: end it before you measure" if state == "limited" else "nothing else runs"
+    )
+    return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
+
+
+def _hiccups() -> Check:
+    if can_be_realtime():
+        means = f"a machine that stands still for {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
+        return Check("hiccup meter", "good", "real-time priority", means)
+    means = "the engine grants no real-time priority, so hiccups are recorded and judge nothing"
+    return Check("hiccup meter", "limited", "ordinary priority", means)
+
+
+def _engine() -> Check:
+    try:
+        versions = engine_versions()
+    except DockerException as error:
+        return Check("docker", "bad", "no answer", str(error.stderr or error).strip().splitlines()[-1])
+    return Check(
+        "docker", "good", f"{versions['docker']}, Compose {versions['compose']}", "builds and runs the stack"
+    )
+
+
+def examine(root: Path) -> list[Check]:
+    """Looks at the machine for a few seconds."""
+    host = describe()
+    files = int(host["open_files_limit"] or 0)
+    free = shutil.disk_usage(root).free
+    clock = str(host["clock_source"])
+    return [
+        _cpus(os.cpu_count() or 1),
+        _engine(),
+        *_quiet(),
+        Check(
+            "cgroups",
+            "good",
+            f"version {host['cgroup_version']}",
+            "CPU time and memory of every container are readable",
+        )
+        if (Path("/sys/fs/cgroup/cpuacct").exists() or Path("/sys/fs/cgroup/cgroup.controllers").exists())
+        else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
+        Check("open files", "good", f"{files:,}", "10,000 connections through HAProxy fit")
+        if files >= TEN_THOUSAND_CONNECTIONS
+        else Check(
+            "open files",
+            "limited",
+            f"{files:,}",
+            f"{max(0, files // 2 - 100):,} connections through HAProxy fit, not 10,000",
+        ),
+        Check("clock", "good", clock, "steady and cheap to read")
+        if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
+        else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
+        _hiccups(),
+        Check(
+            "disk",
+            "good" if free > NEEDED_BYTES else "bad",
+            f"{free / 1e9:.0f} GB free",
+            f"a campaign wants {NEEDED_BYTES / 1e9:.0f} GB",
+        ),
+    ]
+
+
+def fitness(checks: list[Check]) -> list[str]:
+    """What follows for the plans, in sentences."""
+    states = {check.name: check.state for check in checks}
+    if "bad" in states.values():
+        bad = ", ".join(check.name for check in checks if check.state == "bad")
+        return [f"not fit for measuring: {bad}"]
+    out = ["fit for smoke and quick: absolute figures of this machine, with their bottleneck named"]
+    if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
+        out.append(
+            "not fit for small differences (below about 25 % between two separate campaigns) or response times under 3 ms"
+        )
+    return out

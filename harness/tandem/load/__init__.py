@@ -1,0 +1,1 @@
+"""Who asks, and what does it say of its own load?"""

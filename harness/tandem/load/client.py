@@ -1,0 +1,109 @@
+"""A scenario's requests: as the harness sends them itself, and as the generator is told to."""
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+
+import httpx
+
+from tandem.catalog.golden import Answers
+from tandem.catalog.scenario import Scenario
+from tandem.errors import TandemError
+from tandem.load import generator
+from tandem.probes.sampler import Wrong
+
+OPEN_CONNECTIONS_FACTOR = 4
+"""An open loop has this many times the connections, so that waiting answers do not hold sends back."""
+BODY_FILE = f"{generator.FOLDER}/body"
+
+
+def session_key(user: int) -> str:
+    """The key of a user's valid session (contract/sql/seed.sql)."""
+    return hashlib.md5(f"session {user}".encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass
+class Client:
+    """Asks one running application. address: host:port of what the client sees."""
+
+    scenario: Scenario
+    answers: Answers
+    address: str
+    _next: int = 0
+    _http: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._http = httpx.Client(
+            base_url=f"http://{self.address}", headers=self.headers, timeout=self.scenario.timeout_s
+        )
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The session's cookie; the type of the body where there is one."""
+        headers = {}
+        if self.scenario.session_user is not None:
+            headers["Cookie"] = f"sessionid={session_key(self.scenario.session_user)}"
+        if self.scenario.body is not None:
+            headers["Content-Type"] = "application/json"
+        return headers
+
+    def path(self, key: int | None = None) -> str:
+        return self.scenario.path.replace("{id}", str(key))
+
+    def prepare(self) -> None:
+        """Sends what the scenario wants sent beforehand. Raises TandemError if one of it is refused."""
+        before = self.scenario.before
+        for _ in range(before.times if before else 0):
+            assert before is not None
+            answer = self._http.request(before.method, before.path)
+            if answer.status_code != 200:
+                raise TandemError(f"{before.method} {before.path} answered {answer.status_code}")
+
+    def ask(self) -> Wrong | None:
+        """Sends the next request (the ids in turn); returns what is wrong with the answer, or None."""
+        ids = self.scenario.expanded_ids
+        path = self.path(ids[self._next % len(ids)] if ids else None)
+        self._next += 1
+        body = self.scenario.body.bytes() if self.scenario.body else None
+        try:
+            answer = self._http.request(self.scenario.method, path, content=body)
+        except httpx.HTTPError as error:
+            return Wrong(f"{path}: {error!r}", body=False)
+        if answer.status_code != self.scenario.status:
+            return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
+        different = self.answers.difference(answer.content)
+        return Wrong(f"{path}: {different}", body=True) if different else None
+
+    def look(self, most: int, least: int, within_s: float) -> list[Wrong | None]:
+        """Asks `most` times, but no longer than `within_s` once there are `least` answers; what is wrong with each."""
+        began, found = time.monotonic(), list[Wrong | None]()
+        while len(found) < least or (len(found) < most and time.monotonic() - began < within_s):
+            found.append(self.ask())
+        return found
+
+    def status(self) -> int:
+        """The bare status of the scenario's first request."""
+        ids = self.scenario.expanded_ids
+        body = self.scenario.body.bytes() if self.scenario.body else None
+        path = self.path(ids[0] if ids else None)
+        return self._http.request(self.scenario.method, path, content=body).status_code
+
+    def load(self, target: str, threads: int, duration_s: int, rate_rps: int | None) -> generator.Load:
+        """The load of a window. target: host:port as the generator knows it."""
+        scenario = self.scenario
+        base = f"http://{target}"
+        return generator.Load(
+            url=base + self.path(),
+            duration_s=duration_s,
+            connections=scenario.connections * (OPEN_CONNECTIONS_FACTOR if rate_rps else 1),
+            threads=threads,
+            headers=self.headers,
+            rate_rps=rate_rps,
+            urls=[base + self.path(i) for i in scenario.expanded_ids] or None,
+            method=scenario.method,
+            body_file=BODY_FILE if scenario.body else None,
+            timeout_s=scenario.timeout_s,
+        )
+
+    def close(self) -> None:
+        self._http.close()

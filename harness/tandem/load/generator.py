@@ -1,0 +1,144 @@
+"""What a load is and what a load generator has to be; oha, the one that measures."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from tandem.errors import TandemError
+from tandem.load.rows import Rows, read_rows
+
+OLDEST = (1, 14)
+"""Before this release the SQLite rows lack the paced start."""
+KNOWN_MAJOR = 1
+"""A later major version may mean other things by the same columns."""
+TIMEOUT_S = 10
+FOLDER = "/tmp"
+
+
+@dataclass(frozen=True)
+class Load:
+    """One window's load."""
+
+    url: str
+    duration_s: int
+    connections: int
+    threads: int
+    headers: dict[str, str]
+    rate_rps: int | None = None
+    """None: closed loop, every connection sends again as soon as it is answered."""
+    urls: list[str] | None = None
+    """The generator draws one for each request; None: always `url`."""
+    method: str = "GET"
+    body_file: str | None = None
+    """In the generator's container."""
+    timeout_s: int = TIMEOUT_S
+
+
+def arguments(load: Load, name: str) -> list[str]:
+    """The command line of a load; rows go to FOLDER/name.sqlite, the summary to FOLDER/name.json.
+
+    --worker-threads: the default ignores CPU sets. -w: requests in flight at the deadline are waited for.
+    -r 0: a redirect is no answer. -t: the default never times out.
+    """
+    out = [
+        "oha",
+        "--no-tui",
+        "--worker-threads",
+        str(load.threads),
+        "-t",
+        f"{load.timeout_s}s",
+        "-w",
+        "-r",
+        "0",
+    ]
+    out += ["-z", f"{load.duration_s}s", "-c", str(load.connections)]
+    out += ["--output-format", "json", "-o", f"{FOLDER}/{name}.json", "--db-url", f"{FOLDER}/{name}.sqlite"]
+    if load.rate_rps is not None:
+        out += ["-q", str(load.rate_rps), "--latency-correction"]
+    if load.method != "GET":
+        out += ["-m", load.method]
+    if load.body_file is not None:
+        out += ["-D", load.body_file]
+    for key, value in load.headers.items():
+        out += ["-H", f"{key}: {value}"]
+    if load.urls is not None:
+        return [*out, "--urls-from-file", f"{FOLDER}/{name}.urls"]
+    return [*out, load.url]
+
+
+class Report(BaseModel):
+    """What of oha's JSON is used: a cross-check and the errors, which have no rows."""
+
+    statusCodeDistribution: dict[str, int]
+    errorDistribution: dict[str, int] = {}
+
+    @property
+    def answered_2xx(self) -> int:
+        return sum(n for status, n in self.statusCodeDistribution.items() if status.startswith("2"))
+
+    @property
+    def answered(self) -> int:
+        return sum(self.statusCodeDistribution.values())
+
+
+def read_report(file: Path) -> Report:
+    """Reads oha's JSON. Raises TandemError if it is missing or not of that form."""
+    try:
+        return Report.model_validate_json(file.read_text())
+    except (OSError, ValueError) as error:
+        raise TandemError(f"{file}: the load generator's summary cannot be read: {error}") from None
+
+
+class Generator(Protocol):
+    """A load generator that runs in the container `loadgen`. The name of a load is that of its files in FOLDER."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    """Of the files that a load leaves."""
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        """Files that it reads: suffix -> text."""
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        """The command line of a load."""
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        """What a load left behind, copied to `folder`. Raises TandemError if that cannot be read."""
+
+
+class Oha:
+    """oha as a Generator: rows from SQLite, errors from its summary."""
+
+    name = "oha"
+    suffixes: tuple[str, ...] = ("json", "sqlite")
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        return {} if load.urls is None else {"urls": "\n".join(load.urls) + "\n"}
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        return arguments(load, name)
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        return read_rows(folder / f"{name}.sqlite"), read_report(folder / f"{name}.json")
+
+
+OHA = Oha()
+
+
+def check_version(text: str) -> str:
+    """The version in the output of `oha --version`. Raises TandemError below OLDEST and above KNOWN_MAJOR."""
+    match = re.search(r"(\d+)\.(\d+)\.\d+", text)
+    if not match:
+        raise TandemError(f"the load generator does not tell its version: {text!r}")
+    found: tuple[Any, ...] = (int(match[1]), int(match[2]))
+    if found < OLDEST:
+        raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} is the first that can be used")
+    if found[0] > KNOWN_MAJOR:
+        raise TandemError(
+            f"oha {match[0]} is not known: {KNOWN_MAJOR}.x can be used. Pin one in loadgen/Dockerfile, or read what has"
+            " changed in its rows and raise KNOWN_MAJOR"
+        )
+    return match[0]

@@ -1,0 +1,73 @@
+"""wrk, which measured one of the documents: closed loops, one event loop for each thread, a summary as text.
+
+https://github.com/wg/wrk. Its latencies are service times, without the time that requests wait to be sent.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tandem.errors import TandemError
+from tandem.load.tool_result import SocketErrors, ToolResult
+
+NAME, PACKAGE = "wrk", "wrk"
+_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
+_TIME = r"(\d+(?:\.\d+)?)(us|ms|s|m|h)"
+_HEAD = re.compile(r"^ +(\d+) threads and (\d+) connections$", re.MULTILINE)
+_LATENCY = re.compile(rf"^ +Latency +{_TIME} +{_TIME} +{_TIME} +\S+%$", re.MULTILINE)
+_PERCENTILE = re.compile(rf"^ +(50|90|99)% +{_TIME}$", re.MULTILINE)
+_TOTAL = re.compile(rf"^ +(\d+) requests in {_TIME}, \S+ read$", re.MULTILINE)
+_ERRORS = re.compile(
+    r"^ +Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$", re.MULTILINE
+)
+_NOT_2XX = re.compile(r"^ +Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec: +(\d+(?:\.\d+)?)$", re.MULTILINE)
+
+# The soft limit of open files is low for the sake of old programs; wrk does not raise it itself.
+_SCRIPT = 'ulimit -n "$(ulimit -Hn)"; exec wrk "$@"'
+
+
+@dataclass(frozen=True)
+class Wrk:
+    """A load by wrk. Every thread has connections / threads of the connections."""
+
+    url: str
+    threads: int
+    connections: int
+    duration_s: int
+    timeout_s: int
+    """An answer that takes longer is counted as a timeout; its connection stays."""
+
+    def arguments(self) -> list[str]:
+        """The command line in the generator's container."""
+        own = [f"-t{self.threads}", f"-c{self.connections}", f"-d{self.duration_s}s"]
+        return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={self.timeout_s}s", "--latency", self.url]
+
+
+def parse(text: str) -> ToolResult:
+    """The figures in what wrk printed. Raises TandemError if that is not a whole summary.
+
+    wrk prints its line of errors only where there are some: without it they are 0. Its answers without 2xx or 3xx
+    are the failed ones; what met a socket error is no answer and counted there.
+    """
+    head, latency, total, rate = (p.search(text) for p in (_HEAD, _LATENCY, _TOTAL, _RATE))
+    if not (head and latency and total and rate):
+        raise TandemError(f"wrk left no summary:\n{text.strip()[-500:] or '(it printed nothing)'}")
+    errors, wrong = _ERRORS.search(text), _NOT_2XX.search(text)
+    counts = [int(n) for n in errors.groups()] if errors else [0] * 4
+    percentiles = {m[1]: _ms(m[2], m[3]) for m in _PERCENTILE.finditer(text)}
+    return ToolResult(
+        requests=int(total[1]),
+        failed=int(wrong[1]) if wrong else 0,
+        duration_s=_ms(total[2], total[3]) / 1e3,
+        requests_rps=float(rate[1]),
+        latency_mean_ms=_ms(latency[1], latency[2]),
+        latency_p50_ms=percentiles.get("50"),
+        latency_p90_ms=percentiles.get("90"),
+        latency_p99_ms=percentiles.get("99"),
+        latency_max_ms=_ms(latency[5], latency[6]),
+        socket_errors=SocketErrors(connect=counts[0], read=counts[1], write=counts[2], timeout=counts[3]),
+    )
+
+
+def _ms(number: str, unit: str) -> float:
+    return float(number) * _MS[unit]

@@ -1,0 +1,46 @@
+"""The parts of a window's record that tell what the host did meanwhile."""
+
+from tandem.record.part import Number, Part
+
+
+class Hiccup(Part):
+    """How much longer than asked the sleeps of a meter lasted, on the CPUs of application and generator."""
+
+    realtime: bool
+    """False: the meter had to queue like everybody else, so its figures contain the load's own queue."""
+    cpu_cores: Number
+    """What the meter itself used."""
+    samples: int
+    p999_ms: Number | None
+    max_ms: Number
+
+
+class Host(Part):
+    """What else went on: shares of the capacity of all CPUs together."""
+
+    steal_share: Number
+    foreign_cpu_share: Number
+    """CPU used by processes that are neither the stack's nor the harness's."""
+    softirq_share: Number
+    harness_cpu_cores: Number | None
+    hiccup: Hiccup | None = None
+    clock_drift_ms: Number | None = None
+    """By how much the wall clock ran ahead of the monotonic one over the window."""
+    clock_changed: bool | None = None
+    """Whether the kernel took another clock source."""
+    swapped_pages: int | None = None
+    """Pages of the whole host that went to swap or came from there."""
+    listen_overflows: int | None = None
+    """Connections that the kernel dropped because the application's listen queue was full."""
+
+
+class PerSecond(Part):
+    """The measured part second by second: columns of equal length."""
+
+    second: list[int]
+    """Since the load began; 2 is the second from 2 s to 3 s."""
+    good: list[int]
+    """Right answers that ended in it."""
+    app_cpu_s: list[Number]
+    """Interpolated between samples."""
+    steal_share: list[Number]

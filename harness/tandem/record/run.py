@@ -1,0 +1,294 @@
+"""The record of a run: what `run.json` holds. Typed, versioned, exported as JSON Schema.
+
+Keys carry their unit. null means "not measured"; there are no sentinels.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from tandem.record.host import Hiccup as Hiccup
+from tandem.record.host import Host as Host
+from tandem.record.host import PerSecond as PerSecond
+from tandem.record.part import Number as Number
+from tandem.record.part import Part as Part
+
+SCHEMA_VERSION: Literal[2] = 2
+"""Version 1 lacked what has a default here; its records stay readable."""
+
+
+class Verdict(StrEnum):
+    """What may be done with a result."""
+
+    OK = "ok"
+    """Every check passed."""
+    INVALID = "invalid"
+    """The system under test or the load did not do what was asked; the figures mean nothing."""
+    VOID = "void"
+    """The host disturbed the measurement; the same run may well be good at another time."""
+    FAILED = "failed"
+    """It ended before it could be measured."""
+
+
+class Finding(Part):
+    """One thing that a gate noticed."""
+
+    code: str
+    severity: Literal["invalid", "void", "warning"]
+    text: str
+
+
+class Times(Part):
+    """A distribution in milliseconds; a percentile with fewer than 100 samples beyond it is null."""
+
+    samples: int
+    mean: Number | None = None
+    p50: Number | None = None
+    p90: Number | None = None
+    p99: Number | None = None
+    p999: Number | None = None
+    max: Number | None = None
+    censored: int = 0
+    """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
+    largest is not known better than that."""
+
+
+class Role(Part):
+    """What the containers of one role used during the steady part of a window."""
+
+    cpu_cores: Number
+    """CPU-seconds per second."""
+    cpuset: str
+    cores_available: int
+    memory_peak_bytes: int | None
+    """Anonymous memory, the largest sample."""
+    throttled_s: Number
+    busiest_thread_cores: Number | None = None
+
+
+class Statement(Part):
+    calls: int
+    rows: int
+
+
+class Proxy(Part):
+    """HAProxy's own count over the window."""
+
+    responses_2xx: int
+    responses_other: int
+    connection_errors: int
+    response_errors: int
+    queue_max: int
+    in_flight_mean: Number | None
+    queue_mean: Number | None = None
+    connections_opened: int | None = None
+    """To the application."""
+    in_flight_error: Number | None = None
+    """Standard error of that mean: requests come in bursts, and a short window has few samples."""
+
+
+class Pooler(Part):
+    """PgBouncer's own count over the window."""
+
+    queries: int
+    wait_us_per_query: Number | None
+    clients_waiting_max: int
+    servers_active_max: int
+    servers_active_mean: Number | None
+
+
+class DbRtt(Part):
+    """The round trip from the application's network to the database and back, where a delay was asked for."""
+
+    setting: int
+    """What was asked for; the measured ones are what the application met."""
+    before_p50: Number
+    """Right before the load."""
+    during_p50: Number
+    during_p90: Number
+    samples: int
+    """During the load."""
+
+
+class Window(Part):
+    """One load window of a trial, computed from the generator's rows and from counters."""
+
+    load: Literal["closed", "open"]
+    duration_s: Number
+    connections: int
+    offered_rps: Number | None
+    """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
+    measured_s: Number
+    """Length of the part that figures come from: the window without its first and last seconds."""
+    requests: int
+    """Rows of the whole window: every request that was answered."""
+    good: int
+    """Rows with the right status and a right length, whole window."""
+    failed: dict[str, int]
+    """The others, by reason."""
+    goodput_rps: Number
+    little: Number | None
+    """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
+    service_time_ms: Times
+    response_time_ms: Times | None
+    """Open loop only: from the intended send to the last byte."""
+    lateness_ms: Times | None
+    """Open loop only: how late the generator was."""
+    scheduled: int | None
+    unsent: int | None
+    app_cpu_us_per_request: Number | None
+    app_memory_peak_bytes: int | None
+    roles: dict[str, Role]
+    statements: dict[str, Statement]
+    """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
+    proxy: Proxy | None
+    pooler: Pooler | None
+    host: Host
+    probes: int
+    """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
+    probe_failures: list[str]
+    stored_rows: int | None = None
+    """Where every right answer has to store a row: how many rows there are more than before."""
+    idle_connections: int | None = None
+    """Where silent connections are part of the scenario: how many stayed open."""
+    service_time_hdr: str | None = None
+    response_time_hdr: str | None = None
+    """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
+    per_second: PerSecond | None = None
+    in_flight_mean: Number | None = None
+    """By the rows: sum of the times in flight inside the measured part by its length."""
+    rows_2xx: int | None = None
+    reported_2xx: int | None = None
+    """The generator's own count, beside that of its rows."""
+    utilisation_bound_rps: Number | None = None
+    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    utilisation_bound_by: str | None = None
+    db_rtt_ms: DbRtt | None = None
+    lock_waits_mean: Number | None = None
+    """So many of the application's database connections waited for a lock in the mean of the samples."""
+    app_pool_wait_ms: Number | None = None
+    """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
+    counts it; null where it does not tell."""
+    bottleneck: str
+    evidence: list[str]
+    findings: list[Finding]
+    verdict: Verdict
+
+
+class Phase(Part):
+    name: str
+    duration_s: Number
+
+
+class Trial(Part):
+    """One fresh start."""
+
+    index: int
+    retry_of: int | None = None
+    started_at: datetime
+    verdict: Verdict
+    findings: list[Finding]
+    warm_up_s: Number | None = None
+    warm_up_requests: int | None = None
+    closed: Window | None = None
+    open: Window | None = None
+    phases: list[Phase] = Field(default_factory=list)
+    overhead_s: Number | None = None
+    """Duration of the visit without its warm-up and windows."""
+
+
+class ResponseTime(Part):
+    p50: Number | None
+    p90: Number | None
+    p99: Number | None
+    p999: Number | None
+
+
+class Summary(Part):
+    """The figures of the good trials; all null unless the verdict is ok."""
+
+    goodput_rps: Number | None = None
+    goodput_rps_interval: tuple[Number, Number] | None = None
+    """95 % Student t interval of the mean over fresh starts."""
+    response_time_ms: ResponseTime = ResponseTime(p50=None, p90=None, p99=None, p999=None)
+    response_time_samples: int = 0
+    offered_rps: Number | None = None
+    """The rate at which the response time was taken."""
+    app_cpu_us_per_request: Number | None = None
+    app_cpu_us_per_request_interval: tuple[Number, Number] | None = None
+    app_memory_peak_bytes: int | None = None
+    trials_ok: int = 0
+
+
+class Environment(Part):
+    """What is needed to know what was measured, and to do it again."""
+
+    tandem_version: str
+    git_commit: str | None
+    git_dirty: bool | None
+    host: dict[str, str | int | float | None]
+    images: dict[str, str]
+    """Role -> image id."""
+    versions: dict[str, str]
+    knobs: dict[str, str]
+    variables: dict[str, str]
+    """What compose/stack.yaml was given: topology, placement, knobs."""
+    hashes: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of every lock file, and of the contract as a whole."""
+    configuration: dict[str, str] = Field(default_factory=dict)
+    """Component -> its effective configuration, as text."""
+    selftest: str | None = None
+    """What the harness's self-test said of the harness that day."""
+
+
+class Warning(Part):
+    code: str
+    text: str
+
+
+CENSORED_SHARE = 0.9
+"""A goodput above this share of the lowest ceiling is a lower bound: the ceiling's as much as the application's."""
+
+
+def share_of_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> float | None:
+    """The goodput by the lowest ceiling that was measured; None without either."""
+    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
+    return goodput_rps / lowest if goodput_rps and lowest else None
+
+
+def reaches_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> bool:
+    """Is it a lower bound? False where no ceiling was looked at."""
+    return (share_of_ceiling(goodput_rps, ceilings_rps) or 0) > CENSORED_SHARE
+
+
+class Run(Part):
+    """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
+
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    campaign: str
+    run: str
+    implementation: str
+    scenario: str
+    topology: str
+    placement: str
+    plan: str
+    seed: int
+    started_at: datetime
+    finished_at: datetime
+    verdict: Verdict
+    reasons: list[str] = Field(description="Why the verdict is not ok")
+    bottleneck: str | None
+    bottleneck_evidence: list[str]
+    warnings: list[Warning]
+    summary: Summary
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the parts around the application reached in the same session; empty where the plan has no such look."""
+    trials: list[Trial]
+    environment: Environment
+
+    @property
+    def ceiling_share(self) -> float | None:
+        """The goodput's share of the lowest ceiling."""
+        return share_of_ceiling(self.summary.goodput_rps, self.ceilings_rps)

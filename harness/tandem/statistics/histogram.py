@@ -1,0 +1,66 @@
+"""Distributions as HDR histograms: small, mergeable, three significant digits. Pure.
+
+Format: HdrHistogram V2, compressed, base64 (https://github.com/HdrHistogram/HdrHistogram); unit microseconds.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
+
+from tandem.load.rows import PERCENTILES, SAMPLES_BEYOND, Floats
+from tandem.record.run import Times
+
+LOWEST_US, HIGHEST_US, DIGITS = 1, 60_000_000, 3
+MAGNITUDE = 11
+"""2 x 10^DIGITS fits into so many bits: values below 2^11 are exact, above them the top 11 bits are kept."""
+
+
+def _empty() -> HdrHistogram:
+    return HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
+
+
+def encode(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> str:
+    """The histogram of durations in seconds. Shorter ones than LOWEST_US count as that, longer ones as HIGHEST_US.
+
+    censored: so many more that are at least `timeout_s`.
+    """
+    microseconds = np.clip(np.rint(values_s * 1e6), LOWEST_US, HIGHEST_US).astype(np.int64)
+    histogram = _empty()
+    for value, count in zip(*_quantised(microseconds), strict=True):
+        histogram.record_value(value, count)
+    if censored:
+        histogram.record_value(round(timeout_s * 1e6), censored)
+    return bytes(histogram.encode()).decode()
+
+
+def _quantised(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    """Distinct values after the histogram's own rounding, and how often each occurs.
+
+    The library records one value at a time, in Python; so a million values are first counted here.
+    """
+    _, exponent = np.frexp(values.astype(np.float64))
+    shift = np.maximum(exponent - MAGNITUDE, 0)
+    slot = (shift << MAGNITUDE) + (values >> shift)
+    counts = np.bincount(slot)
+    [used] = np.nonzero(counts)
+    lowest = (used & ((1 << MAGNITUDE) - 1)) << (used >> MAGNITUDE)
+    return lowest.tolist(), counts[used].tolist()
+
+
+def merge(encoded: Sequence[str]) -> Times:
+    """The pooled distribution of several histograms, in milliseconds, each figure within three digits.
+
+    Percentiles need SAMPLES_BEYOND samples beyond them, as everywhere. Censored samples are not told apart.
+    """
+    pooled = _empty()
+    for one in encoded:
+        pooled.add(HdrHistogram.decode(one))
+    n = pooled.get_total_count()
+    if n == 0:
+        return Times(samples=0)
+    wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
+    values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted])
+    told = Times(samples=n, mean=pooled.get_mean_value() / 1e3, max=pooled.get_max_value() / 1e3)
+    return told.model_copy(update={PERCENTILES[q]: values[q * 100] / 1e3 for q in wanted})

@@ -1,0 +1,53 @@
+"""How figures and limits are told, the same in every report. Pure."""
+
+from rich.text import Text
+
+from tandem.record.run import reaches_ceiling
+
+BOTTLENECKS = {
+    "generator": "the load generator",
+    "generator-thread": "one thread of the load generator",
+    "proxy": "HAProxy",
+    "pooler": "PgBouncer's CPU",
+    "faults": "the latency proxy",
+    "database": "the database",
+    "app-cpu": "the application's CPU",
+    "app-thread": "one thread of the application",
+    "pool-wait": "waiting for a database connection",
+    "thread-pool": "waiting for a handler thread",
+    "latency-bound": "waiting for answers; nothing was exhausted",
+    "offered-load": "the offered rate",
+    "disk": "the disk",
+    "unknown": "unknown",
+}
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A figure for people; a dash for what was not measured."""
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    """`mean ± half-width` of the 95 % interval."""
+    if value is None or interval is None:
+        return number(value)
+    return f"{value:,.0f} ± {(interval[1] - interval[0]) / 2:,.0f}"
+
+
+def bound(told: str, rate_rps: float | None, ceilings_rps: dict[str, float | None]) -> str:
+    """A rate as it is told; as a lower bound where the session's ceiling is as near as that."""
+    return f"≥ {told}" if reaches_ceiling(rate_rps, ceilings_rps) else told
+
+
+def ceilings(found: dict[str, float | None], so: str = "so not ranked by goodput") -> list[Text]:
+    """What the parts around the applications reached, if that was looked at. so: what follows for what reaches them."""
+    if not found:
+        return []
+    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
+    return [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
+
+
+def time_spent(phases_s: dict[str, float]) -> str:
+    """Where a session's time went, the largest part first."""
+    parts = sorted(phases_s.items(), key=lambda part: -part[1])
+    return "time: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in parts if seconds >= 0.5)
