@@ -107,10 +107,7 @@ PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
     ],
     "hyper-delay": [
         lambda r: "{}, {} and {} % of *threads / delay*".format(*(reached(r, one) for one in SYNC_32)),
-        lambda r: (
-            f"{mean(r, 'sync, 2 threads, 1000 ms', 'goodput_rps'):.1f}/s were counted where two a second"
-        ),
-        lambda r: "at 20 and 200 ms; at 1000 ms",
+        lambda r: f"{mean(r, 'sync, 2 threads, 1000 ms', 'goodput_rps'):.1f}/s. 100 threads",
         lambda r: f"it is {mean(r, 'async1, 20 ms', CPU):.0f} µs of CPU in one reactor thread",
         lambda r: f"{mean(r, 'async2 (sum), 32 threads, 20 ms', CPU):.0f} µs with the sum in a pool of 32",
         lambda r: f"{mean(r, 'sync, 100 threads, 20 ms', CPU):.0f} µs in a hundred threads that sleep",
