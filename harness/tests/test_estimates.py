@@ -15,6 +15,9 @@ def test_a_night_is_enough_for_all_implementations(real: Catalog) -> None:
     assert 3600 < 2 * comparison_session.estimate_s(plan, 6) < 7200
     longer = plan.model_copy(update={"compare": plan.compare.model_copy(update={"blocks": 12})})
     assert 2 * comparison_session.estimate_s(longer, 6) > 7200
+    assert 3600 < 2 * campaign.estimate_s(plan, 6) < 7200
+    longer = plan.model_copy(update={"closed_s": 30, "open_s": 30})
+    assert 2 * campaign.estimate_s(longer, 6) > 7200, "the warm-up until all is steady is counted"
 
 
 def test_two_are_compared_in_a_quarter_of_an_hour(real: Catalog) -> None:

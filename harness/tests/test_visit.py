@@ -257,3 +257,14 @@ def test_the_warm_up_goes_on_until_the_rate_is_steady(
     trial = lab.visit()
     assert [found.code for found in trial.findings] == codes
     assert trial.warm_up_s == pytest.approx(lasts_s, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("warm_up_s", "buckets", "cap_s"),
+    [(10, 30, 60), (10, 10, 30), (20, 30, 120), (3, 0, 3), (10, 8, 30), (10, 30, 20), (3, 30, 60)],
+)
+def test_how_long_a_steady_warm_up_lasts_is_known_before(warm_up_s: int, buckets: int, cap_s: int) -> None:
+    lab = FakeLab()
+    update = {"warm_up_s": warm_up_s, "steady_buckets": buckets, "warm_up_cap_s": cap_s}
+    lab.plan = PLAN.model_copy(update={**update, "warm_up_requests_per_worker": 0})
+    assert lab.visit().warm_up_s == lab.plan.steady_after_s

@@ -19,10 +19,13 @@ from tandem.selftest.result import line
 from tandem.statistics import analyse
 from tandem.statistics.schedule import schedule
 
+BESIDE_S = 10
+"""What a visit takes besides its loads."""
+
 
 def estimate_s(plan: Plan, runs: int) -> float:
-    """How long a campaign takes, without builds."""
-    return look_s(plan) + runs * plan.trials * (plan.warm_up_s + plan.closed_s + plan.open_s + 10)
+    """How long a campaign takes, without builds, where warm-ups are steady at once."""
+    return look_s(plan) + runs * plan.trials * (plan.steady_after_s + plan.closed_s + plan.open_s + BESIDE_S)
 
 
 class Bench:
