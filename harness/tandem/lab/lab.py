@@ -35,7 +35,7 @@ from tandem.record.run import Finding, Window
 
 ADMIN_PASSWORD = "tandem"
 READY_S = 60
-VERIFIED, VERIFIED_LEAST, VERIFY_S = 10, 3, 1.5
+VERIFIED, VERIFIED_LEAST, VERIFY_S = 10, 3, 1.0
 """So many answers are looked at before the load; fewer where they are slow."""
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
