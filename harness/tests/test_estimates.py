@@ -16,6 +16,8 @@ def test_a_night_is_enough_for_all_implementations(real: Catalog) -> None:
     longer = plan.model_copy(update={"compare": plan.compare.model_copy(update={"blocks": 12})})
     assert 2 * comparison_session.estimate_s(longer, 6) > 7200
     assert 3600 < 2 * campaign.estimate_s(plan, 6) < 7200
+    never_steady = plan.model_copy(update={"warm_up_s": plan.warm_up_cap_s})
+    assert 2 * campaign.estimate_s(never_steady, 6) < 7200, "where every warm-up reaches the cap as well"
     longer = plan.model_copy(update={"closed_s": 30, "open_s": 30})
     assert 2 * campaign.estimate_s(longer, 6) > 7200, "the warm-up until all is steady is counted"
 
