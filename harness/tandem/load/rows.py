@@ -67,7 +67,8 @@ def read_rows(file: Path) -> Rows:
 
 
 def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
-    """The distribution of durations given in seconds, in milliseconds.
+    """The distribution of durations given in seconds, in milliseconds. A percentile is a time that was seen (nearest
+    rank), as in the histograms, and none between two.
 
     censored: so many more samples of which only is known that they are at least `timeout_s`. Percentiles that
     fall among them, and the maximum, are then that time (or the longest that was seen); the mean is null.
@@ -78,7 +79,7 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     if n == 0:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    found = np.quantile(values_s, wanted).tolist() if wanted else []
+    found = np.quantile(values_s, wanted, method="inverted_cdf").tolist() if wanted else []
     told = Times(
         samples=n,
         mean=None if censored else float(values_s.mean()) * 1e3,
