@@ -4,7 +4,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
-from tandem.load.client import Client
+from tandem.load.client import Client, Look
 from tandem.probes.sampler import Wrong
 
 
@@ -25,7 +25,7 @@ def test_slow_answers_are_fewer(
     monkeypatch.setattr("tandem.load.client.time.monotonic", lambda: now)
     monkeypatch.setattr(Client, "ask", ask)
     own = Client(real.scenarios["index"], Exact(b""), "127.0.0.1:9")
-    found = own.look(most=10, least=3, within_s=1.5)
+    found = own.look(Look(10, 3, 1.5))
     assert len(found) == asked
     assert [wrong is not None for wrong in found] == [answer_s > 1] * asked, "each answer's fault is told"
     own.close()

@@ -13,6 +13,7 @@ from tandem.lab.cell import Cell
 from tandem.lab.lab import BenchLab
 from tandem.lab.matrix import Outcome, Square, _square, order, reasons, table
 from tandem.lab.prepare import Conditions, Prepared
+from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.record.run import Finding
 
 WRONG = Finding(code="wrong-body", severity="invalid", text="3 of 10 answers were not right")
@@ -32,7 +33,8 @@ class FakeLab:
     def bare_status(self) -> int:
         return self._status
 
-    def verify(self) -> list[Finding]:
+    def verify(self, look: Look) -> list[Finding]:
+        assert look == WITHOUT_LOAD, "no load comes after it"
         if self._error:
             raise TandemError(self._error)
         return self._found

@@ -47,7 +47,7 @@ def test_a_wrong_implementation_and_one_that_dies_are_seen() -> None:
     status, squares, _ = matrix("contract/broken", "harness/tests/dying", fault="wrong-body")
     assert status == 1
     wrong = outcomes(squares, "contract/broken")
-    assert wrong["recipes"] == "wrong"
+    assert wrong["recipe"] == wrong["recipes"] == "wrong"
     assert wrong["index"] == "ok"
     assert set(outcomes(squares, "harness/tests/dying").values()) == {"failed"}
 

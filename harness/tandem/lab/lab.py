@@ -18,7 +18,7 @@ from tandem.lab.observe import Observed, Observer, judged
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health, settle
 from tandem.load import generator
-from tandem.load.client import Client
+from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
 from tandem.probes.app_pool import AppPool
@@ -35,8 +35,6 @@ from tandem.record.run import Finding, Window
 
 ADMIN_PASSWORD = "tandem"
 READY_S = 60
-VERIFIED, VERIFIED_LEAST, VERIFY_S = 10, 3, 1.0
-"""So many answers are looked at before the load; fewer where they are slow."""
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 
@@ -116,19 +114,21 @@ class BenchLab:
         assert self._client is not None
         return self._client.status()
 
-    def verify(self) -> list[Finding]:
+    def verify(self, look: Look = BEFORE_LOAD) -> list[Finding]:
         """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
         assert self._client is not None
         assert self._postgres is not None
         self._client.prepare()
         self._hold_idle()
         self._postgres.reset_statements()
-        seen = self._client.look(VERIFIED, VERIFIED_LEAST, VERIFY_S)
+        seen = self._client.look(look)
         wrong, asked = [answer for answer in seen if answer is not None], len(seen)
         if wrong:
             text = f"{len(wrong)} of {asked} answers before the load were not right: {wrong[0].text}"
             return [Finding(code="wrong-body", severity="invalid", text=text)]
-        return judge.statements(self._postgres.statements(), self.cell.expected, asked, slack=VERIFIED // 2)
+        return judge.statements(
+            self._postgres.statements(), self.cell.expected, asked, slack=BEFORE_LOAD.most // 2
+        )
 
     def warm_up(self, duration_s: int) -> list[int]:
         self._send_and_run("warm-up", self._load(duration_s, None), generator.OHA)

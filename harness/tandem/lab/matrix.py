@@ -14,6 +14,7 @@ from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.lab.lab import BenchLab
 from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.load.client import WITHOUT_LOAD
 
 
 class Outcome(StrEnum):
@@ -101,7 +102,7 @@ def _square(under: Conditions, prepared: Prepared, lab: BenchLab, scenario: Scen
             outcome = Outcome.UNSUPPORTED if status == 404 else Outcome.UNDECLARED
             told = reason if status == 404 else f"declared unsupported ({reason}), but the answer is {status}"
             return Square(implementation.name, scenario.name, outcome, told)
-        found = lab.verify()
+        found = lab.verify(WITHOUT_LOAD)
     except TandemError as error:
         return Square(implementation.name, scenario.name, Outcome.FAILED, str(error))
     finally:

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import httpx
 
@@ -20,6 +21,19 @@ BODY_FILE = f"{generator.FOLDER}/body"
 def session_key(user: int) -> str:
     """The key of a user's valid session (contract/sql/seed.sql)."""
     return hashlib.md5(f"session {user}".encode(), usedforsecurity=False).hexdigest()
+
+
+class Look(NamedTuple):
+    """How many answers are looked at: `most`, or those of `within_s` where they are slow, but `least`."""
+
+    most: int
+    least: int
+    within_s: float
+
+
+BEFORE_LOAD = Look(10, 3, 1.0)
+WITHOUT_LOAD = Look(60, 10, 3.0)
+"""No load follows in which every answer counts: a fault of one answer in seven must be seen."""
 
 
 @dataclass
@@ -74,10 +88,12 @@ class Client:
         different = self.answers.difference(answer.content)
         return Wrong(f"{path}: {different}", body=True) if different else None
 
-    def look(self, most: int, least: int, within_s: float) -> list[Wrong | None]:
-        """Asks `most` times, but no longer than `within_s` once there are `least` answers; what is wrong with each."""
+    def look(self, look: Look) -> list[Wrong | None]:
+        """Asks so many times; what is wrong with each answer."""
         began, found = time.monotonic(), list[Wrong | None]()
-        while len(found) < least or (len(found) < most and time.monotonic() - began < within_s):
+        while len(found) < look.least or (
+            len(found) < look.most and time.monotonic() - began < look.within_s
+        ):
             found.append(self.ask())
         return found
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.lab.lab import VERIFIED, VERIFIED_LEAST, VERIFY_S, BenchLab
+from tandem.lab.lab import BenchLab
 from tandem.lab.prepare import Prepared
 from tandem.lab.session import Session
+from tandem.load.client import BEFORE_LOAD
 from tandem.load.rows import Rows, read_rows
 from tandem.record.run import Environment, Verdict, Window
 from tandem.record.store import file_name, write_atomically
@@ -44,7 +45,7 @@ class HttpSession:
         for group in groups(settings(self.bench.catalog, experiment, plan)).values():
             first = min(setting.request_s for setting in group)
             alone = alone_s(group[0].run)
-            verify = max(VERIFIED_LEAST * alone, min(VERIFY_S, VERIFIED * alone))
+            verify = max(BEFORE_LOAD.least * alone, min(BEFORE_LOAD.within_s, BEFORE_LOAD.most * alone))
             start = START_S + max(WARM_UP_LEAST_S, own.warm_up_s) + first + verify
             windows = sum(s.times.seconds + WINDOW_S + s.request_s for s in group)
             total += own.starts * (start + windows)
