@@ -9,6 +9,7 @@ from scipy import stats
 
 from tandem.record.run import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
 from tandem.statistics.histogram import merge
+from tandem.statistics.host_speed import host_speed
 
 CONFIDENCE = 0.95
 
@@ -122,4 +123,6 @@ def run_warnings(trials: list[Trial], summary: Summary, verdict: Verdict) -> lis
     if missing and summary.response_time_samples:
         text = f"{', '.join(missing)}: not published, {summary.response_time_samples} samples are too few (p99 needs 10,000)"
         warnings["few-samples"] = Warning(code="few-samples", text=text)
-    return list(warnings.values())
+    closed = [trial.closed for trial in trials if trial.verdict is Verdict.OK and trial.closed]
+    speed = host_speed(closed)
+    return [*warnings.values(), *([speed] if speed else [])]

@@ -1,0 +1,33 @@
+"""Whether the host itself was faster in one fresh start of a run than in another, which steal does not show. Pure."""
+
+from collections.abc import Sequence
+
+from tandem.record.run import Warning, Window
+
+SAME_WORK = ("proxy", "pgbouncer", "loadgen")
+"""Programs of the laboratory: in each start of a run they do the same for a request."""
+SPREAD_WARN = 0.1
+"""Three quick runs on a shared machine: costs 15, 13 and 5 % apart, goodput 18, 16 and 8 %. SHA-256 of 64 KiB, timed ten
+times a second beside them, took the same in all nine starts (within 5 %): a slower memory or slower wake-ups, no slower clock."""
+
+
+def cost_us_per_request(window: Window) -> float | None:
+    """CPU time of the laboratory's own programs by right answers."""
+    used = [window.roles[role].cpu_cores for role in SAME_WORK if role in window.roles]
+    return sum(used) / window.goodput_rps * 1e6 if used and window.goodput_rps > 0 else None
+
+
+def host_speed(closed: Sequence[Window]) -> Warning | None:
+    """closed: the closed windows of one run's good starts, of one length and one load."""
+    costs = [cost for window in closed if (cost := cost_us_per_request(window)) is not None]
+    known = {frozenset(window.roles) for window in closed}
+    if len(costs) < 2 or len(known) != 1 or max(costs) <= min(costs) * (1 + SPREAD_WARN):
+        return None
+    rates = [window.goodput_rps for window in closed]
+    there = [role for role in SAME_WORK if role in closed[0].roles]
+    text = (
+        f"the host changed between the starts: the work of {' + '.join(there)} for a request is the same in each, and cost"
+        f" {min(costs):.0f} to {max(costs):.0f} µs of CPU (goodput {min(rates):,.0f} to {max(rates):,.0f}/s)."
+        " More starts narrow the interval; 'just compare' measures both sides on the same host in turn"
+    )
+    return Warning(code="host-speed", text=text)
