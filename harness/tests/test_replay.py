@@ -144,13 +144,6 @@ def test_what_an_older_record_lacks_is_no_difference() -> None:
     assert differences(good_run(), new) == []
 
 
-def test_the_open_loop_is_offered_the_recorded_rate(real: Catalog) -> None:
-    run = good_run()
-    assert _request(real, run, 7).rate_rps == run.summary.offered_rps == 740
-    run.summary.offered_rps = None
-    assert _request(real, run, 7).rate_rps is None
-
-
 def test_the_table_has_the_words() -> None:
     console = Console(width=160, record=True, file=io.StringIO())
     fast = good_run(trials=trials(1990, 2000, 2010))
@@ -185,7 +178,6 @@ def test_knobs_that_were_chosen_are_chosen_again(real: Catalog) -> None:
         plan="quick",
         seed=7,
         knobs={"WORKERS": "3"},
-        rate_rps=740,
     )
 
 

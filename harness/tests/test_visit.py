@@ -85,8 +85,8 @@ class FakeLab:
     def phase(self, name: str, expected_s: float | None) -> None:
         """The laboratory is the view too."""
 
-    def visit(self, rate_rps: int | None = None, workers: int = 1, retry_of: int | None = None) -> Trial:
-        return Visit(self, self.plan, workers, self, clock=lambda: self.now_s).run(4, rate_rps, retry_of)
+    def visit(self, workers: int = 1, retry_of: int | None = None) -> Trial:
+        return Visit(self, self.plan, workers, self, clock=lambda: self.now_s).run(4, retry_of)
 
 
 def test_the_order_of_the_phases() -> None:
@@ -106,12 +106,6 @@ def test_the_rate_is_a_share_of_the_goodput(goodput: float, rate: int) -> None:
     lab = FakeLab(goodput_rps=goodput)
     lab.visit()
     assert lab.rates == [None, rate]
-
-
-def test_a_given_rate_is_kept() -> None:
-    lab = FakeLab(goodput_rps=50_000)
-    lab.visit(rate_rps=321)
-    assert lab.rates == [None, 321]
 
 
 def test_without_goodput_there_is_no_open_loop() -> None:

@@ -107,15 +107,11 @@ class Bench:
         done = store.trials(prepared.name)
         if any(trial.index == index for trial in done):
             return
-        reached = (
-            int(t.open.offered_rps) for t in done if t.verdict is Verdict.OK and t.open and t.open.offered_rps
-        )
-        rate = store.campaign.request.rate_rps or next(reached, None)
         again = f", once more for trial {retry_of}" if retry_of else ""
         self._view.trial(f"{prepared.name}: trial {index} of {plan.trials}{again}")
         folder = store.fresh_trial_folder(prepared.name, index)
         lab = BenchLab(prepared.stack, prepared.cell, folder, self._view.sample, self._view.offered)
-        trial = Visit(lab, plan, prepared.cell.workers, self._view).run(index, rate, retry_of)
+        trial = Visit(lab, plan, prepared.cell.workers, self._view).run(index, retry_of)
         store.save_trial_or_its_failure(prepared.name, trial)
         self._view.note(f"  {_told(trial)}")
 

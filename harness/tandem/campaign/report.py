@@ -156,7 +156,7 @@ def report(runs: list[Run], proof: tuple[Status, str] | None = None) -> Renderab
     top = [proven(*proof)] if proof else []
     note = Text(
         "goodput: right answers per second, closed loop, mean of fresh starts with the half-width of its 95 % interval."
-        " p50 p90 p99: response time at a fixed rate (column «at»), open loop.",
+        " p50 p90 p99: response time in an open loop at a share of each start's own goodput (mean rate: column «at»).",
         style="dim",
     )
     return Group(

@@ -33,7 +33,6 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     """What has to be asked for to make a run again. Knobs that are still the default are not chosen.
 
     Nor are those that were unset: a value that is no value cannot be asked for, and the report tells the change.
-    The open loop has the recorded rate: response times at another one would be those of another load.
     """
     implementation = catalog.implementation(run.implementation)
     placement = catalog.pick("placement", run.placement, catalog.placements).variables
@@ -41,7 +40,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     default = catalog.effective_knobs(implementation, cpus, {})
     recorded = run.environment.knobs
     chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}
-    distance, rate_rps = run.environment.variables.get("DB_RTT_MS"), run.summary.offered_rps
+    distance = run.environment.variables.get("DB_RTT_MS")
     return Request(
         implementations=[run.implementation],
         scenario=run.scenario,
@@ -51,7 +50,6 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
         seed=seed,
         knobs=chosen,
         db_rtt_ms=int(distance) if distance else None,
-        rate_rps=round(rate_rps) if rate_rps else None,
     )
 
 

@@ -55,8 +55,9 @@ class Visit:
         self._lab, self._plan, self._workers, self._view, self._clock = lab, plan, workers, view, clock
         self._phases: list[Phase] = []
 
-    def run(self, index: int, rate_rps: int | None, retry_of: int | None = None) -> Trial:
-        """Makes a trial. rate_rps: the open loop's rate; None derives it from this trial's closed window.
+    def run(self, index: int, retry_of: int | None = None) -> Trial:
+        """Makes a trial. The open loop's rate is the plan's share of what this trial's own closed window reached: on a
+        host that changes from start to start, one rate for all would be another load for each.
 
         A TandemError or OSError (a full disk) of a phase makes the trial `failed`, with the error as its finding; anything else
         (an interrupt, a defect) goes on upwards after the container is removed.
@@ -76,7 +77,7 @@ class Visit:
 
         outcomes: list[bool] = []
         try:
-            outcomes.append(attempt(lambda: self._measure(trial, rate_rps)))
+            outcomes.append(attempt(lambda: self._measure(trial)))
         finally:
             try:
                 outcomes.append(attempt(lambda: self._timed("collect", None, self._lab.collect)))
@@ -92,7 +93,7 @@ class Visit:
         trial.overhead_s = self._clock() - began - loaded
         return trial
 
-    def _measure(self, trial: Trial, rate_rps: int | None) -> None:
+    def _measure(self, trial: Trial) -> None:
         plan = self._plan
         self._timed("start", None, self._lab.start)
         self._timed("ready", None, self._lab.wait_ready)
@@ -101,7 +102,7 @@ class Visit:
         trial.closed = self._timed(
             "closed", plan.closed_s, lambda: self._lab.measure("closed", plan.closed_s, None)
         )
-        rate = rate_rps or int(trial.closed.goodput_rps * plan.open_load_fraction)
+        rate = int(trial.closed.goodput_rps * plan.open_load_fraction)
         if rate < 1:
             trial.findings.append(
                 Finding(

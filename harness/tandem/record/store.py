@@ -29,8 +29,6 @@ class Request(Part):
     knobs: dict[str, str] = Field(default_factory=dict)
     db_rtt_ms: int | None = None
     """None: no latency proxy between application and database."""
-    rate_rps: int | None = None
-    """Of the open loop; None: a share of what the closed window of the first good trial reached."""
 
 
 class Campaign(Part):
