@@ -15,11 +15,13 @@ from tandem.catalog.catalog import Catalog
 # The helpers are modules beside this file (harness_*.py); this works under every import mode.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from harness_places import FIXTURES, ROOT
+
 
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository."""
-    return Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
+    return ROOT
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +33,7 @@ def real(root: Path) -> Catalog:
 @pytest.fixture(scope="session")
 def fixtures() -> Path:
     """Output of real tools: oha 1.16, HAProxy 3.0."""
-    return Path(__file__).parent / "fixtures"
+    return FIXTURES
 
 
 @contextmanager

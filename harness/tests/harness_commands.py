@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
-PLANS = ROOT / "harness/tests/plans"
+from harness_places import PLANS, ROOT
+
 ONE_TRIAL, TWO_TRIALS = str(PLANS / "one-trial.toml"), str(PLANS / "two-trials.toml")
 LAUNCHER = str(ROOT / "harness/run")
 """What `just` calls: the harness in a container of its own."""

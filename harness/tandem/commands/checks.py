@@ -16,6 +16,8 @@ from tandem.reproduce.files_container import FilesContainer
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
+CONTAINERS = "harness/tests/containers"
+"""Where the files of the next two names are, and all that start containers but for the self-test's."""
 BUILDS = "test_implementations.py"
 BUILDS_AT_ONCE = "3"
 """Each has stretches on one core: linters, the linker, packages on their way."""
@@ -76,8 +78,8 @@ def sessions(root: Path, weekly: bool) -> list[list[str]]:
     beside each other what only asks questions of containers. weekly: with those that take too long for every change.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     tests = root / "harness/tests"
-    builds = str(tests / BUILDS)
-    beside = [str(tests / name) for name in BESIDE]
+    builds = str(root / CONTAINERS / BUILDS)
+    beside = [str(root / CONTAINERS / name) for name in BESIDE]
     ignored = [argument for file in (builds, *beside) for argument in ("--ignore", file)]
     chosen = "docker" if weekly else "docker and not weekly"
     return [

@@ -18,7 +18,7 @@ BESIDE = {
     "test_matrix_end_to_end.py": "commands",
     "test_interruptions.py": "commands",
 }
-"""Files of harness/tests that start containers and measure nothing, so others may run at the same time -> their group.
+"""Files of harness/tests/containers that start containers and measure nothing, so others may run at the same time -> their group.
 The commands use one Compose project."""
 
 

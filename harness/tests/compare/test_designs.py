@@ -2,15 +2,14 @@
 
 import importlib.util
 import json
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from harness_places import ROOT
 
 from tandem.compare.comparison import Compared, Comparison, second
 from tandem.wording import BOTTLENECKS, number
 
-ROOT = Path(__file__).parents[2]
 DESIGNS = ROOT / "results/designs"
 PAGE = (ROOT / "docs/methodology.md").read_text()
 GOODPUT, CPU = "goodput", "CPU per request"

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 
 from tandem.probes.hiccup import HiccupMeter
 from tandem.probes.host import (
@@ -111,7 +112,7 @@ def test_a_meter_ends_with_its_parent() -> None:
         "m = HiccupMeter(None); m.start(); print(m._running[0].pid, flush=True); os._exit(0)"
     )
 
-    folder = str(Path(__file__).resolve().parents[1])
+    folder = str(ROOT / "harness")
     pid = int(subprocess.run([sys.executable, "-c", program, folder], capture_output=True, check=True).stdout)
     deadline = time.monotonic() + 10
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
 SOURCE_LINES, DOCKERFILE_LINES = 300, 40

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import PLANS, printed, tandem
+from harness_commands import printed, tandem
+from harness_places import PLANS
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 

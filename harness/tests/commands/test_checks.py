@@ -26,14 +26,14 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
     tests = str(root / "harness/tests")
     assert tests in unit
     assert tests in alone
-    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / "harness/tests" / checks.BUILDS)
+    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / checks.CONTAINERS / checks.BUILDS)
     assert alone[alone.index(builds[-1]) - 1] == "--ignore"
     for name in (*BESIDE, checks.BUILDS):
-        assert "pytest.mark.docker" in (root / "harness/tests" / name).read_text(), (
+        assert "pytest.mark.docker" in (root / checks.CONTAINERS / name).read_text(), (
             "it would run without an engine"
         )
     for name in BESIDE:
-        file = root / "harness/tests" / name
+        file = root / checks.CONTAINERS / name
         assert alone[alone.index(str(file)) - 1] == "--ignore"
         assert together[together.index(str(file)) - 1] != "--ignore"
     for file in (root / "contract/tests").glob("test_*.py"):
@@ -55,8 +55,8 @@ def test_groups(real: Catalog) -> None:
     assert group(f"{broken}test_unclean_image_is_found[contract/broken]") == "broken"
     faults = {group(f"{broken}test_fault_is_found[contract/broken-{n}-index]") for n in range(30)}
     assert faults == {f"faults {part}" for part in range(FAULT_PARTS)}
-    assert group("harness/tests/test_interruptions.py::test_a") == "commands"
-    assert group("harness/tests/test_matrix_end_to_end.py::test_a") == "commands"
+    assert group("harness/tests/containers/test_interruptions.py::test_a") == "commands"
+    assert group("harness/tests/containers/test_matrix_end_to_end.py::test_a") == "commands"
     alone = "contract/tests/test_contract_files.py::test_what_is_declared_exists[node]"
     assert group(alone) == alone
 

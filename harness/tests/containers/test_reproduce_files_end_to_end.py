@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from harness_commands import TANDEM, run, tandem
+from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
 from tandem.record.run import Verdict
@@ -16,7 +17,7 @@ from tandem.reproduce.files_spec import Case, FilesRun
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
-EXPERIMENT = str(Path(__file__).parent / "experiments/tiny-files.toml")
+EXPERIMENT = str(EXPERIMENTS / "tiny-files.toml")
 IN_MEMORY = "uid=10001,size=8m"
 
 

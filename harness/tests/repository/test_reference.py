@@ -1,12 +1,11 @@
 """The committed reference campaign is sound, and the README says what it says."""
 
-from pathlib import Path
+from harness_places import ROOT
 
 from tandem.campaign.report import markdown
 from tandem.record.run import Verdict
 from tandem.record.store import read_runs
 
-ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results/reference"
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_commands import ROOT, TANDEM, bench_containers, run, tandem, tandem_interrupted
+from harness_commands import TANDEM, bench_containers, run, tandem, tandem_interrupted
+from harness_places import EXPERIMENTS
 
-EXPERIMENT = str(ROOT / "harness/tests/experiments/tiny.toml")
+EXPERIMENT = str(EXPERIMENTS / "tiny.toml")
 ADDED_MOST_S = 10.0
 
 

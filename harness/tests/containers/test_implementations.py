@@ -1,17 +1,15 @@
 """The own tests and linters of every implementation and of file-io: the stage `test` of its Dockerfile builds."""
 
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 
 COLD_S = 1800
 """A stage without caches, beside two others, on two cores."""
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(COLD_S + 60)]
 
-ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[2]))
 NAMES = [*(file.parent.name for file in sorted(ROOT.glob("*/bench.toml"))), "file-io"]
 
 

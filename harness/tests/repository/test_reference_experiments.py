@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 
 from tandem.reproduce.claims import ClaimResult
 from tandem.reproduce.experiment import read_all
 from tandem.reproduce.result import Reproduction, RowResult
 
-ROOT = Path(__file__).parents[2]
 REFERENCES = ROOT / "results/reference-experiments"
 EXPERIMENTS = read_all(ROOT)
 FOLDERS = sorted(file.parent.name for file in REFERENCES.glob("*/reproduction.json"))

@@ -12,7 +12,6 @@ import pytest
 from harness_commands import (
     LAUNCHER,
     PATIENCE_S,
-    ROOT,
     TANDEM,
     TWO_TRIALS,
     bench_containers,
@@ -24,6 +23,7 @@ from harness_commands import (
     wait_for,
     wait_until_gone,
 )
+from harness_places import ROOT
 
 # It measures nothing, so it may run beside other tests; but one such command at a time (tandem.commands.side_by_side).
 pytestmark = pytest.mark.docker

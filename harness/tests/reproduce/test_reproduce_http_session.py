@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 from harness_experiments import asked, experiment, table
+from harness_places import FIXTURES
 from harness_samples import finding, good_environment, good_window
 from rich.console import Console
 
@@ -171,7 +172,7 @@ class Fake(Session):
 
     done: list[str] = field(default_factory=list)
     odd: dict[int, Verdict] = field(default_factory=dict)
-    source: Path = Path(__file__).parent / "fixtures"
+    source: Path = FIXTURES
 
     @contextmanager
     def stack(self, runs: Any, folder: Path) -> Iterator[None]:

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
@@ -14,7 +15,7 @@ from tandem.lab.live import Lines
 from tandem.lab.prepare import Conditions
 from tandem.lab.session import Session
 
-CATALOG = Catalog(Path(__file__).parents[2])
+CATALOG = Catalog(ROOT)
 
 
 def session(folder: Path, topology: str = "full", scenario: str = "recipes", **knobs: str) -> Session:

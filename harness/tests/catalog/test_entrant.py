@@ -1,14 +1,13 @@
 """tandem.catalog.entrant: an implementation with settings of its own."""
 
-from pathlib import Path
-
 import pytest
+from harness_places import ROOT
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.entrant import read_entrant, read_entrants
 from tandem.errors import UsageError
 
-CATALOG = Catalog(Path(__file__).parents[2])
+CATALOG = Catalog(ROOT)
 
 
 def test_a_name_alone_and_with_settings() -> None:

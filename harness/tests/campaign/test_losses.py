@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from harness_places import FIXTURES, ROOT
 from harness_samples import NOW, good_trial, good_window
 
 from tandem.campaign import campaign as campaign_
@@ -42,7 +43,7 @@ class Lab:
     truncated: set[int] = set()  # noqa: RUF012
     full: set[int] = set()  # noqa: RUF012
     """In these trials the disk is full when the log is to be written."""
-    recording = Path(__file__).parent / "fixtures/oha-open.db"
+    recording = FIXTURES / "oha-open.db"
 
     def __init__(self, _stack: object, _cell: object, folder: Path, *_: object) -> None:
         self.folder, self.trial = folder, int(folder.name.removeprefix("trial-"))
@@ -81,7 +82,7 @@ def visited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **faults: set[int])
     for name in ("truncated", "full"):
         monkeypatch.setattr(Lab, name, faults.get(name, set()))
     store = Store(tmp_path, Campaign(id="c", request=REQUEST, started_at=NOW))
-    catalog = Catalog(Path(__file__).resolve().parents[2])
+    catalog = Catalog(ROOT)
     plan = catalog.plan("smoke").model_copy(update={"trials": 3})
     prepared: Any = SimpleNamespace(name=RUN, stack=None, cell=SimpleNamespace(workers=1))
     view: Any = Quiet()

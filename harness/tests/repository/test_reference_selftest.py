@@ -1,13 +1,13 @@
 """The committed results of the weekly self-test: passed, and what the methodology says of them."""
 
 import re
-from pathlib import Path
+
+from harness_places import ROOT
 
 from tandem.selftest import comparing, registry
 from tandem.selftest.progress import Progress
 from tandem.selftest.result import Selftest, good
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "results/reference-selftest"
 RECORD = Progress.model_validate_json((FOLDER / "selftest-progress.json").read_text())
 QUEUES, PAIRS = (

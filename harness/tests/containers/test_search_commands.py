@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import PLANS, bench_containers, printed, tandem, tandem_interrupted
+from harness_commands import bench_containers, printed, tandem, tandem_interrupted
+from harness_places import PLANS
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
