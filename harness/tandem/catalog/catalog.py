@@ -3,9 +3,9 @@
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tandem.catalog.placement import EnvFile, evaluate, read_env_file
 from tandem.catalog.scenario import Entry, Scenario
@@ -56,6 +56,10 @@ class Pairing(BaseModel):
     """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
 
 
+STEADY_LEAST = 6
+"""Seconds: two levels of three."""
+
+
 class Plan(Entry):
     """How long and how often (loadgen/plans/*.toml)."""
 
@@ -65,18 +69,32 @@ class Plan(Entry):
     warm_up_requests_per_worker: Annotated[int, Field(ge=0)]
     warm_up_cap_s: Annotated[int, Field(ge=1)]
     steady_buckets: Annotated[int, Field(ge=0)] = 0
-    """So many last seconds of the warm-up must be steady (see steady.py); 0: they are not looked at."""
+    """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
     closed_s: Annotated[int, Field(ge=4)]
     open_s: Annotated[int, Field(ge=4)]
     open_load_fraction: Annotated[float, Field(gt=0, lt=1)]
-    """The open loop's rate, as a share of the goodput of the first closed window."""
-    trim_start_s: float = 2.0
-    trim_end_s: float = 1.0
+    """The open loop's rate, as a share of the goodput of the closed window before it."""
+    trim_start_s: Annotated[float, Field(ge=0)] = 2.0
+    trim_end_s: Annotated[float, Field(ge=0)] = 1.0
     compare: Pairing | None = None
     ceilings: bool = False
     """Whether a session begins with a short look at what the parts around an application reach."""
     cpus_least: Annotated[int, Field(ge=1)] = 1
     """A host with fewer is told so, and its results are marked."""
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if self.warm_up_cap_s < self.warm_up_s:
+            raise ValueError(f"warm_up_cap_s is below warm_up_s, which is {self.warm_up_s}")
+        if 0 < self.steady_buckets < STEADY_LEAST:
+            raise ValueError(
+                f"steady_buckets is 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
+            )
+        if min(self.closed_s, self.open_s) <= self.trim_start_s + self.trim_end_s:
+            raise ValueError(
+                "trim_start_s and trim_end_s leave nothing of the shorter of closed_s and open_s"
+            )
+        return self
 
     @property
     def steady_after_s(self) -> int:

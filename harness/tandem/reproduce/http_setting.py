@@ -84,7 +84,7 @@ def scenario_of(run: HttpRun, base: Scenario) -> Scenario:
 
 def plan_of(experiment: Experiment, name: PlanName, times: WindowTimes) -> Plan:
     """The experiment's plan in the words of the laboratory."""
-    own = experiment.plan(name)
+    own, window_s = experiment.plan(name), max(4, times.seconds)
     return Plan(
         name=f"{experiment.name}-{name}",
         purpose=experiment.title,
@@ -92,8 +92,8 @@ def plan_of(experiment: Experiment, name: PlanName, times: WindowTimes) -> Plan:
         warm_up_s=max(WARM_UP_LEAST_S, own.warm_up_s),
         warm_up_requests_per_worker=0,
         warm_up_cap_s=max(WARM_UP_LEAST_S, own.warm_up_s),
-        closed_s=max(4, times.seconds),
-        open_s=4,
+        closed_s=window_s,
+        open_s=window_s,  # there is none
         open_load_fraction=0.5,
         trim_start_s=times.trim_start_s,
         trim_end_s=times.trim_end_s,

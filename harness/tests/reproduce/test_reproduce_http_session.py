@@ -135,7 +135,6 @@ class FakeLab:
     folder: Path
     cell: Cell
     done: list[str]
-    source: Path
     odd: dict[int, Verdict]
     warm_up_took_s: float = 1.5
 
@@ -153,8 +152,8 @@ class FakeLab:
     def measure(self, load: str, seconds: int, rate_rps: int | None) -> Window:
         self.done.append(f"{load} {seconds} s")
         self.folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.source / "oha-closed.db", self.folder / "closed.sqlite")
-        shutil.copy(self.source / "oha-closed.json", self.folder / "closed.json")
+        shutil.copy(FIXTURES / "oha-closed.db", self.folder / "closed.sqlite")
+        shutil.copy(FIXTURES / "oha-closed.json", self.folder / "closed.json")
         (self.folder / "psrecord.log").write_text("#\n 0.0 50.0 20.0\n")
         verdict = self.odd.get(sum(text.startswith("closed") for text in self.done), Verdict.OK)
         if verdict is Verdict.FAILED:
@@ -172,7 +171,6 @@ class Fake(Session):
 
     done: list[str] = field(default_factory=list)
     odd: dict[int, Verdict] = field(default_factory=dict)
-    source: Path = FIXTURES
 
     @contextmanager
     def stack(self, runs: Any, folder: Path) -> Iterator[None]:
@@ -189,7 +187,7 @@ class Fake(Session):
 
     def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
         self.done.append(f"fresh {prepared.cell.implementation.name}")
-        return cast(BenchLab, FakeLab(folder, prepared.cell, self.done, self.source, self.odd))
+        return cast(BenchLab, FakeLab(folder, prepared.cell, self.done, self.odd))
 
 
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
