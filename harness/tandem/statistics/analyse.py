@@ -12,6 +12,8 @@ from tandem.statistics.histogram import merge
 from tandem.statistics.host_speed import host_speed
 
 CONFIDENCE = 0.95
+TIMES_APART = 2.0
+"""From this factor between the quickest and the slowest start a pooled percentile is one start's rather than the run's."""
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -123,6 +125,19 @@ def run_warnings(trials: list[Trial], summary: Summary, verdict: Verdict) -> lis
     if missing and summary.response_time_samples:
         text = f"{', '.join(missing)}: not published, {summary.response_time_samples} samples are too few (p99 needs 10,000)"
         warnings["few-samples"] = Warning(code="few-samples", text=text)
-    closed = [trial.closed for trial in trials if trial.verdict is Verdict.OK and trial.closed]
-    speed = host_speed(closed)
-    return [*warnings.values(), *([speed] if speed else [])]
+    good = [trial for trial in trials if trial.verdict is Verdict.OK]
+    between = (
+        host_speed([trial.closed for trial in good if trial.closed]),
+        response_spread([trial.open for trial in good if trial.open]),
+    )
+    return [*warnings.values(), *(warning for warning in between if warning)]
+
+
+def response_spread(opened: Sequence[Window]) -> Warning | None:
+    """Whether single starts have quite other response times; the most central percentile that shows it is told."""
+    for name in ("p50", "p90", "p99"):
+        values = [getattr(window.response_time_ms, name) for window in opened if window.response_time_ms]
+        if len(values) > 1 and None not in values and max(values) > TIMES_APART * min(values):
+            text = f"{name} of single starts is {min(values):.1f} to {max(values):.1f} ms: what is pooled is mostly the slowest start's"
+            return Warning(code="response-spread", text=text)
+    return None

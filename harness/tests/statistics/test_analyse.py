@@ -9,6 +9,7 @@ from tandem.record.run import Summary, Times, Trial, Verdict
 from tandem.statistics.analyse import (
     nothing,
     pool,
+    response_spread,
     run_bottleneck,
     run_verdict,
     run_warnings,
@@ -257,6 +258,28 @@ def test_what_is_a_reason_already_is_not_a_warning_too(bad: Trial) -> None:
     trials = [warned(1), bad]
     [warning] = run_warnings(trials, nothing(trials), bad.verdict)
     assert (warning.code, warning.text) == ("steal", "trial 1: steal 1")
+
+
+@pytest.mark.parametrize(
+    ("p50", "p90", "p99", "told"),
+    [
+        ((3.1, 3.2, 23.4), (5.8, 4.5, 180.6), (95.8, 10.7, 313.7), "p50 of single starts is 3.1 to 23.4 ms"),
+        ((3.1, 3.2, 3.4), (5.8, 4.5, 180.6), (95.8, 10.7, 313.7), "p90 of single starts is 4.5 to 180.6 ms"),
+        ((3.1, 3.2, 3.4), (5.8, 4.5, 6.0), (20.0, 11.0, 21.9), None),
+        ((3.1, 3.2, 3.4), (5.8, 4.5, 6.0), (20.0, None, 50.0), None),
+    ],
+)
+def test_starts_with_quite_other_times_are_told(
+    p50: tuple[float, ...], p90: tuple[float, ...], p99: tuple[float | None, ...], told: str | None
+) -> None:
+    seen = [Times(samples=20_000, p50=a, p90=b, p99=c) for a, b, c in zip(p50, p90, p99, strict=True)]
+    found = response_spread([good_window("open", response_time_ms=one) for one in seen])
+    assert (found is None) == (told is None)
+    if found and told:
+        assert told in found.text
+        assert response_spread([good_window("open", response_time_ms=seen[0])]) is None, (
+            "one start has no spread"
+        )
 
 
 def test_a_run_without_figures_lacks_no_samples() -> None:
