@@ -39,12 +39,22 @@ def bound(told: str, rate_rps: float | None, ceilings_rps: dict[str, float | Non
     return f"≥ {told}" if reaches_ceiling(rate_rps, ceilings_rps) else told
 
 
-def ceilings(found: dict[str, float | None], so: str = "so not ranked by goodput") -> list[Text]:
-    """What the parts around the applications reached, if that was looked at. so: what follows for what reaches them."""
+def ceilings(
+    found: dict[str, float | None], so: str = "so not ranked by goodput", reached_rps: float = 0.0
+) -> list[Text]:
+    """What the parts around the applications reached, if that was looked at. so: what follows for what reaches them.
+
+    reached_rps: the highest mean goodput of the session.
+    """
     if not found:
         return []
     told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
-    return [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
+    lines = [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
+    low = [name for name, rate in found.items() if rate is not None and rate < reached_rps]
+    if low:
+        passed = f"applications reached more than {' and '.join(low)} did in one look of seconds: the host was slower at that moment"
+        lines.append(Text(passed, style="yellow"))
+    return lines
 
 
 def time_spent(phases_s: dict[str, float]) -> str:

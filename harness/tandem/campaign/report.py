@@ -8,8 +8,9 @@ from rich.text import Text
 
 from tandem.record.run import Run, Verdict
 from tandem.selftest.result import Status
-from tandem.wording import BOTTLENECKS, bound, ceilings, number, with_interval
+from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent, with_interval
 
+OUTSIDE = "builds, stack, ceilings and interruptions"
 _STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
 
@@ -139,11 +140,12 @@ def markdown(runs: list[Run], proof: tuple[Status, str] | None = None) -> str:
 
 
 def phases(runs: list[Run]) -> dict[str, float]:
-    """Seconds of each phase of the visits, summed over all trials."""
+    """Seconds of each phase of the visits, summed over all trials, and what is left of the campaign's time."""
     out: dict[str, float] = {}
     for phase in (phase for run in runs for trial in run.trials for phase in trial.phases):
         out[phase.name] = out.get(phase.name, 0.0) + phase.duration_s
-    return out
+    whole = max(run.finished_at for run in runs) - min(run.started_at for run in runs)
+    return {**out, OUTSIDE: whole.total_seconds() - sum(out.values())}
 
 
 def proven(status: Status, text: str) -> Text:
@@ -163,7 +165,8 @@ def report(runs: list[Run], proof: tuple[Status, str] | None = None) -> Renderab
         *top,
         table(runs),
         note,
-        *ceilings(runs[0].ceilings_rps),
+        *ceilings(runs[0].ceilings_rps, reached_rps=max(run.summary.goodput_rps or 0.0 for run in runs)),
         settings(runs),
         *(line for run in runs for line in words(run)),
+        Text(time_spent(phases(runs)), style="dim"),
     )

@@ -1,14 +1,15 @@
 """tandem.campaign.report: what a person reads at the end."""
 
 import io
+from datetime import timedelta
 
 import pytest
-from harness_samples import good_environment, good_run
+from harness_samples import good_environment, good_run, good_trial
 from rich.console import Console
 
 from tandem.campaign.report import report
 from tandem.judge import bottleneck
-from tandem.record.run import Environment, Run, Summary, Verdict, Warning
+from tandem.record.run import Environment, Phase, Run, Summary, Verdict, Warning
 from tandem.wording import BOTTLENECKS, number, with_interval
 
 FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "50.0"]
@@ -60,6 +61,23 @@ def test_warnings_are_told_with_their_code() -> None:
     run = good_run(warnings=[Warning(code="steal", text="trial 2: the hypervisor took 4.0% of the CPU")])
     assert "rust-async: trial 2: the hypervisor took 4.0% of the CPU [steal]" in render(run)
     assert "steal" not in render(good_run())
+
+
+def test_where_the_time_went() -> None:
+    seconds = {"warm up": 10.0, "closed": 30.0, "open": 30.4}
+    trial = good_trial(phases=[Phase(name=name, duration_s=value) for name, value in seconds.items()])
+    run = good_run(trials=[trial, trial], finished_at=good_run().started_at + timedelta(seconds=180))
+    assert (
+        "time: open 61 s, closed 60 s, builds, stack, ceilings and interruptions 39 s, warm up 20 s"
+        in " ".join(render(run).split())
+    )
+
+
+def test_a_ceiling_that_was_passed_is_told() -> None:
+    low = {"null": 20_000.0, "database": 771.0, "proxy": None}
+    text = " ".join(render(good_run(ceilings_rps=low)).split())
+    assert "applications reached more than database did in one look" in text
+    assert "applications reached more" not in render(good_run(ceilings_rps={**low, "database": 1300.0}))
 
 
 def test_a_run_without_a_bottleneck() -> None:
