@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import math
+import sys
+from statistics import fmean, stdev
 from types import ModuleType
 
 import pytest
@@ -32,14 +35,19 @@ ROWS = [
 ROWS.append(("duet of 15 s after one window of 4 s", "python-async", CPU, "CPU per request, all at once"))
 
 
-@pytest.fixture(scope="module")
-def pairing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pairing", ROOT / "harness/benchmarks/pairing.py")
+def benchmark(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"harness/benchmarks/{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # its dataclasses look their types up there
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def pairing() -> ModuleType:
+    return benchmark("pairing")
 
 
 def lines(pairing: ModuleType) -> list[str]:
@@ -119,3 +127,38 @@ def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
     assert noisy.in_budget == calm.in_budget == 20
     assert noisy.finds > 9 * calm.finds > 0
     assert "too few blocks" in str(pairing.Design("short", [0.1, 0.2], 45.0))
+
+
+# ---- the host's speed ----
+
+
+def test_what_is_said_of_the_hosts_speed_is_what_the_data_tell() -> None:
+    speed = benchmark("host_speed")
+    slope, correlation = speed.started(ROOT / "results/reference", GOODPUT)
+    told = [f"{-slope:.2f} for each 1 of the logarithm of that cost (correlation {correlation:.2f})"]
+    scatters = []
+    for folder in ("python-async", "python-sync"):
+        [itself] = [
+            line for line in speed.compared(DESIGNS / folder, GOODPUT)[2] if line.entrant == second(folder)
+        ]
+        scatters.append(f"from {100 * stdev(itself.raw):.1f} to {100 * stdev(itself.corrected):.1f} %")
+    told.append(f"{scatters[0]} in one session and {scatters[1]} in the other")
+    lines = {line.entrant: line for line in speed.compared(DESIGNS / "python-async", CPU)[2]}
+    slow = lines["python-async-slow"]
+    raw, corrected = (math.exp(fmean(part)) for part in (slow.raw, slow.corrected))
+    told.append(f"× {raw:.3f} becomes × {corrected:.3f}")
+    told.append(f"{100 * (math.exp(fmean(slow.wake_ups)) - 1):.1f} % dearer beside")
+    page = " ".join(PAGE.split()).replace("−", "-")
+    for words in told:
+        assert words in page, words
+
+
+def test_a_covariate_that_knows_the_noise_takes_it_away() -> None:
+    """And one that knows nothing does not: the control of what the page says."""
+    speed = benchmark("host_speed")
+    noise = [0.3, -0.2, 0.1, -0.1, 0.05, -0.15]
+    slope, correlation = speed.within([[(x, 7 - 2 * x) for x in noise], [(x, 3 - 2 * x) for x in noise]])
+    assert (round(slope, 6), round(correlation, 6)) == (-2.0, -1.0)
+    shuffled = [0.1, 0.05, 0.3, -0.15, -0.2, -0.1]
+    _, none = speed.within([list(zip(noise, shuffled, strict=True))])
+    assert abs(none) < 0.6

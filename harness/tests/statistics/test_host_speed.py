@@ -10,9 +10,13 @@ from tandem.statistics.host_speed import cost_us_per_request, host_speed
 
 
 def window(
-    us: float, goodput_rps: float = 1000.0, app_us: float = 300.0, roles: str = "proxy pgbouncer loadgen"
+    us: float,
+    goodput_rps: float = 1000.0,
+    app_us: float = 300.0,
+    roles: str = "proxy pgbouncer loadgen",
+    wake_ups: float | None = None,
 ) -> Window:
-    """The laboratory's programs use `us` for a request, in equal parts."""
+    """The laboratory's programs use `us` for a request, in equal parts. wake_ups: cores of the harness's meter; follows."""
     names = roles.split()
     costs = {"app": app_us, **{name: us / len(names) for name in names}}
     used = {
@@ -26,7 +30,10 @@ def window(
         )
         for name, cost in costs.items()
     }
-    return good_window(goodput_rps=goodput_rps, roles=used)
+    found = good_window(goodput_rps=goodput_rps, roles=used)
+    assert found.host.hiccup
+    found.host.hiccup.cpu_cores = us * 1e-5 if wake_ups is None else wake_ups
+    return found
 
 
 def test_the_cost_of_a_request() -> None:
@@ -40,7 +47,7 @@ def test_the_cost_of_a_request() -> None:
     [
         (
             [window(555, 869), window(637, 735), window(586, 828)],
-            "cost 555 to 637 µs of CPU (goodput 735 to 869/s)",
+            "cost 555 to 637 µs of CPU (goodput 869 and 735/s)",
         ),
         ([window(100), window(109)], None),
         # An application that gets dearer is no host that gets slower.
@@ -60,6 +67,15 @@ def test_a_host_that_changes_is_told(closed: list[Window], told: str | None) -> 
 
 def test_a_program_that_was_not_measured_in_one_start_ends_the_comparison() -> None:
     assert host_speed([window(100), window(50, roles="proxy loadgen")]) is None
+
+
+def test_the_harness_itself_has_to_have_met_the_slower_host() -> None:
+    """Else it was the application that made the others' work dearer."""
+    assert host_speed([window(100, wake_ups=0.005), window(130, wake_ups=0.0052)]) is None
+    assert host_speed([window(100, wake_ups=0.005), window(130, wake_ups=0.0054)]) is not None
+    broken = window(130)
+    broken.host.hiccup = None
+    assert host_speed([window(100), broken]) is not None, "a meter that broke says nothing"
 
 
 def test_only_good_starts_of_a_run_count() -> None:

@@ -1,0 +1,120 @@
+"""Would the host's speed, as the harness's own wake-ups tell it, sharpen a comparison? Analysis of covariance.
+
+    python3 harness/benchmarks/host_speed.py FOLDER...
+
+FOLDER: of a `tandem bench` (does goodput follow the cost of the wake-ups from start to start?) or of a `tandem compare`
+(with each window's figure corrected by that cost, slope over all its windows: does the reference scatter less against
+itself, and are known differences still found?). The meter of hiccups wakes a thousand times a second on each CPU and does
+the same each time, so its CPU time is the price of a wake-up.
+"""
+
+import math
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy import stats
+
+from tandem.compare.comparison import Block
+from tandem.record.run import Verdict, Window
+from tandem.record.store import Campaign, read_runs
+
+FIGURES: dict[str, Callable[[Window], float | None]] = {
+    "goodput": lambda window: window.goodput_rps,
+    "CPU per request": lambda window: window.app_cpu_us_per_request,
+}
+Point = tuple[float, float]
+"""ln of the wake-ups' cost, ln of the figure."""
+
+
+def points(windows: Sequence[Window], figure: str) -> list[Point]:
+    """Of the good windows that have both."""
+    out = []
+    for window in windows:
+        value, meter = FIGURES[figure](window), window.host.hiccup
+        if window.verdict is Verdict.OK and value and meter and meter.cpu_cores > 0:
+            out.append((math.log(meter.cpu_cores), math.log(value)))
+    return out
+
+
+def within(groups: Sequence[Sequence[Point]]) -> tuple[float, float]:
+    """Slope and correlation of all points together, each less the mean of its own group."""
+    x, y = [], []
+    for group in groups:
+        middle = [statistics.fmean(part) for part in zip(*group, strict=True)]
+        x += [point[0] - middle[0] for point in group]
+        y += [point[1] - middle[1] for point in group]
+    found = stats.linregress(x, y)
+    return float(found.slope), float(found.rvalue)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One entrant against the reference: ln ratios, one for each block."""
+
+    entrant: str
+    raw: list[float]
+    corrected: list[float]
+    wake_ups: list[float]
+
+    def __str__(self) -> str:
+        raw, corrected, wake_ups = (
+            f"x {math.exp(statistics.fmean(part)):.3f}, scatter {statistics.stdev(part):.1%}"
+            for part in (self.raw, self.corrected, self.wake_ups)
+        )
+        return f"    {self.entrant:24} raw {raw}; corrected {corrected}; wake-ups {wake_ups}"
+
+
+def compared(folder: Path, figure: str) -> tuple[float, float, list[Line]]:
+    """Slope, correlation and lines of a comparison."""
+    blocks = [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
+    reference = Campaign.model_validate_json((folder / "campaign.json").read_text()).request.implementations[
+        0
+    ]
+    names = sorted({shot.entrant for block in blocks for shot in block.shots})
+
+    def of(block: Block, name: str) -> list[Point]:
+        return points([shot.window for shot in block.shots if shot.window and shot.entrant == name], figure)
+
+    slope, correlation = within([[p for block in blocks for p in of(block, name)] for name in names])
+    out = []
+    for name in (name for name in names if name != reference):
+        x, y = [], []
+        for block in blocks:
+            own, other = (
+                [statistics.fmean(part) for part in zip(*of(block, n), strict=True)]
+                for n in (name, reference)
+            )
+            x.append(own[0] - other[0])
+            y.append(own[1] - other[1])
+        out.append(Line(name, y, [b - slope * a for a, b in zip(x, y, strict=True)], x))
+    return slope, correlation, out
+
+
+def started(folder: Path, figure: str) -> tuple[float, float]:
+    """Slope and correlation over the fresh starts of a campaign, within its implementations."""
+    return within(
+        [
+            points([t.closed for t in run.trials if t.closed], figure)
+            for run in read_runs(folder)
+            if run.trials
+        ]
+    )
+
+
+def main() -> None:
+    for folder in map(Path, sys.argv[1:]):
+        print(folder.name)
+        for figure in FIGURES:
+            lines: list[Line] = []
+            if (folder / "blocks").is_dir():
+                slope, correlation, lines = compared(folder, figure)
+            else:
+                slope, correlation = started(folder, figure)
+            print(f"  {figure}: slope {slope:.2f}, correlation {correlation:.2f}", *lines, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
