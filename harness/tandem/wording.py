@@ -52,7 +52,7 @@ def ceilings(
     lines = [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
     low = [name for name, rate in found.items() if rate is not None and rate < reached_rps]
     if low:
-        passed = f"applications reached more than {' and '.join(low)} did in one look of seconds: the host was slower at that moment"
+        passed = f"applications reached more than {' and '.join(low)} did in its one look of seconds, which is no ceiling then"
         lines.append(Text(passed, style="yellow"))
     return lines
 

@@ -112,7 +112,8 @@ def report(found: Comparison) -> Group:
         lines += [
             Text(f"{entry.entrant}: {entry.verdict}: {reason}", style="red") for reason in entry.reasons
         ]
-    lines += ceilings(found.findings.ceilings_rps)
+    reached_rps = max(entry.means["goodput_rps"] or 0.0 for entry in found.findings.entries)
+    lines += ceilings(found.findings.ceilings_rps, reached_rps=reached_rps)
     lines += [Text(warning, style="yellow") for warning in found.warnings]
     if found.findings.verdict is not Verdict.OK:
         lines += [

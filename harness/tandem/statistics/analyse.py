@@ -13,7 +13,7 @@ from tandem.statistics.host_speed import host_speed
 
 CONFIDENCE = 0.95
 TIMES_APART = 2.0
-"""From this factor between the quickest and the slowest start a pooled percentile is one start's rather than the run's."""
+"""From this factor between the quickest and the slowest start a pooled percentile stands for neither. Chosen."""
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -138,6 +138,6 @@ def response_spread(opened: Sequence[Window]) -> Warning | None:
     for name in ("p50", "p90", "p99"):
         values = [getattr(window.response_time_ms, name) for window in opened if window.response_time_ms]
         if len(values) > 1 and None not in values and max(values) > TIMES_APART * min(values):
-            text = f"{name} of single starts is {min(values):.1f} to {max(values):.1f} ms: what is pooled is mostly the slowest start's"
+            text = f"{name} of single starts is {min(values):.1f} to {max(values):.1f} ms: the pooled one stands for neither"
             return Warning(code="response-spread", text=text)
     return None

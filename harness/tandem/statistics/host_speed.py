@@ -7,11 +7,10 @@ from tandem.record.run import Warning, Window
 SAME_WORK = ("proxy", "pgbouncer", "loadgen")
 """Programs of the laboratory: in each start of a run they do the same for a request."""
 SPREAD_WARN = 0.1
-"""Three quick runs on a shared machine: costs 15, 13 and 5 % apart, goodput 18, 16 and 8 %. SHA-256 of 64 KiB, timed ten
-times a second beside them, took the same in all nine starts (within 5 %): a slower memory or slower wake-ups, no slower clock."""
+"""Chosen. In the six runs of results/reference, whose starts differ by a fifth and more in goodput, it is 12 to 33 %."""
 WAKE_UPS_WARN = 0.05
-"""By so much the wake-ups of the harness's meter have to be dearer too: an application could make the others' work dearer, and
-knows nothing of these."""
+"""By so much the wake-ups of the harness's meter have to be dearer too: an application could make the others' work dearer.
+These it hardly reaches: 2 % between two applications (docs/methodology.md, the host's speed as a covariate)."""
 
 
 def cost_us_per_request(window: Window) -> float | None:

@@ -72,6 +72,6 @@ def report(found: Sweep) -> Group:
     for curve in found.curves:
         parts += [_table(found, curve), *_words(found, curve)]
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    parts += ceilings(found.ceilings_rps, CUT_OFF)
+    parts += ceilings(found.ceilings_rps, CUT_OFF, max(curve.peak_rps or 0.0 for curve in found.curves))
     parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
     return Group(*parts, *(Text(reason, style="yellow") for reason in found.reasons))

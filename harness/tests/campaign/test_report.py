@@ -76,7 +76,7 @@ def test_where_the_time_went() -> None:
 def test_a_ceiling_that_was_passed_is_told() -> None:
     low = {"null": 20_000.0, "database": 771.0, "proxy": None}
     text = " ".join(render(good_run(ceilings_rps=low)).split())
-    assert "applications reached more than database did in one look" in text
+    assert "applications reached more than database did in its one look" in text
     assert "applications reached more" not in render(good_run(ceilings_rps={**low, "database": 1300.0}))
 
 

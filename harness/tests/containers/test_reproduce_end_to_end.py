@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ def test_an_experiment_that_is_interrupted_goes_on(results: Path) -> None:
     starts = [start for row in found["rows"] for start in row["starts"]]
     assert len(starts) == 6
     assert {start["verdict"] for start in starts} <= {"ok", "void"}, said
-    assert median(overhead_s(start) for start in starts) <= ADDED_MOST_S
+    assert max(overhead_s(start) for start in starts) <= ADDED_MOST_S
     fast, slow, alone = (row["figures"].get("goodput_rps", {}).get("mean") for row in found["rows"])
     if found["verdict"] == "ok":
         # Two threads that sleep 20 ms or 200 ms, and twenty connections: the ceilings are what is reached.

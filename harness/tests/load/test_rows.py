@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
+from tandem.statistics.histogram import encode, merge
 
 DURATIONS = st.lists(st.floats(min_value=0, max_value=60), max_size=400)
 
@@ -36,6 +37,14 @@ def test_constant_durations_have_one_value_everywhere() -> None:
 def test_a_percentile_needs_a_hundred_samples_beyond_it(name: str, needed: int) -> None:
     assert getattr(times(np.full(needed, 0.01)), name) == pytest.approx(10.0)
     assert getattr(times(np.full(needed - 1, 0.01)), name) is None
+
+
+def test_a_percentile_is_a_time_that_was_seen() -> None:
+    """And so it is the histogram's too; between the two middle ones lies what nobody waited."""
+    values_s = np.repeat([0.010, 0.090], 200)
+    assert times(values_s).p50 == pytest.approx(10.0)
+    assert merge([encode(values_s)]).p50 == pytest.approx(10.0, rel=1e-3)
+    assert np.quantile(values_s, 0.5) == pytest.approx(0.050), "the control: the usual definition"
 
 
 def test_no_samples_give_no_figures() -> None:
