@@ -21,8 +21,8 @@ from pathlib import Path
 from tandem.compare.comparison import Block, second
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Campaign, read_runs
-from tandem.statistics.disturbed import cut
-from tandem.statistics.ratios import detectable_ratio
+from tandem.analysis.disturbed import cut
+from tandem.analysis.ratios import detectable_ratio
 
 BUDGET_S = 15 * 60
 LEAST = 3

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tandem.load import rows
-from tandem.statistics import histogram
+from tandem.analysis import histogram
 
 RATE = 30_000
 TABLE = (

@@ -16,8 +16,8 @@ from tandem.lab.visit import Visit
 from tandem.record.run import Run, Trial, Verdict, Warning
 from tandem.record.store import Request, Store
 from tandem.selftest.result import line
-from tandem.statistics import analyse
-from tandem.statistics.schedule import schedule
+from tandem.analysis import analyse
+from tandem.analysis.schedule import schedule
 
 BESIDE_S = 10
 """What a visit takes besides its loads."""

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.run import Number, Part
-from tandem.statistics.analyse import t_interval
+from tandem.analysis.analyse import t_interval
 from tandem.wording import BOTTLENECKS, number, with_interval
 
 PROXY, NULL, DATABASE = "proxy", "null", "database"

@@ -21,8 +21,8 @@ from tandem.lab.prepare import Conditions, Prepared
 from tandem.lab.session import Session
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Store, write_atomically
-from tandem.statistics.schedule import Block as Planned
-from tandem.statistics.schedule import alternation
+from tandem.analysis.schedule import Block as Planned
+from tandem.analysis.schedule import alternation
 
 START_S, AROUND_WINDOW_S, AROUND_DUET_S = 3.5, 1.3, 2
 """What a start, a window and one of all at once cost besides warm-up and load, for the estimate."""

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.run import Number, Part, Verdict, Window
-from tandem.statistics.analyse import t_interval
+from tandem.analysis.analyse import t_interval
 from tandem.wording import number, time_spent
 
 LEAST_PAIRS = 3

@@ -18,7 +18,7 @@ from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
 from tandem.record.run import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
-from tandem.statistics import histogram
+from tandem.analysis import histogram
 
 HARNESS = "harness"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from tandem.record.part import Number, Part
-from tandem.statistics.ratios import MARGIN, Ratio, compare
+from tandem.analysis.ratios import MARGIN, Ratio, compare
 
 Says = Literal["more", "less", "same"]
 Word = Literal["stands", "reversed", "gone", "not decided"]

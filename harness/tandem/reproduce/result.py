@@ -13,8 +13,8 @@ from tandem.record.run import Environment, Number, Part, Verdict
 from tandem.record.store import file_name
 from tandem.reproduce.claims import ClaimResult, implied, ratio, size, verdict
 from tandem.reproduce.experiment import Claim, Experiment, ExperimentPlan, Kind, PlanName, published_ratio
-from tandem.statistics.analyse import t_interval
-from tandem.statistics.schedule import schedule
+from tandem.analysis.analyse import t_interval
+from tandem.analysis.schedule import schedule
 
 
 class Asked(Part):

@@ -7,7 +7,7 @@ import numpy as np
 from tandem.load.rows import Floats
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Stage
-from tandem.statistics import ratios
+from tandem.analysis import ratios
 
 GROUP = "comparing"
 COST_US = 1000.0

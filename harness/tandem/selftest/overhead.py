@@ -14,7 +14,7 @@ from tandem.probes import sampler
 from tandem.probes.host import read_cpu
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Stage, require
-from tandem.statistics import ratios
+from tandem.analysis import ratios
 
 GROUP = "sampler"
 PAIRS, CONTROL_PAIRS = 60, 8

@@ -9,9 +9,9 @@ from scipy import stats
 
 from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
 from tandem.selftest.outcome import Outcome
-from tandem.statistics.disturbed import cut
-from tandem.statistics.ratios import Floats
-from tandem.statistics.schedule import alternation
+from tandem.analysis.disturbed import cut
+from tandem.analysis.ratios import Floats
+from tandem.analysis.schedule import alternation
 
 GROUP = "statistics"
 SEED = 20261121

@@ -9,8 +9,8 @@ from scipy import stats
 
 from tandem.selftest import series
 from tandem.selftest.outcome import Outcome
-from tandem.statistics import ratios
-from tandem.statistics.ratios import Floats
+from tandem.analysis import ratios
+from tandem.analysis.ratios import Floats
 
 GROUP = "statistics"
 SETS = 20_000

@@ -9,7 +9,7 @@ from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
 from tandem.selftest.models import Load, Pause, evenly_spaced_mean, lindley, paced
 from tandem.selftest.outcome import Outcome
-from tandem.statistics.schedule import schedule
+from tandem.analysis.schedule import schedule
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10

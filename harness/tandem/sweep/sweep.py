@@ -12,8 +12,8 @@ from pydantic import Field
 
 from tandem.errors import UsageError, unknown
 from tandem.record.run import Environment, Number, Part, Verdict, Window
-from tandem.statistics.analyse import t_interval
-from tandem.statistics.schedule import schedule
+from tandem.analysis.analyse import t_interval
+from tandem.analysis.schedule import schedule
 from tandem.sweep.usl import Usl, fit
 
 AXES = {

@@ -10,7 +10,7 @@ import pytest
 from harness_commands import ONE_TRIAL, bench_containers, codes, run
 
 from tandem.load.rows import read_rows
-from tandem.statistics.histogram import merge
+from tandem.analysis.histogram import merge
 
 pytestmark = pytest.mark.docker
 

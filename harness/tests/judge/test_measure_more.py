@@ -15,7 +15,7 @@ from tandem.probes.host import Clocks, HostCpu
 from tandem.probes.sampler import Series
 from tandem.probes.watch import Watched
 from tandem.record.run import Window
-from tandem.statistics.histogram import merge
+from tandem.analysis.histogram import merge
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from tandem.judge.steady import steady
 from tandem.selftest.series import shape, simulated
-from tandem.statistics.ratios import Floats
+from tandem.analysis.ratios import Floats
 
 SPAN = np.arange(30)
 

@@ -8,7 +8,7 @@ ORDER = [
     "catalog",
     "probes",
     "load",
-    "statistics",
+    "analysis",
     "judge",
     "lab",
     "ceiling",

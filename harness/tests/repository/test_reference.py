@@ -8,7 +8,7 @@ from harness_places import ROOT
 from tandem.campaign.report import markdown
 from tandem.record.run import Verdict
 from tandem.record.store import read_runs
-from tandem.statistics.host_speed import host_speed
+from tandem.analysis.host_speed import host_speed
 
 REFERENCE = ROOT / "results/reference"
 IMPLEMENTATIONS = {"cpp-async", "node", "python-async", "python-sync", "rust-async", "rust-sync"}

@@ -20,7 +20,7 @@ from tandem.reproduce.claims import Says, implied, ratio, size, verdict
 from tandem.reproduce.journal import Journal, make_all, read_reproduction, unfinished
 from tandem.reproduce.report import markdown, report
 from tandem.reproduce.result import Reproduction, Start, start_file, steps
-from tandem.statistics.ratios import MARGIN, compare
+from tandem.analysis.ratios import MARGIN, compare
 
 RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.statistics import bootstrap_coverage, checks, claims, noise
-from tandem.statistics.ratios import detectable_ratio
+from tandem.analysis.ratios import detectable_ratio
 
 CHECKS = checks()
 

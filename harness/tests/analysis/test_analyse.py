@@ -1,4 +1,4 @@
-"""tandem.statistics.analyse: intervals, summaries, verdicts and warnings of a run."""
+"""tandem.analysis.analyse: intervals, summaries, verdicts and warnings of a run."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from harness_samples import finding, good_trial, good_window
 
 from tandem.load.rows import times
 from tandem.record.run import Summary, Times, Trial, Verdict
-from tandem.statistics.analyse import (
+from tandem.analysis.analyse import (
     nothing,
     pool,
     response_spread,
@@ -16,7 +16,7 @@ from tandem.statistics.analyse import (
     summarise,
     t_interval,
 )
-from tandem.statistics.histogram import encode
+from tandem.analysis.histogram import encode
 
 INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
 """Student's t, two-sided 95 %, by the number of values: from a printed table."""

@@ -1,4 +1,4 @@
-"""tandem.statistics.histogram: the library's own bins, and percentiles within three digits of the raw ones."""
+"""tandem.analysis.histogram: the library's own bins, and percentiles within three digits of the raw ones."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.load.rows import times
-from tandem.statistics.histogram import HIGHEST_US, LOWEST_US, encode, merge
+from tandem.analysis.histogram import HIGHEST_US, LOWEST_US, encode, merge
 
 PARTS = st.lists(st.lists(st.floats(1e-6, 60), min_size=1, max_size=40), min_size=1, max_size=4)
 

@@ -1,4 +1,4 @@
-"""tandem.statistics.disturbed: seconds with steal are cut by a rule that is fixed beforehand."""
+"""tandem.analysis.disturbed: seconds with steal are cut by a rule that is fixed beforehand."""
 
 import math
 import random
@@ -9,7 +9,7 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.statistics.disturbed import STEAL_LIMIT, Cut, cut
+from tandem.analysis.disturbed import STEAL_LIMIT, Cut, cut
 
 SECOND = st.tuples(st.integers(0, 10_000), st.floats(0, 4), st.floats(0, 0.2))
 WINDOWS = st.lists(SECOND, min_size=1, max_size=40)

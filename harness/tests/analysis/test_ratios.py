@@ -1,4 +1,4 @@
-"""tandem.statistics.ratios: paired comparison on log ratios, and what is said about it."""
+"""tandem.analysis.ratios: paired comparison on log ratios, and what is said about it."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tandem.statistics.ratios import (
+from tandem.analysis.ratios import (
     Ratio,
     compare,
     compare_many,

@@ -1,4 +1,4 @@
-"""tandem.statistics.schedule: randomised complete blocks."""
+"""tandem.analysis.schedule: randomised complete blocks."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tandem.statistics.schedule import schedule
+from tandem.analysis.schedule import schedule
 
 RUNS = st.lists(st.text("abcdef-", min_size=1, max_size=8), min_size=1, max_size=6, unique=True)
 SEEDS = st.integers(0, 2**31 - 1)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 from tandem.record.run import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
-from tandem.statistics.histogram import merge
-from tandem.statistics.host_speed import host_speed
+from tandem.analysis.histogram import merge
+from tandem.analysis.host_speed import host_speed
 
 CONFIDENCE = 0.95
 TIMES_APART = 2.0

@@ -1,4 +1,4 @@
-"""tandem.statistics.schedule.alternation: blocks of windows that take turns, the reference twice."""
+"""tandem.analysis.schedule.alternation: blocks of windows that take turns, the reference twice."""
 
 import pytest
 from harness_samples import PROPERTY
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.errors import UsageError
-from tandem.statistics.schedule import Entrant, alternation
+from tandem.analysis.schedule import Entrant, alternation
 
 NAMES = st.lists(st.text("abcdef-", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
 COUNTS = st.integers(1, 9)

@@ -1,12 +1,12 @@
-"""tandem.statistics.host_speed: what the laboratory's own programs cost per request, from start to start."""
+"""tandem.analysis.host_speed: what the laboratory's own programs cost per request, from start to start."""
 
 import pytest
 from harness_samples import good_trial, good_window
 
 from tandem.record.run import Role, Verdict, Window
-from tandem.statistics.analyse import run_warnings, summarise
-from tandem.statistics.histogram import merge
-from tandem.statistics.host_speed import cost_us_per_request, host_speed
+from tandem.analysis.analyse import run_warnings, summarise
+from tandem.analysis.histogram import merge
+from tandem.analysis.host_speed import cost_us_per_request, host_speed
 
 
 def window(
