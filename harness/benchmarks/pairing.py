@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.compare.comparison import Block, second
-from tandem.record.run import Verdict, Window
-from tandem.record.store import Campaign, read_runs
+from tandem.record.window import Verdict, Window
+from tandem.old.store import Campaign, read_runs
 from tandem.analysis.disturbed import cut
 from tandem.analysis.ratios import detectable_ratio
 

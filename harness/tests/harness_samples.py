@@ -8,23 +8,9 @@ from hypothesis import settings
 
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
-from tandem.record.run import (
-    Environment,
-    Finding,
-    Hiccup,
-    Host,
-    Pooler,
-    Proxy,
-    ResponseTime,
-    Role,
-    Run,
-    Statement,
-    Summary,
-    Times,
-    Trial,
-    Verdict,
-    Window,
-)
+from tandem.old.run import Environment, ResponseTime, Run, Summary, Trial
+from tandem.record.host import Hiccup, Host
+from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""

@@ -13,7 +13,7 @@ from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
 from tandem.probes.pgbouncer import PoolerCounters
 from tandem.probes.sampler import Sample, Series
-from tandem.record.run import Statement
+from tandem.record.window import Statement
 
 BEGAN_S = 1_000_000.0
 DURATION_S, RATE = 10.0, 100

@@ -6,7 +6,7 @@ The rule looks at the steal alone and its limit is fixed beforehand, so it canno
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tandem.record.run import Number, Part
+from tandem.record.part import Number, Part
 
 STEAL_LIMIT = 0.02
 """Share of the capacity of all CPUs within one second."""

@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
 from tandem.load.rows import PERCENTILES, SAMPLES_BEYOND, Floats
-from tandem.record.run import Times
+from tandem.record.window import Times
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 60_000_000, 3
 MAGNITUDE = 11

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from tandem.record.run import Number, Part
+from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]

@@ -10,9 +10,9 @@ from tandem.capacity.probe import Probe
 from tandem.capacity.record import Behaviour, Capacity
 from tandem.capacity.search import Slo
 from tandem.errors import TandemError, UsageError
-from tandem.lab.session import folder_for
-from tandem.record.run import Part
-from tandem.record.store import write_atomically
+from tandem.old.session import folder_for
+from tandem.old.store import write_atomically
+from tandem.record.part import Part
 
 REQUEST, PROGRESS, RESULT = "request.json", "progress.json", "capacity.json"
 

@@ -9,11 +9,11 @@ from tandem.capacity.record import Behaviour, Recovery
 from tandem.capacity.search import window_s
 from tandem.capacity.seconds import Responses, growth, per_second, recovered_at, responses
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.session import Session
 from tandem.load.generator import read_report
 from tandem.load.rows import read_rows
-from tandem.record.run import Verdict, Window
+from tandem.old.lab import BenchLab
+from tandem.old.session import Session
+from tandem.record.window import Verdict, Window
 
 SHARES, OVERLOADS = (0.5, 0.75, 0.9), (1.1, 1.5)
 """Of the capacity."""

@@ -6,7 +6,8 @@ from tandem.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Slo
 from tandem.capacity.seconds import Growth
 from tandem.errors import TandemError
 from tandem.judge.judge import LATENESS_GAP_VOID_MS
-from tandem.record.run import Finding, Number, Part, Times, Window
+from tandem.record.part import Number, Part
+from tandem.record.window import Finding, Times, Window
 
 WRONG = ("wrong-body", "not-stored", "idle-lost", "unclean-stop")
 """Findings that no load excuses."""

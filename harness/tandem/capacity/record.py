@@ -8,9 +8,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.ceilings import reaches_ceiling
 from tandem.capacity.probe import Probe, State
 from tandem.capacity.search import Slo
-from tandem.record.run import Environment, Finding, Number, Part, Times, Verdict, reaches_ceiling
+from tandem.old.run import Environment
+from tandem.record.part import Number, Part
+from tandem.record.window import Finding, Times, Verdict
 from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tandem.errors import TandemError, UsageError
 from tandem.load.rows import SAMPLES_BEYOND
-from tandem.record.run import Number, Part
+from tandem.record.part import Number, Part
 
 STEP = 1.5
 WIDTH = 0.05

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import stats
 
 from tandem.load.rows import Floats, Rows, open_loop
-from tandem.record.run import Number, Part, Window
+from tandem.record.part import Number, Part
+from tandem.record.window import Window
 
 LEAST_SECONDS = 4
 GROWTH_MS_PER_S = 5.0

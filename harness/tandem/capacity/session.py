@@ -16,9 +16,10 @@ from tandem.capacity.steps import ConfirmationSteps, SearchSteps, confirmation_o
 from tandem.catalog.catalog import Plan
 from tandem.ceiling.around import ceilings_of, look_s
 from tandem.errors import TandemError
-from tandem.lab.prepare import Prepared
-from tandem.lab.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S
-from tandem.record.run import Environment, Verdict
+from tandem.old.prepare import Prepared
+from tandem.old.run import Environment
+from tandem.old.session import BEFORE_AGAIN_S, VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S
+from tandem.record.window import Verdict
 
 RECOVER_S = 2.0
 """Between a probe that failed and the next window."""

@@ -12,13 +12,13 @@ from tandem.catalog.golden import Exact, read_answers
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.ceiling.ceiling import DATABASE, MEANINGS, NULL, PROXY
 from tandem.errors import TandemError
-from tandem.lab import pgbench
-from tandem.lab.cell import Cell
-from tandem.lab.fresh import accepted, fresh_start
-from tandem.lab.prepare import Prepared, build
-from tandem.lab.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session
 from tandem.load.client import session_key
-from tandem.record.store import write_atomically
+from tandem.old import pgbench
+from tandem.old.cell import Cell
+from tandem.old.fresh import accepted, fresh_start
+from tandem.old.prepare import Prepared, build
+from tandem.old.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session
+from tandem.old.store import write_atomically
 
 NULL_IMPLEMENTATION = "rust-hyper"
 PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")

@@ -11,10 +11,10 @@ from tandem.catalog.scenario import Scenario
 from tandem.ceiling.around import Around
 from tandem.ceiling.ceiling import MEANINGS, Ceilings, Rounds
 from tandem.errors import TandemError, UsageError
-from tandem.lab.fresh import accepted
-from tandem.lab.prepare import Conditions, Prepared
-from tandem.lab.session import Session, folder_for
-from tandem.record.store import write_atomically
+from tandem.old.fresh import accepted
+from tandem.old.prepare import Conditions, Prepared
+from tandem.old.session import Session, folder_for
+from tandem.old.store import write_atomically
 
 EQUAL_LOAD = 0.5
 """The equal offered load is this share of the slowest implementation's goodput."""

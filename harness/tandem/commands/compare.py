@@ -26,10 +26,10 @@ from tandem.commands.options import (
 from tandem.compare import report as comparison_report
 from tandem.compare.session import ComparisonSession, estimate_s, pairing_of
 from tandem.lab.live import Lines, make_view
-from tandem.lab.prepare import refuse_or_clean_up
-from tandem.lab.session import lasts
-from tandem.record.run import Verdict
-from tandem.record.store import Request, Store
+from tandem.old.prepare import refuse_or_clean_up
+from tandem.old.session import lasts
+from tandem.old.store import Request, Store
+from tandem.record.window import Verdict
 
 
 @app.command(name="compare")

@@ -20,7 +20,7 @@ from tandem.commands.options import (
 from tandem.crosscheck import crosscheck
 from tandem.crosscheck.session import CrossCheckSession
 from tandem.lab.live import Lines, make_view
-from tandem.lab.prepare import DEFAULT_TOPOLOGY
+from tandem.old.prepare import DEFAULT_TOPOLOGY
 
 
 @app.command(name="crosscheck")

@@ -8,7 +8,7 @@ import typer
 from tandem.catalog.catalog import Catalog
 from tandem.commands import checks
 from tandem.commands.options import ROOT, app
-from tandem.record.run import Run
+from tandem.old.run import Run
 
 
 @app.command()

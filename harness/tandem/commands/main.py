@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -16,22 +15,15 @@ import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
-from tandem.campaign.campaign import Bench, estimate_s
-from tandem.campaign.report import report
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling import ceiling
 from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, replay, reproduce, search, selftest, serve
-from tandem.commands import report as report_again
+from tandem.commands import compare, crosscheck, develop, report, reproduce, search, selftest, serve
 from tandem.commands.options import (
     RESULTS,
     ROOT,
     ChosenPlacement,
-    ChosenTopology,
-    DbRtt,
-    Implementations,
     Json,
-    Knobs,
     ScenarioName,
     Seed,
     app,
@@ -44,69 +36,10 @@ from tandem.commands.options import (
 from tandem.errors import TandemError
 from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
-from tandem.lab.prepare import DEFAULT_TOPOLOGY
-from tandem.lab.session import lasts
-from tandem.record.run import Verdict
-from tandem.record.store import Request
-from tandem.selftest.result import line
+from tandem.old.prepare import DEFAULT_TOPOLOGY
+from tandem.studies.bench import command as bench
 
 INTERRUPTED = 130
-
-
-@app.command()
-def bench(
-    implementations: Implementations,
-    plan: Annotated[
-        str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")
-    ] = "quick",
-    scenario: ScenarioName = "recipes",
-    topology: ChosenTopology = None,
-    placement: ChosenPlacement = None,
-    seed: Seed = None,
-    knob: Knobs = None,
-    db_rtt: DbRtt = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the newest unfinished campaign like this one.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
-    catalog = Catalog(ROOT)
-    under = conditions(catalog, scenario, topology, placement, plan, knob, db_rtt)
-    chosen = under.plan
-    request = Request(
-        implementations=list(dict.fromkeys(implementations)),
-        scenario=scenario,
-        topology=under.topology,
-        placement=under.placement,
-        plan=plan,
-        seed=seed_or_new(seed),
-        knobs=under.knobs,
-        db_rtt_ms=under.db_rtt_ms,
-    )
-    for name in implementations:
-        catalog.implementation(name)
-    view = Lines(err) if as_json else make_view(err)
-    seconds = estimate_s(chosen, len(request.implementations))
-    view.note(
-        f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(seconds)} after the builds"
-    )
-    if unfit := chosen.unfit(os.cpu_count() or 1):
-        view.note(unfit)
-    try:
-        store, runs = Bench(catalog, RESULTS, view).run(request, resume)
-    finally:
-        view.close()
-    if as_json:
-        records = [run.model_dump(mode="json") for run in runs]
-        print(json.dumps(records[0] if len(records) == 1 else records, indent=1))
-    else:
-        out.print(report(runs, line(RESULTS, ROOT, datetime.now(UTC))))
-        for run in runs:
-            path = store.run_folder(run.run) / "run.json"
-            print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
-    if any(run.verdict is not Verdict.OK for run in runs):
-        raise typer.Exit(1)
 
 
 @app.command(name="ceiling")
@@ -223,7 +156,7 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (compare, search, crosscheck, replay, report_again, reproduce, selftest, serve, develop)
+COMMANDS = (bench, report, compare, search, crosscheck, reproduce, selftest, serve, develop)
 """Imported for the commands that they add."""
 
 

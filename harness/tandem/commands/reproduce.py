@@ -12,8 +12,8 @@ from tandem.catalog.catalog import Catalog
 from tandem.commands.options import RESULTS, ROOT, Json, Seed, app, err, out, print_result, seed_or_new
 from tandem.errors import UsageError, unknown
 from tandem.lab.live import Lines, make_view
-from tandem.lab.session import lasts
-from tandem.record.run import Verdict
+from tandem.old.session import lasts
+from tandem.record.window import Verdict
 from tandem.reproduce import report
 from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all

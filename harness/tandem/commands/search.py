@@ -27,8 +27,8 @@ from tandem.commands.options import (
     seed_or_new,
 )
 from tandem.lab.live import Lines, View, make_view
-from tandem.lab.session import lasts
-from tandem.record.run import Verdict
+from tandem.old.session import lasts
+from tandem.record.window import Verdict
 from tandem.sweep import report as sweep_report
 from tandem.sweep import session as sweep_session
 from tandem.sweep import sweep

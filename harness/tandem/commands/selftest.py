@@ -8,7 +8,8 @@ import typer
 from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
 from tandem.errors import UsageError
 from tandem.lab.live import Lines, make_view
-from tandem.selftest import progress, result, session, table
+from tandem.record import selftest as result
+from tandem.selftest import progress, session, table
 
 
 @app.command()

@@ -9,9 +9,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from tandem.record.run import CENSORED_SHARE, Environment, Number, Part, Verdict, Window, share_of_ceiling
 from tandem.analysis import ratios
+from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
 from tandem.analysis.ratios import Ratio, Word
+from tandem.old.run import Environment
+from tandem.record.part import Number, Part
+from tandem.record.window import Verdict, Window
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import psycopg
 from tandem.errors import TandemError
 from tandem.judge import judge
 from tandem.judge.judge import Expectation
-from tandem.lab.lab import BenchLab
-from tandem.lab.observe import Observed
+from tandem.old.lab import BenchLab
+from tandem.old.observe import Observed
 from tandem.probes.sampler import Sample, Series
-from tandem.record.run import Finding, Verdict, Window
+from tandem.record.window import Finding, Verdict, Window
 
 APP, DIRECT = "app", "app:8080"
 SHARE = 0.6

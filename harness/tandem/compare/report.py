@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.compare.comparison import Compared, Comparison, Entry, second
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.wording import BOTTLENECKS, ceilings, number, time_spent
 
 COLUMNS = {

@@ -11,8 +11,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record.run import Number, Part, Verdict, Window
 from tandem.analysis.analyse import t_interval
+from tandem.record.part import Number, Part
+from tandem.record.window import Verdict, Window
 from tandem.wording import number, time_spent
 
 LEAST_PAIRS = 3

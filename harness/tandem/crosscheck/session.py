@@ -5,13 +5,13 @@ from pathlib import Path
 
 from tandem.crosscheck.crosscheck import CrossCheck, Pair, compare_all, conclude, disturbances
 from tandem.errors import TandemError
-from tandem.lab.fresh import accepted
-from tandem.lab.lab import BenchLab
-from tandem.lab.session import Session, folder_for
 from tandem.load.generator import OHA, Generator, check_version
 from tandem.load.vegeta import VEGETA
-from tandem.record.run import Verdict, Window
-from tandem.record.store import write_atomically
+from tandem.old.fresh import accepted
+from tandem.old.lab import BenchLab
+from tandem.old.session import Session, folder_for
+from tandem.old.store import write_atomically
+from tandem.record.window import Verdict, Window
 
 RATE_SHARE = 0.5
 """The rate is this share of the goodput of a short closed window, unless it is given."""

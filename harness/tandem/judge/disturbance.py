@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tandem.record.run import Finding, Hiccup, Host
+from tandem.record.host import Hiccup, Host
+from tandem.record.window import Finding
 
 if TYPE_CHECKING:  # its module starts processes
     from tandem.probes.hiccup import Oversleep

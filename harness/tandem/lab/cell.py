@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tandem.catalog.catalog import Implementation, Plan
+from tandem.catalog.catalog import Implementation
 from tandem.catalog.golden import Answers
 from tandem.catalog.scenario import Scenario
 from tandem.judge.judge import Expectation
@@ -14,7 +14,6 @@ class Cell:
 
     implementation: Implementation
     scenario: Scenario
-    plan: Plan
     workers: int
     db_pool_usable: int | None
     load_address: str

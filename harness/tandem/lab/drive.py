@@ -1,15 +1,37 @@
-"""Runs the load generator in its container and brings its files home."""
+"""Runs a load generator in its container and brings its files home."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from tandem.errors import TandemError
 from tandem.lab.stack import Stack
-from tandem.load import generator
 from tandem.load.client import BODY_FILE
+from tandem.load.generator import FOLDER, Generator, Load
+
+# The generator's own lines stand between two stamps; its exit status is passed on.
+_SCRIPT = 'date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
 
 
-def send(
-    stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator, body: bytes | None
-) -> None:
+@dataclass(frozen=True)
+class Ran:
+    """A load that has run. Times: time.time()."""
+
+    began_s: float
+    ended_s: float
+    text: str
+    """What the generator printed."""
+
+
+def split(said: str) -> Ran:
+    """When the load began, what the generator printed, when it ended. Raises TandemError if a stamp is missing."""
+    lines = said.strip("\n").split("\n")
+    try:
+        return Ran(float(lines[0]), float(lines[-1]), "\n".join(lines[1:-1]) + "\n")
+    except (ValueError, IndexError):
+        raise TandemError(f"the load generator's output has no stamps:\n{said[-500:]}") from None
+
+
+def send(stack: Stack, folder: Path, name: str, load: Load, by: Generator, body: bytes | None) -> None:
     """Gives the generator's container what a load reads. name: of its files. Raises TandemError."""
     if body is not None:
         (folder / "body").write_bytes(body)
@@ -17,15 +39,15 @@ def send(
     for suffix, text in by.inputs(load, name).items():
         file = folder / f"{name}.{suffix}"
         file.write_text(text)
-        stack.copy_in("loadgen", file, f"{generator.FOLDER}/{file.name}")
+        stack.copy_in("loadgen", file, f"{FOLDER}/{file.name}")
 
 
-def run_load(stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator) -> float:
-    """Runs a load to its end, after `send`; returns when it began (time.time()). name: of the files that it leaves in
-    `folder`, one for each load that runs at the same time. Raises TandemError."""
+def run_load(stack: Stack, folder: Path, name: str, load: Load, by: Generator) -> Ran:
+    """Runs a load to its end, after `send`. name: of the files that it leaves in `folder`, one for each load that runs
+    at the same time. Raises TandemError."""
     left = [f"{name}.{suffix}" for suffix in by.suffixes]
-    script = f'cd {generator.FOLDER} && rm -f {" ".join(left)}; date +%s.%N; exec "$@"'
-    said = stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)])
+    script = f"cd {FOLDER} && rm -f {' '.join(left)}; {_SCRIPT}"
+    ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)]))
     for file_name in left:
-        stack.copy_out("loadgen", f"{generator.FOLDER}/{file_name}", folder / file_name)
-    return float(said.split()[0])
+        stack.copy_out("loadgen", f"{FOLDER}/{file_name}", folder / file_name)
+    return ran

@@ -12,9 +12,9 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
 from tandem.load.client import WITHOUT_LOAD
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
 
 
 class Outcome(StrEnum):

@@ -1,6 +1,7 @@
 """pgbench with a scenario's own statements: what the database and PgBouncer could do for an application that costs nothing."""
 
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from python_on_whales import DockerException
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
+from tandem.judge.judge import host_findings, verdict
+from tandem.lab.prepare import Prepared
 from tandem.lab.stack import LABEL, Stack, to_its_end
+from tandem.load.client import session_key
+from tandem.probes.host import read_cpu
+from tandem.record.host import Host
+from tandem.record.trial import WindowRecord, WindowSpec
+from tandem.record.window import Times, Verdict, Window
 
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
@@ -93,3 +101,66 @@ def run(
     except DockerException as error:
         raise TandemError(f"pgbench failed:\n{(error.stderr or str(error))[-1500:]}") from None
     return parse(str(said))
+
+
+def of_application(prepared: Prepared, seconds: int, folder: Path) -> Result:
+    """pgbench in the application's place: its connections, its CPUs, its scenario. folder: for the script.
+
+    Raises TandemError if one transaction fails.
+    """
+    scenario = prepared.cell.scenario
+    assert scenario.session_user is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    clients = int(prepared.settings["DB_POOL_MAX"])
+    cpuset = prepared.stack.variables.get("APP_CPUSET", "")
+    file = folder / "script.sql"
+    done = run(prepared.stack, scenario, session_key(scenario.session_user), clients, cpuset, seconds, file)
+    if done.failed:
+        raise TandemError(f"{done.failed} transactions of pgbench failed")
+    return done
+
+
+def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
+    """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
+    before, began_s = read_cpu(), time.time()
+    done = of_application(prepared, spec.seconds, folder)
+    during = read_cpu().since(before)
+    transactions = round(done.transactions_per_s * spec.seconds)
+    made = Window(
+        load="closed",
+        duration_s=spec.seconds,
+        connections=int(prepared.settings["DB_POOL_MAX"]),
+        offered_rps=None,
+        measured_s=spec.seconds,
+        requests=transactions,
+        good=transactions,
+        failed={},
+        goodput_rps=done.transactions_per_s,
+        little=None,
+        service_time_ms=Times(samples=0),
+        response_time_ms=None,
+        lateness_ms=None,
+        scheduled=None,
+        unsent=None,
+        app_cpu_us_per_request=None,
+        app_memory_peak_bytes=None,
+        roles={},
+        statements={},
+        proxy=None,
+        pooler=None,
+        host=Host(
+            steal_share=during.steal_s / during.total_s,
+            foreign_cpu_share=None,
+            softirq_share=during.softirq_s / during.total_s,
+            harness_cpu_cores=None,
+        ),
+        probes=0,
+        probe_failures=[],
+        bottleneck="unknown",
+        evidence=[],
+        findings=[],
+        verdict=Verdict.OK,
+    )
+    made.findings = host_findings(made)
+    made.verdict = verdict(made.findings)
+    return WindowRecord(spec=spec, windows={spec.variants[0]: made}, began_s={spec.variants[0]: began_s})

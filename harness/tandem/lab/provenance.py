@@ -7,13 +7,12 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
-from tandem.lab.lab import ADMIN_PASSWORD
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load.generator import check_version
 from tandem.probes.host import describe, mitigations
 from tandem.probes.pgbouncer import PgBouncer
-from tandem.probes.postgres import Postgres
-from tandem.record.run import Environment
+from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
+from tandem.record.result import Environment
 
 TANDEM_VERSION = "0.1.0"
 HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
@@ -90,7 +89,7 @@ def _toxiproxy(stack: Stack) -> str:
     return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
 
 
-def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
+def environment(root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str]) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     changes = git(root, "status", "--porcelain")
     return Environment(
@@ -108,7 +107,7 @@ def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[st
             "psrecord": version("psrecord"),
             **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
-        knobs=knobs,
+        settings=settings,
         variables=stack.variables,
         hashes=hashes(root),
         configuration=configuration(stack),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tandem.errors import TandemError
-from tandem.record.run import Times
+from tandem.record.window import Times
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from tandem.catalog.catalog import Plan
 from tandem.judge import judge
-from tandem.lab.cell import Cell
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import TOLD_FROM_S, Conditions, Prepared, refuse_or_clean_up
 from tandem.lab.programs import identity, keep
-from tandem.lab.session import Session
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
-from tandem.record.run import Finding, Verdict, Window
+from tandem.old.cell import Cell
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import TOLD_FROM_S, Conditions, Prepared, refuse_or_clean_up
+from tandem.old.session import Session
+from tandem.record.window import Finding, Verdict, Window
 from tandem.reproduce.experiment import Experiment, ExperimentPlan
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench

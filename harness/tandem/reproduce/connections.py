@@ -10,13 +10,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import Prepared
 from tandem.lab.waiting import settle
 from tandem.load.idle import IdleConnections
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Prepared
+from tandem.old.store import file_name
 from tandem.probes.cgroup import Cgroup
-from tandem.record.run import Finding, Verdict, Window
-from tandem.record.store import file_name
+from tandem.record.window import Finding, Verdict, Window
 from tandem.reproduce import plots
 from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, opening_s, started
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run

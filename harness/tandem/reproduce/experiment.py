@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
-from tandem.record.store import file_name
+from tandem.old.store import file_name
 from tandem.reproduce.figures import FIGURES
 
 Kind = Literal["http", "tools", "connections", "files"]

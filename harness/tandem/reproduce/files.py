@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.lab.prepare import refuse_or_clean_up
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import TANDEM_VERSION, git, hashes
 from tandem.lab.stack import engine_versions
+from tandem.old.prepare import refuse_or_clean_up
+from tandem.old.run import Environment
+from tandem.old.store import file_name, give
 from tandem.probes.host import describe, read_cpu
-from tandem.record.run import Environment, Verdict
-from tandem.record.store import file_name, give
+from tandem.record.window import Verdict
 from tandem.reproduce import files_result
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.files_container import IMAGE, FilesContainer

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tandem.errors import TandemError
 from tandem.judge.judge import STEAL_VOID, STEAL_WARN
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.files_spec import Case, FilesRun
 from tandem.reproduce.result import Start
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import Prepared
-from tandem.lab.session import Session
 from tandem.load.client import BEFORE_LOAD
 from tandem.load.rows import Rows, read_rows
-from tandem.record.run import Environment, Verdict, Window
-from tandem.record.store import file_name, write_atomically
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Prepared
+from tandem.old.run import Environment
+from tandem.old.session import Session
+from tandem.old.store import file_name, write_atomically
+from tandem.record.window import Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.http_figures import figures, oha_text, peaks, service_times
 from tandem.reproduce.http_run import alone_s, trips_ceiling, trips_implied

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tandem.load.rows import SAMPLES_BEYOND, Floats, Rows, right_answers, steady
-from tandem.record.run import Window
+from tandem.record.window import Window
 
 QUANTILES = {"p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 BINS, BAR = 11, 32

@@ -8,7 +8,7 @@ from tandem.catalog.catalog import Catalog, Implementation, Plan
 from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
-from tandem.lab.prepare import Conditions
+from tandem.old.prepare import Conditions
 from tandem.reproduce.experiment import Experiment, PlanName, Row, parse_run
 from tandem.reproduce.http_run import (
     HttpRun,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import View
-from tandem.lab.session import folder_for
-from tandem.record.run import Verdict
-from tandem.record.store import write_atomically
+from tandem.old.session import folder_for
+from tandem.old.store import write_atomically
+from tandem.record.window import Verdict
 from tandem.reproduce.experiment import Experiment
 from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Asked, Reproduction, Start, Step, start_file

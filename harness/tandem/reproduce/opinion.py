@@ -7,7 +7,7 @@ tool's own errors, and the connections that the kernel saw.
 
 from tandem.judge.judge import COMPLETE_LEAST, host_findings
 from tandem.load.tool_result import ToolResult
-from tandem.record.run import Finding, Window
+from tandem.record.window import Finding, Window
 
 OVERRUN = 1.3
 """wrk begins its time before its connections are open, and prints it late where that took long."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tandem.record.store import write_atomically
+from tandem.old.store import write_atomically
 from tandem.reproduce.figures import FIGURES
 
 PLOTTED = ("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "anonymous_memory_mib", "cpu_percent")

@@ -7,7 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record.run import Environment
+from tandem.old.run import Environment
 from tandem.reproduce.claims import ClaimResult
 from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Mean, Reproduction, RowResult

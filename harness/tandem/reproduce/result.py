@@ -9,12 +9,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from tandem.record.run import Environment, Number, Part, Verdict
-from tandem.record.store import file_name
-from tandem.reproduce.claims import ClaimResult, implied, ratio, size, verdict
-from tandem.reproduce.experiment import Claim, Experiment, ExperimentPlan, Kind, PlanName, published_ratio
 from tandem.analysis.analyse import t_interval
 from tandem.analysis.schedule import schedule
+from tandem.old.run import Environment
+from tandem.old.store import file_name
+from tandem.record.part import Number, Part
+from tandem.record.window import Verdict
+from tandem.reproduce.claims import ClaimResult, implied, ratio, size, verdict
+from tandem.reproduce.experiment import Claim, Experiment, ExperimentPlan, Kind, PlanName, published_ratio
 
 
 class Asked(Part):

@@ -1,7 +1,7 @@
 """Names what limited a load of many connections: generator, application, or something between. Pure."""
 
 from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck
-from tandem.record.run import Role, Window
+from tandem.record.window import Role, Window
 
 GENERATOR, GENERATOR_THREAD, APP_CPU = "generator", "generator-thread", "app-cpu"
 LATENCY = "latency-bound"

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tandem.errors import UsageError
 from tandem.load import wrk
 from tandem.load.tool_result import ToolResult
-from tandem.record.run import Finding, Window
+from tandem.record.window import Finding, Window
 from tandem.reproduce import opinion
 from tandem.reproduce.benches import started
 from tandem.reproduce.experiment import ExperimentPlan

@@ -9,17 +9,17 @@ import numpy as np
 
 from tandem.errors import TandemError
 from tandem.judge.measure import Conditions, Measured, window
-from tandem.lab.cell import Cell
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import settle
 from tandem.load.client import Client
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
+from tandem.old.cell import Cell
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.host import TICKS_PER_S
 from tandem.probes.sampler import Prober, Sample, Sampler
 from tandem.probes.watch import Watch
-from tandem.record.run import Window
+from tandem.record.window import Window
 from tandem.reproduce.witness import Seen, Witness
 
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")

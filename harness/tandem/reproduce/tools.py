@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.errors import TandemError, UsageError
-from tandem.lab.cell import Cell
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import Prepared
 from tandem.load import drill, wrk
 from tandem.load.generator import FOLDER, TIMEOUT_S
-from tandem.record.store import file_name
+from tandem.old.cell import Cell
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Prepared
+from tandem.old.store import file_name
 from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, started, variant
 from tandem.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
 from tandem.reproduce.kinds import Bench

@@ -5,7 +5,7 @@ from threading import Thread
 
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"

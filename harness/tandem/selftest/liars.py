@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from tandem.errors import TandemError
-from tandem.record.run import Verdict
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
+from tandem.record.window import Verdict
 from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
 
 GROUP = "liars"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from types import ModuleType
 
+from tandem.record.outcome import Outcome
 from tandem.selftest import (
     attribution,
     capacity,
@@ -15,7 +16,6 @@ from tandem.selftest import (
     timing,
 )
 from tandem.selftest import units as units_
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Stage
 
 OnStage = Callable[[Stage], list[Outcome]]

@@ -15,8 +15,8 @@ from python_on_whales import Container, DockerClient
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.host import TICKS_PER_S
 from tandem.probes.sampler import Sampler, Series
+from tandem.record.outcome import Outcome
 from tandem.selftest import burner
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, Stage, require
 
 GROUP = "sampler"

@@ -11,10 +11,10 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, unknown
 from tandem.lab.live import View
 from tandem.lab.provenance import git
+from tandem.record.outcome import Outcome
+from tandem.record.selftest import Kind, Selftest, good, harness_source
 from tandem.selftest import progress, registry
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.progress import Progress
-from tandem.selftest.result import Kind, Selftest, good, harness_source
 from tandem.selftest.stage import Stage, oha_version
 
 

@@ -14,9 +14,13 @@ import numpy as np
 from tandem.catalog.catalog import Catalog, Plan
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
 from tandem.lab.live import View
-from tandem.lab.prepare import (
+from tandem.lab.readiness import await_services
+from tandem.lab.stack import Stack
+from tandem.load.generator import Report, read_report
+from tandem.load.rows import Floats, Rows, open_loop, read_rows
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import (
     DEFAULT_TOPOLOGY,
     SHARED,
     Conditions,
@@ -25,11 +29,7 @@ from tandem.lab.prepare import (
     refuse_or_clean_up,
     start,
 )
-from tandem.lab.readiness import await_services
-from tandem.lab.stack import Stack
-from tandem.load.generator import Report, read_report
-from tandem.load.rows import Floats, Rows, open_loop, read_rows
-from tandem.record.run import Verdict, Window
+from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
 FAST = "rust-async"

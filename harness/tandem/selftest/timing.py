@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from tandem.load.rows import Floats
-from tandem.record.run import Verdict
+from tandem.record.outcome import Outcome
+from tandem.record.window import Verdict
 from tandem.selftest.models import Pause, paced
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import HONEST, Running, Seen, Stage, require
 
 GROUP = "response times"

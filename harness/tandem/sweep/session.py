@@ -7,10 +7,11 @@ from tandem.catalog.catalog import Catalog, Plan
 from tandem.catalog.scenario import Scenario
 from tandem.ceiling.around import ceilings_of, look_s
 from tandem.errors import TandemError, UsageError
-from tandem.lab.prepare import Conditions, Prepared
-from tandem.lab.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session, folder_for
-from tandem.record.run import Environment, Verdict
-from tandem.record.store import write_atomically
+from tandem.old.prepare import Conditions, Prepared
+from tandem.old.run import Environment
+from tandem.old.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session, folder_for
+from tandem.old.store import write_atomically
+from tandem.record.window import Verdict
 from tandem.sweep.sweep import (
     KNOBS,
     WAIT_SCENARIO,

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import OptimizeWarning, curve_fit
 
 from tandem.load.rows import Floats
-from tandem.record.run import Number, Part
+from tandem.record.part import Number, Part
 
 LEAST_POINTS = 5
 R2_LEAST = 0.95

@@ -5,7 +5,8 @@ import pytest
 from harness_samples import finding, good_trial, good_window
 
 from tandem.load.rows import times
-from tandem.record.run import Summary, Times, Trial, Verdict
+from tandem.old.run import Summary, Trial
+from tandem.record.window import Times, Verdict
 from tandem.analysis.analyse import (
     nothing,
     pool,

@@ -16,8 +16,8 @@ from tandem.campaign.campaign import Bench
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.load.rows import read_rows
-from tandem.record.run import Finding, Verdict, Window
-from tandem.record.store import Campaign, Request, Store
+from tandem.record.window import Finding, Verdict, Window
+from tandem.old.store import Campaign, Request, Store
 
 RUN = "rust-async.recipes.full"
 REQUEST = Request(

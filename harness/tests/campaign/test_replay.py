@@ -14,8 +14,9 @@ from tandem.catalog.catalog import Catalog
 from tandem.commands import replay as cli_replay
 from tandem.commands.replay import _recorded, _request
 from tandem.errors import TandemError, UsageError
-from tandem.record.run import Environment, Run, Times, Trial, Verdict
-from tandem.record.store import Request
+from tandem.old.run import Environment, Run, Trial
+from tandem.record.window import Times, Verdict
+from tandem.old.store import Request
 
 
 def trials(*goodputs: float, cost: float = 900.0, verdict: Verdict = Verdict.OK) -> list[Trial]:

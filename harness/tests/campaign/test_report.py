@@ -9,7 +9,8 @@ from rich.console import Console
 
 from tandem.campaign.report import report
 from tandem.judge import bottleneck
-from tandem.record.run import Environment, Phase, Run, Summary, Verdict, Warning
+from tandem.old.run import Environment, Phase, Run, Summary, Warning
+from tandem.record.window import Verdict
 from tandem.wording import BOTTLENECKS, number, with_interval
 
 FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "50.0"]

@@ -17,10 +17,10 @@ from tandem.capacity.record import Capacity, report
 from tandem.capacity.search import parse_slo
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.lab.lab import BenchLab
+from tandem.old.lab import BenchLab
 from tandem.lab.live import Lines
-from tandem.lab.prepare import Prepared
-from tandem.record.run import Verdict
+from tandem.old.prepare import Prepared
+from tandem.record.window import Verdict
 
 VOID = [finding("void", "steal", "the hypervisor took 20 %")]
 ODD = {2: VOID, 12: VOID}

@@ -15,9 +15,9 @@ from tandem.capacity.record import Capacity, report
 from tandem.capacity.session import estimate_s
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import Prepared
-from tandem.record.run import Verdict
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Prepared
+from tandem.record.window import Verdict
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tandem.capacity.probe import State, judge, stalled_again
 from tandem.capacity.search import parse_slo
 from tandem.capacity.seconds import Growth, Responses, growth, per_second, recovered_at
 from tandem.errors import TandemError
-from tandem.record.run import Times
+from tandem.record.window import Times
 
 SLO = parse_slo("p99=50ms")
 STILL = Growth(slope_ms_per_s=0.1, first_third_ms=5, last_third_ms=5.4, growing=False)

@@ -12,8 +12,8 @@ from tandem.ceiling import around as around_module
 from tandem.ceiling.around import Around, ceilings_of, look_s
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
-from tandem.lab.prepare import Conditions
-from tandem.lab.session import Session
+from tandem.old.prepare import Conditions
+from tandem.old.session import Session
 
 CATALOG = Catalog(ROOT)
 

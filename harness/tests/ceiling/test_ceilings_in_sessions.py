@@ -17,11 +17,13 @@ from tandem.capacity import session as capacity_session
 from tandem.capacity.journal import RESULT
 from tandem.capacity.record import Capacity
 from tandem.catalog.catalog import Catalog
-from tandem.lab.lab import BenchLab
+from tandem.old.lab import BenchLab
 from tandem.lab.live import Lines
-from tandem.lab.prepare import Conditions, Prepared
-from tandem.lab.session import Session
-from tandem.record.run import Environment, Verdict, Window, reaches_ceiling
+from tandem.old.prepare import Conditions, Prepared
+from tandem.old.session import Session
+from tandem.analysis.ceilings import reaches_ceiling
+from tandem.old.run import Environment
+from tandem.record.window import Verdict, Window
 from tandem.sweep import report as sweep_report
 from tandem.sweep import session as sweep_session
 from tandem.sweep.session import SweepSession

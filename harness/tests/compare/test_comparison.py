@@ -8,7 +8,7 @@ from harness_samples import NOW, finding, good_window
 
 from tandem.compare import comparison
 from tandem.compare.comparison import METRICS, Block, Shot, second
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 
 GOODPUT = METRICS["goodput_rps"]
 

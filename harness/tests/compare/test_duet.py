@@ -7,10 +7,10 @@ from harness_samples import EXPECTED, STATEMENTS, good_window
 from harness_windows import series
 
 from tandem.compare.duet import of_one, rates, together
-from tandem.lab.observe import Observed
+from tandem.old.observe import Observed
 from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
-from tandem.record.run import Statement, Verdict, Window
+from tandem.record.window import Statement, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
 

@@ -9,7 +9,7 @@ from harness_commands import TANDEM, run, tandem
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.files import arguments
 from tandem.reproduce.files_container import IMAGE, FilesContainer
 from tandem.reproduce.files_result import read, starts

@@ -20,7 +20,7 @@ from tandem.crosscheck.crosscheck import (
     disturbances,
     report,
 )
-from tandem.record.run import Times, Verdict, Window
+from tandem.record.window import Times, Verdict, Window
 
 SHIFT_MS = 5.0
 SERVICE_P50 = FIGURES[1]

@@ -14,11 +14,12 @@ from harness_windows import conditions, measured
 from tandem.catalog.catalog import Catalog
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.measure import window
-from tandem.lab.observe import Observer
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.old.observe import Observer
+from tandem.old.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.record.run import Pooler, Run, Window
+from tandem.old.run import Run
+from tandem.record.window import Pooler, Window
 
 OWN = "for a connection of the application's own pool"
 INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"

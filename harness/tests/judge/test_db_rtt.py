@@ -13,9 +13,9 @@ from tandem.commands.options import parse_db_rtt
 from tandem.errors import UsageError
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import gates
-from tandem.lab.prepare import SHARED, Conditions, Prepared, shared
+from tandem.old.prepare import SHARED, Conditions, Prepared, shared
 from tandem.probes.round_trip import summary
-from tandem.record.run import DbRtt
+from tandem.record.window import DbRtt
 
 
 def under(real: Catalog, topology: str, db_rtt_ms: int | None) -> Conditions:

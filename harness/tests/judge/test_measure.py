@@ -26,7 +26,7 @@ from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.host import HostCpu
 from tandem.probes.sampler import Series
-from tandem.record.run import DbRtt, Verdict, Window
+from tandem.record.window import DbRtt, Verdict, Window
 
 
 @pytest.fixture

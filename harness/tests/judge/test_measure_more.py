@@ -14,7 +14,7 @@ from tandem.probes.hiccup import Oversleep
 from tandem.probes.host import Clocks, HostCpu
 from tandem.probes.sampler import Series
 from tandem.probes.watch import Watched
-from tandem.record.run import Window
+from tandem.record.window import Window
 from tandem.analysis.histogram import merge
 
 

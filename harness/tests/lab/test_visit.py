@@ -9,7 +9,8 @@ from harness_samples import finding, good_window
 from tandem.catalog.catalog import Plan
 from tandem.errors import TandemError
 from tandem.lab.visit import Visit
-from tandem.record.run import Finding, Trial, Verdict, Window
+from tandem.old.run import Trial
+from tandem.record.window import Finding, Verdict, Window
 
 PLAN = Plan(
     name="test",

@@ -1,4 +1,4 @@
-"""tandem.record.store: what is on disk survives kills, full disks and other people's folders."""
+"""tandem.old.store: what is on disk survives kills, full disks and other people's folders."""
 
 import errno
 import json
@@ -12,8 +12,8 @@ from harness_samples import good_run, good_trial
 
 from tandem.errors import TandemError, UsageError
 from tandem.record import store as store_
-from tandem.record.run import Run
-from tandem.record.store import Campaign, Request, Store, write_atomically
+from tandem.old.run import Run
+from tandem.old.store import Campaign, Request, Store, write_atomically
 
 REQUEST = Request(
     implementations=["rust-async"],

@@ -6,8 +6,8 @@ import pytest
 from harness_places import ROOT
 
 from tandem.campaign.report import markdown
-from tandem.record.run import Verdict
-from tandem.record.store import read_runs
+from tandem.record.window import Verdict
+from tandem.old.store import read_runs
 from tandem.analysis.host_speed import host_speed
 
 REFERENCE = ROOT / "results/reference"

@@ -6,7 +6,7 @@ from harness_places import ROOT
 
 from tandem.selftest import comparing, registry
 from tandem.selftest.progress import Progress
-from tandem.selftest.result import Selftest, good
+from tandem.record.selftest import Selftest, good
 
 FOLDER = ROOT / "results/reference-selftest"
 RECORD = Progress.model_validate_json((FOLDER / "selftest-progress.json").read_text())

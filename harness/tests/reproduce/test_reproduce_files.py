@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.errors import TandemError, UsageError
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.experiment import Experiment, PlanName, read
 from tandem.reproduce.files import FilesSession, arguments, facts
 from tandem.reproduce.files_result import disturbed, starts, versions

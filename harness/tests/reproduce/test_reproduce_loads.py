@@ -13,7 +13,7 @@ from tandem.errors import TandemError
 from tandem.lab.live import Lines
 from tandem.load import wrk
 from tandem.load.tool_result import SocketErrors, ToolResult
-from tandem.record.run import Verdict, Window
+from tandem.record.window import Verdict, Window
 from tandem.reproduce import connections, opinion, plots, tool_spec
 from tandem.reproduce.benches import Work, failed, loaded, started
 from tandem.reproduce.connections import ConnectionsSpec

@@ -12,7 +12,7 @@ from harness_samples import finding, good_window, make_rows
 
 from tandem.errors import TandemError
 from tandem.load.generator import Report
-from tandem.record.run import Window
+from tandem.record.window import Window
 from tandem.selftest import attribution, burner, comparing, liars, overhead, queueing, sampling, timing
 from tandem.selftest.stage import Seen, Served
 from tandem.wording import BOTTLENECKS

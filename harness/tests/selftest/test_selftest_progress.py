@@ -11,8 +11,8 @@ from rich.console import Console
 from tandem.errors import UsageError
 from tandem.lab.live import Lines
 from tandem.selftest import progress, registry, session
-from tandem.selftest.outcome import Outcome
-from tandem.selftest.result import Selftest
+from tandem.record.outcome import Outcome
+from tandem.record.selftest import Selftest
 
 
 class FakeStage:

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.statistics import bootstrap_coverage, checks, claims, noise
 from tandem.analysis.ratios import detectable_ratio
 

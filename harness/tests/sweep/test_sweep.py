@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.lab.prepare import Conditions
-from tandem.record.run import Verdict
+from tandem.old.prepare import Conditions
+from tandem.record.window import Verdict
 from tandem.sweep import session as sweep_session
 from tandem.sweep.report import report
 from tandem.sweep.sweep import (

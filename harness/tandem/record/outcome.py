@@ -1,6 +1,6 @@
 """What a check of the self-test found."""
 
-from tandem.record.run import Part
+from tandem.record.part import Part
 
 
 class Outcome(Part):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tandem.record.run import Warning, Window
+from tandem.record.window import Finding, Window
 
 SAME_WORK = ("proxy", "pgbouncer", "loadgen")
 """Programs of the laboratory: in each start of a run they do the same for a request."""
@@ -19,7 +19,7 @@ def cost_us_per_request(window: Window) -> float | None:
     return sum(used) / window.goodput_rps * 1e6 if used and window.goodput_rps > 0 else None
 
 
-def host_speed(closed: Sequence[Window]) -> Warning | None:
+def host_speed(closed: Sequence[Window]) -> Finding | None:
     """closed: the closed windows of one run's good starts, of one length and one load."""
     costs = [(cost, window) for window in closed if (cost := cost_us_per_request(window)) is not None]
     if len(costs) < 2 or len({frozenset(window.roles) for window in closed}) != 1:
@@ -35,4 +35,4 @@ def host_speed(closed: Sequence[Window]) -> Warning | None:
         f" request is the same in each, and cost {low:.0f} to {high:.0f} µs of CPU (goodput {cheap.goodput_rps:,.0f} and"
         f" {dear.goodput_rps:,.0f}/s). More starts narrow the interval; 'just compare' measures both sides on the same host in turn"
     )
-    return Warning(code="host-speed", text=text)
+    return Finding(code="host-speed", severity="warning", text=text)

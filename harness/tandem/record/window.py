@@ -1,22 +1,10 @@
-"""The record of a run: what `run.json` holds. Typed, versioned, exported as JSON Schema.
+"""One load window: what the generator, the probes and the checks say of it. Keys carry their unit; null: not measured."""
 
-Keys carry their unit. null means "not measured"; there are no sentinels.
-"""
-
-from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field
-
-from tandem.record.host import Hiccup as Hiccup
-from tandem.record.host import Host as Host
-from tandem.record.host import PerSecond as PerSecond
-from tandem.record.part import Number as Number
-from tandem.record.part import Part as Part
-
-SCHEMA_VERSION: Literal[2] = 2
-"""Version 1 lacked what has a default here; its records stay readable."""
+from tandem.record.host import Host, PerSecond
+from tandem.record.part import Number, Part
 
 
 class Verdict(StrEnum):
@@ -33,7 +21,7 @@ class Verdict(StrEnum):
 
 
 class Finding(Part):
-    """One thing that a gate noticed."""
+    """One thing that a check noticed."""
 
     code: str
     severity: Literal["invalid", "void", "warning"]
@@ -175,120 +163,3 @@ class Window(Part):
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict
-
-
-class Phase(Part):
-    name: str
-    duration_s: Number
-
-
-class Trial(Part):
-    """One fresh start."""
-
-    index: int
-    retry_of: int | None = None
-    started_at: datetime
-    verdict: Verdict
-    findings: list[Finding]
-    warm_up_s: Number | None = None
-    warm_up_requests: int | None = None
-    closed: Window | None = None
-    open: Window | None = None
-    phases: list[Phase] = Field(default_factory=list)
-    overhead_s: Number | None = None
-    """Duration of the visit without its warm-up and windows."""
-
-
-class ResponseTime(Part):
-    p50: Number | None
-    p90: Number | None
-    p99: Number | None
-    p999: Number | None
-
-
-class Summary(Part):
-    """The figures of the good trials; all null unless the verdict is ok."""
-
-    goodput_rps: Number | None = None
-    goodput_rps_interval: tuple[Number, Number] | None = None
-    """95 % Student t interval of the mean over fresh starts."""
-    response_time_ms: ResponseTime = ResponseTime(p50=None, p90=None, p99=None, p999=None)
-    response_time_samples: int = 0
-    offered_rps: Number | None = None
-    """The rate at which the response time was taken."""
-    app_cpu_us_per_request: Number | None = None
-    app_cpu_us_per_request_interval: tuple[Number, Number] | None = None
-    app_memory_peak_bytes: int | None = None
-    trials_ok: int = 0
-
-
-class Environment(Part):
-    """What is needed to know what was measured, and to do it again."""
-
-    tandem_version: str
-    git_commit: str | None
-    git_dirty: bool | None
-    host: dict[str, str | int | float | None]
-    images: dict[str, str]
-    """Role -> image id."""
-    versions: dict[str, str]
-    knobs: dict[str, str]
-    variables: dict[str, str]
-    """What compose/stack.yaml was given: topology, placement, knobs."""
-    hashes: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of every lock file, and of the contract as a whole."""
-    configuration: dict[str, str] = Field(default_factory=dict)
-    """Component -> its effective configuration, as text."""
-    selftest: str | None = None
-    """What the harness's self-test said of the harness that day."""
-
-
-class Warning(Part):
-    code: str
-    text: str
-
-
-CENSORED_SHARE = 0.9
-"""A goodput above this share of the lowest ceiling is a lower bound: the ceiling's as much as the application's."""
-
-
-def share_of_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> float | None:
-    """The goodput by the lowest ceiling that was measured; None without either."""
-    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
-    return goodput_rps / lowest if goodput_rps and lowest else None
-
-
-def reaches_ceiling(goodput_rps: float | None, ceilings_rps: dict[str, float | None]) -> bool:
-    """Is it a lower bound? False where no ceiling was looked at."""
-    return (share_of_ceiling(goodput_rps, ceilings_rps) or 0) > CENSORED_SHARE
-
-
-class Run(Part):
-    """One cell of a campaign: an implementation under a scenario, a topology and a placement."""
-
-    schema_version: Literal[1, 2] = SCHEMA_VERSION
-    campaign: str
-    run: str
-    implementation: str
-    scenario: str
-    topology: str
-    placement: str
-    plan: str
-    seed: int
-    started_at: datetime
-    finished_at: datetime
-    verdict: Verdict
-    reasons: list[str] = Field(description="Why the verdict is not ok")
-    bottleneck: str | None
-    bottleneck_evidence: list[str]
-    warnings: list[Warning]
-    summary: Summary
-    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
-    """What the parts around the application reached in the same session; empty where the plan has no such look."""
-    trials: list[Trial]
-    environment: Environment
-
-    @property
-    def ceiling_share(self) -> float | None:
-        """The goodput's share of the lowest ceiling."""
-        return share_of_ceiling(self.summary.goodput_rps, self.ceilings_rps)

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.catalog.scenario import Scenario
-from tandem.lab.fresh import accepted, fresh_start
-from tandem.lab.lab import BenchLab
 from tandem.lab.live import View
-from tandem.lab.prepare import Conditions, Prepared, build, refuse_or_clean_up, shared, start
-from tandem.lab.provenance import environment
-from tandem.record.run import Environment, Verdict, Window
-from tandem.record.store import give
+from tandem.old.fresh import accepted, fresh_start
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Conditions, Prepared, build, refuse_or_clean_up, shared, start
+from tandem.old.provenance import environment
+from tandem.old.run import Environment
+from tandem.old.store import give
+from tandem.record.window import Verdict, Window
 
 VISIT_OVERHEAD_S = 10
 """What a fresh start takes besides its warm-up and windows."""
@@ -87,7 +88,7 @@ class Session:
 
     @contextmanager
     def fresh(self, prepared: Prepared, folder: Path) -> Iterator[BenchLab]:
-        """A fresh start, verified and warm; see tandem.lab.fresh."""
+        """A fresh start, verified and warm; see tandem.old.fresh."""
         warm_up_s = self.under.plan.warm_up_s
         self.view.phase("fresh start and warm-up", warm_up_s + VISIT_OVERHEAD_S)
         with ExitStack() as end:

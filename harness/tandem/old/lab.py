@@ -12,15 +12,15 @@ import psycopg
 from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
 from tandem.judge import judge
-from tandem.lab.cell import Cell
-from tandem.lab.drive import run_load, send
-from tandem.lab.observe import Observed, Observer, judged
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health, settle
 from tandem.load import generator
 from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
+from tandem.old.cell import Cell
+from tandem.old.drive import run_load, send
+from tandem.old.observe import Observed, Observer, judged
 from tandem.probes.app_pool import AppPool
 from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
@@ -31,7 +31,7 @@ from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample
 from tandem.probes.toxiproxy import Toxiproxy
 from tandem.probes.watch import Watch
-from tandem.record.run import Finding, Window
+from tandem.record.window import Finding, Window
 
 ADMIN_PASSWORD = "tandem"
 READY_S = 60

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from tandem.record.run import Part
+from tandem.record.outcome import Outcome
+from tandem.record.part import Part
 from tandem.record.store import write_atomically
-from tandem.selftest.outcome import Outcome
 
 FRESH = timedelta(days=14)
 FILE = "selftest.json"

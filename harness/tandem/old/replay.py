@@ -16,8 +16,9 @@ from rich.table import Table
 from rich.text import Text
 from scipy import stats
 
+from tandem.old.run import Run, Trial
 from tandem.record.part import Number, Part
-from tandem.record.run import Run, Trial, Verdict
+from tandem.record.window import Verdict
 from tandem.wording import number
 
 CONFIDENCE = 0.95

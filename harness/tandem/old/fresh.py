@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.record.run import Verdict, Window
+from tandem.old.lab import BenchLab
+from tandem.record.window import Verdict, Window
 
 
 @contextmanager

@@ -1,0 +1,48 @@
+"""The schedule of trials in blocks, and the one rule for void ones. Pure and fixed by the seed."""
+
+import random
+from collections.abc import Generator, Iterable, Sequence
+
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
+
+type Plan = Generator[list[TrialSpec], list[Trial]]
+"""Yields a block of trial specs, receives its trials."""
+
+
+def in_blocks(blocks: Iterable[list[TrialSpec]]) -> Plan:
+    """Yields every block, and each block in which the host disturbed a trial once more at the end.
+
+    A ratio lives within its block: a trial that is repeated alone would be compared with neighbours of another hour.
+    """
+    void: list[list[TrialSpec]] = []
+    for block in blocks:
+        trials = yield block
+        if any(trial.verdict is Verdict.VOID for trial in trials):
+            void.append(block)
+    for block in void:
+        yield [spec.again() for spec in block]
+
+
+def counting(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that count: of each name the last attempt, in the order in which they were first made."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        known = last.get(trial.spec.name)
+        if known is None or trial.spec.attempt >= known.spec.attempt:
+            last[trial.spec.name] = trial
+    return list(last.values())
+
+
+def complete_blocks(names: Sequence[str], blocks: int, seed: int) -> list[list[str]]:
+    """Randomised complete blocks: every block has each name once, in an order of its own.
+
+    The same seed gives the same order.
+    """
+    generator = random.Random(seed)
+    found = []
+    for _ in range(blocks):
+        order = list(names)
+        generator.shuffle(order)
+        found.append(order)
+    return found

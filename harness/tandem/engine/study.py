@@ -1,0 +1,71 @@
+"""What a command adds to the engine: which trials it wants, and what it concludes from them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from typing import ClassVar
+
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Plan, in_blocks
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+
+type Windows = Generator[WindowSpec, WindowRecord]
+"""Yields window specs, receives each window as it was made."""
+
+
+class Study[C: Conclusions](ABC):
+    """One request of one kind. Pure: it starts nothing and reads no clock.
+
+    A study is a generator: `plan` yields blocks of trial specs and receives the trials, `windows` yields the windows
+    of one warm start and receives each. So an interrupted study goes on by telling it again what was made.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[type[Conclusions]]
+    """What `conclude` returns; result.json holds it under `conclusions`."""
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        """Raises UsageError for a request that cannot be made."""
+        self.catalog, self.request = catalog, request
+        self.timing = catalog.plan(request.plan)
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        """Whether it begins with a short look at each stand-in; default: what the plan says."""
+        return self.timing.ceilings
+
+    @property
+    def variants(self) -> list[Variant]:
+        """Everything that appears in a trial; default: what was asked for."""
+        return self.request.variants
+
+    @abstractmethod
+    def outline(self) -> list[list[TrialSpec]]:
+        """The blocks as they are planned; where a study decides as it goes, typical ones. The estimate is their sum."""
+
+    def plan(self) -> Plan:
+        """Yields blocks and receives their trials; default: the outline, void blocks once more."""
+        yield from in_blocks(self.outline())
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        """The windows inside a warm start; default: those of the spec."""
+        # A list cannot be sent anything: no `yield from`.
+        for window in spec.windows:  # noqa: UP028
+            yield window
+
+    @abstractmethod
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
+        """What follows from all trials, void ones and repeated ones among them."""
+
+    @classmethod
+    @abstractmethod
+    def report(cls, result: Result[C], trials: Sequence[Trial]) -> RenderableType:
+        """What a person reads. trials: empty where they were not kept."""
+
+    @classmethod
+    def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
+        """The table for a page; None: this study has none."""
+        return None

@@ -1,0 +1,51 @@
+"""What one visit is about. Pure."""
+
+from dataclasses import dataclass
+
+from tandem.catalog.catalog import Implementation, Plan
+from tandem.catalog.golden import Answers
+from tandem.catalog.scenario import Scenario
+from tandem.judge.judge import Expectation
+
+
+@dataclass
+class Cell:
+    """What a visit is about."""
+
+    implementation: Implementation
+    scenario: Scenario
+    plan: Plan
+    workers: int
+    db_pool_usable: int | None
+    load_address: str
+    proxied: bool
+    answers: Answers
+    queries: dict[str, str]
+    handler_threads: int | None = None
+    """Sync models: how many requests can be handled at once."""
+    resets: bool = False
+    time_zone: bool = False
+    """Each request sends SET TIME ZONE."""
+    admitted: int | None = None
+    """How many requests HAProxy lets into the application at once, where that was chosen."""
+    database_address: str = "db:5432"
+    """Where the topology has the database, service:port; the latency proxy forwards to it."""
+    db_rtt_ms: int | None = None
+    """None: the latency proxy is not in the path."""
+
+    @property
+    def pool_tells(self) -> bool:
+        """Whether the application can be asked how long its pool of database connections was waited for."""
+        return self.implementation.pool_tells and bool(self.scenario.statements)
+
+    @property
+    def expected(self) -> Expectation:
+        """What the contract says about one request."""
+        scenario = self.scenario
+        return Expectation(
+            scenario.statements,
+            self.proxied,
+            self.resets,
+            self.time_zone,
+            idle_connections=scenario.idle_connections,
+        )

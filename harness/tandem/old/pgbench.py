@@ -1,0 +1,95 @@
+"""pgbench with a scenario's own statements: what the database and PgBouncer could do for an application that costs nothing."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from python_on_whales import DockerException
+
+from tandem.catalog.ranges import expand
+from tandem.catalog.scenario import Scenario
+from tandem.errors import TandemError
+from tandem.lab.stack import LABEL, Stack, to_its_end
+
+RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
+DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
+PARAMETERS = {
+    "session": ["key"],
+    "recipe_random": ["user_id"],
+    "recipe_by_id": ["user_id", "asked"],
+    "note_insert": ["user_id", "asked", "text"],
+    "event_insert": ["user_id", "asked"],
+    **{name: ["id"] for name in RECIPE_PARTS},
+    **{name: ["user_id"] for name in DASHBOARD_PARTS},
+}
+"""Query -> the pgbench variables that take the places of $1, $2, …"""
+NOTE = "A pinch more salt, and serve it with crème fraîche."
+ONE_ROW = ("session", "recipe_random", "recipe_by_id")
+"""Their columns become variables: `user_id` of the session, `id` of the recipe."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a pgbench run said."""
+
+    transactions_per_s: float
+    failed: int
+
+
+def script(scenario: Scenario, queries: Path) -> str:
+    """The scenario's statements as a pgbench script, in their order. queries: the contract's folder of them."""
+    lines = []
+    if scenario.ids:
+        low, _, high = scenario.ids[0].partition("-")
+        lines.append(f"\\set asked random({low}, {high or low})")
+    for name in scenario.statements:
+        if name not in PARAMETERS:
+            lines.append(f"{name};")
+            continue
+        text = (queries / f"{name}.sql").read_text().strip()
+        for number, variable in enumerate(PARAMETERS[name], start=1):
+            text = re.sub(rf"\${number}\b", f":{variable}", text)
+        lines.append(f"{text} \\gset" if name in ONE_ROW else f"{text};")
+    return "\n".join(lines) + "\n"
+
+
+def parse(output: str) -> Result:
+    """Reads pgbench's summary. Raises TandemError if it is none."""
+    rate = re.search(r"^tps = ([0-9.]+) ", output, re.MULTILINE)
+    failed = re.search(r"^number of failed transactions: (\d+) ", output, re.MULTILINE)
+    if not rate or not failed:
+        raise TandemError(f"pgbench does not tell its rate:\n{output[-1000:]}")
+    return Result(float(rate[1]), int(failed[1]))
+
+
+def run(
+    stack: Stack, scenario: Scenario, key: str, clients: int, cpuset: str, seconds: int, file: Path
+) -> Result:
+    """Runs the scenario's statements through PgBouncer, in a container on the application's CPUs.
+
+    key: of the session. file: where the script goes, inside the repository. Raises TandemError.
+    """
+    file.write_text(script(scenario, stack.root / "contract/sql/queries"))
+    cpus = expand(cpuset)
+    threads = min(clients, len(cpus) or 1)
+    options = ["-n", "-M", "prepared", "-c", str(clients), "-j", str(threads), "-T", str(seconds)]
+    address = ["-h", "pgbouncer", "-p", "6432", "-U", "app"]
+    variables = ["-D", f"key={key}", "-D", f"text={NOTE}"]
+    try:
+        # To its end: a container that is left on the stack's network keeps that from being removed.
+        said = to_its_end(
+            lambda: stack.docker.run(
+                "tandem/db",
+                ["pgbench", *address, *options, *variables, "-f", "/script.sql", "tandem"],
+                envs={"PGPASSWORD": "app", "PGSSLMODE": "disable"},
+                networks=[f"{stack.project}_tandem"],
+                labels={LABEL: "stack"},
+                cap_drop=["ALL"],
+                cpuset_cpus=cpus or None,
+                volumes=[(file, "/script.sql", "ro")],
+                remove=True,
+            )
+        )
+    except DockerException as error:
+        raise TandemError(f"pgbench failed:\n{(error.stderr or str(error))[-1500:]}") from None
+    return parse(str(said))

@@ -1,0 +1,114 @@
+"""What has to be known to make a run again: sources, images, versions, effective configuration, host."""
+
+import hashlib
+import subprocess
+from collections.abc import Iterable
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+
+from tandem.lab.stack import Stack, engine_versions
+from tandem.load.generator import check_version
+from tandem.old.run import Environment
+from tandem.probes.host import describe, mitigations
+from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
+
+TANDEM_VERSION = "0.1.0"
+HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
+TREES = ("contract", "compose", "loadgen", "harness/tandem")
+"""Folders whose content decides what is measured, besides the implementation's own."""
+LOCKS = ("uv.lock", "Cargo.lock", "package-lock.json", "go.sum")
+PASSING = {
+    "__pycache__",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".mypy_cache",
+    ".hypothesis",
+    "node_modules",
+    "target",
+}
+
+
+def git(root: Path, *arguments: str) -> str | None:
+    command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _digest(root: Path, files: Iterable[Path]) -> str:
+    """SHA-256 over the names and contents of files, in the order of their names."""
+    whole = hashlib.sha256()
+    for file in sorted(files):
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        whole.update(f"{content}  {file.relative_to(root).as_posix()}\n".encode())
+    return whole.hexdigest()
+
+
+def hashes(root: Path) -> dict[str, str]:
+    """SHA-256 of every lock file, and one of each of TREES as a whole, without what tools leave there."""
+    found = {
+        file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for name in LOCKS
+        for file in sorted(root.glob(f"*/{name}"))
+    }
+    for tree in TREES:
+        files = [
+            file
+            for file in (root / tree).rglob("*")
+            if file.is_file() and not PASSING & set(file.relative_to(root).parts)
+        ]
+        found[f"{tree}/"] = _digest(root, files)
+    return found
+
+
+def _lines(settings: dict[str, str]) -> str:
+    return "\n".join(f"{name}={value}" for name, value in sorted(settings.items()))
+
+
+def configuration(stack: Stack) -> dict[str, str]:
+    """The effective configuration of every component, as text. The stack must be up, the application need not."""
+    database = Postgres(stack.service("db").address, ADMIN_PASSWORD, {})
+    try:
+        postgresql = _lines(database.changed_settings())
+    finally:
+        database.forget()  # a connection would keep the database from being replaced
+    with closing(PgBouncer(stack.service("pgbouncer").address, ADMIN_PASSWORD)) as pooler:
+        pgbouncer = _lines(pooler.changed_settings())
+    return {
+        "app environment": _lines(stack.environment("app")),
+        "haproxy.cfg": stack.execute("proxy", ["cat", HAPROXY_CONFIGURATION]),
+        "haproxy environment": _lines(stack.environment("proxy")),
+        "pgbouncer": pgbouncer,
+        "postgresql": postgresql,
+        "mitigations": mitigations(),
+    }
+
+
+def _toxiproxy(stack: Stack) -> str:
+    return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
+
+
+def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
+    """The record's environment. The stack must be up and the application's image built."""
+    changes = git(root, "status", "--porcelain")
+    return Environment(
+        tandem_version=TANDEM_VERSION,
+        git_commit=git(root, "rev-parse", "HEAD"),
+        git_dirty=None if changes is None else bool(changes),
+        host=describe(),
+        images={**images, "app": str(stack.image("app").id)},
+        versions={
+            **engine_versions(),
+            "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
+            "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
+            "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
+            "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
+            "psrecord": version("psrecord"),
+            **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
+        },
+        knobs=knobs,
+        variables=stack.variables,
+        hashes=hashes(root),
+        configuration=configuration(stack),
+    )

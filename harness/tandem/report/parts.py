@@ -1,0 +1,47 @@
+"""What the reports of all studies share. Pure."""
+
+from typing import Any
+
+from rich.text import Text
+
+from tandem.record.request import Request
+from tandem.record.result import Result
+from tandem.record.window import Verdict
+
+STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
+
+
+def conditions_line(request: Request) -> str:
+    """Under what a study ran."""
+    under = request.conditions
+    distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
+    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+
+
+def host_line(result: Result[Any]) -> str:
+    """When and on what machine it was made."""
+    host = next(iter(result.environments.values())).host if result.environments else {}
+    memory_gib = int(host.get("memory_bytes") or 0) / 2**30
+    return (
+        f"{result.started_at:%Y-%m-%d}, {host.get('cpus')} × {host.get('cpu_model')}, {memory_gib:.0f} GiB,"
+        f" Linux {host.get('kernel')}"
+    )
+
+
+def settings(result: Result[Any]) -> Text:
+    """The settings, and in what the variants differ: a difference is never silent."""
+    by_label = {
+        label: e.settings for label, e in result.environments.items() if not label.startswith("ceiling ")
+    }
+    names = sorted({name for own in by_label.values() for name in own})
+    same = {
+        name: next(iter(by_label.values())).get(name)
+        for name in names
+        if len({own.get(name) for own in by_label.values()}) == 1
+    }
+    lines = ["settings: " + ", ".join(f"{name}={value}" for name, value in same.items() if value)]
+    for label, own in by_label.items():
+        different = [f"{name}={value}" for name, value in own.items() if name not in same and value]
+        if different:
+            lines.append(f"{label} has {', '.join(different)}")
+    return Text("\n".join(lines), style="dim")
