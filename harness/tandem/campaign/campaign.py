@@ -1,12 +1,14 @@
 """Runs a campaign: builds, starts the stack, makes the visits, judges, stores."""
 
-import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tandem.analysis import analyse
+from tandem.analysis.schedule import schedule
 from tandem.catalog.catalog import Catalog, Implementation, Plan
 from tandem.ceiling.around import ceilings_of, look_s
+from tandem.hosts import HERE
 from tandem.lab.lab import BenchLab
 from tandem.lab.live import View
 from tandem.lab.prepare import Conditions, Prepared, build, refuse_or_clean_up, shared, start
@@ -16,8 +18,6 @@ from tandem.lab.visit import Visit
 from tandem.record.run import Run, Trial, Verdict, Warning
 from tandem.record.store import Request, Store
 from tandem.selftest.result import line
-from tandem.analysis import analyse
-from tandem.analysis.schedule import schedule
 
 BESIDE_S = 10
 """What a visit takes besides its loads."""
@@ -153,7 +153,7 @@ class Bench:
 
 
 def _unfit(plan: Plan) -> list[Warning]:
-    why = plan.unfit(os.cpu_count() or 1)
+    why = plan.unfit(HERE.cpus)
     return [Warning(code="unfit-machine", text=why)] if why else []
 
 

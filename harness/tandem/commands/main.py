@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,6 +41,7 @@ from tandem.commands.options import (
     seed_or_new,
 )
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
@@ -91,7 +91,7 @@ def bench(
     view.note(
         f"plan {plan}: {chosen.trials} fresh starts of {', '.join(request.implementations)}, about {lasts(seconds)} after the builds"
     )
-    if unfit := chosen.unfit(os.cpu_count() or 1):
+    if unfit := chosen.unfit(HERE.cpus):
         view.note(unfit)
     try:
         store, runs = Bench(catalog, RESULTS, view).run(request, resume)
@@ -145,7 +145,7 @@ def matrix_(
     """Say which implementation serves which scenario: every cell tried on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
-    placement = catalog.default_placement(os.cpu_count() or 1).name
+    placement = catalog.default_placement(HERE.cpus).name
     squares = matrix.find_out(catalog, RESULTS, names, placement, err.print)
     if as_json:
         print(json.dumps([vars(square) for square in squares], indent=1))
@@ -181,7 +181,7 @@ def list_(as_json: Json = False) -> None:
 @app.command(name="doctor")
 def doctor_(as_json: Json = False) -> None:
     """Say what this machine is fit for, what it is not, and why."""
-    found = doctor.examine(ROOT)
+    found = doctor.examine(ROOT, HERE)
     verdicts = doctor.fitness(found)
     if as_json:
         print(json.dumps({"checks": [vars(check) for check in found], "fit": verdicts}, indent=1))
@@ -199,14 +199,15 @@ def doctor_(as_json: Json = False) -> None:
 
 def _end_with_client() -> None:
     """Ends this process as Ctrl-C would once the command that started the container is gone."""
-    client = Path("/proc") / os.environ.get("TANDEM_CLIENT_PID", "none")
+    told = os.environ.get("TANDEM_CLIENT_PID", "")
+    client = int(told) if told.isdecimal() else 0
 
     def watch() -> None:
-        while client.exists():
+        while HERE.alive(client):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGINT)
 
-    if client.exists():
+    if client and HERE.alive(client):
         threading.Thread(target=watch, name="client", daemon=True).start()
 
 

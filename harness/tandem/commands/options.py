@@ -17,6 +17,7 @@ from rich.text import Text
 from tandem.campaign.report import proven
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions
 from tandem.selftest.result import line
 
@@ -105,7 +106,7 @@ def conditions(
     return Conditions(
         catalog,
         topology or asked.topology or DEFAULT_TOPOLOGY,
-        placement or catalog.default_placement(os.cpu_count() or 1).name,
+        placement or catalog.default_placement(HERE.cpus).name,
         catalog.plan(plan),
         parse_knobs(knob),
         parse_db_rtt(db_rtt),

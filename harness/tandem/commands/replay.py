@@ -1,6 +1,5 @@
 """The command that makes a recorded run again."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.lab.live import Lines, View, make_view
 from tandem.record.run import Run
 from tandem.record.store import Request, read_run, read_runs, write_atomically
@@ -36,7 +36,7 @@ def _request(catalog: Catalog, run: Run, seed: int) -> Request:
     """
     implementation = catalog.implementation(run.implementation)
     placement = catalog.pick("placement", run.placement, catalog.placements).variables
-    cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
+    cpus = cpus_in(placement.get("APP_CPUSET", "")) or HERE.cpus
     default = catalog.effective_knobs(implementation, cpus, {})
     recorded = run.environment.knobs
     chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}

@@ -1,6 +1,5 @@
 """Compares entrants: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen."""
 
-import os
 import time
 from collections import defaultdict
 from contextlib import suppress
@@ -9,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 
+from tandem.analysis.schedule import Block as Planned
+from tandem.analysis.schedule import alternation
 from tandem.catalog.catalog import Pairing, Plan
 from tandem.catalog.entrant import Entrant
 from tandem.ceiling.around import ceilings_of, look_s
@@ -16,13 +17,12 @@ from tandem.compare import comparison
 from tandem.compare.comparison import Block, Comparison, Shot, second
 from tandem.compare.duet import duet, rates
 from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE
 from tandem.lab.lab import BenchLab
 from tandem.lab.prepare import Conditions, Prepared
 from tandem.lab.session import Session
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Store, write_atomically
-from tandem.analysis.schedule import Block as Planned
-from tandem.analysis.schedule import alternation
 
 START_S, AROUND_WINDOW_S, AROUND_DUET_S = 3.5, 1.3, 2
 """What a start, a window and one of all at once cost besides warm-up and load, for the estimate."""
@@ -77,7 +77,7 @@ class ComparisonSession(Session):
                 _write_block(store, block)
                 done[planned.index] = block
         blocks = [done[number] for number in sorted(done)]
-        unfit = self.under.plan.unfit(os.cpu_count() or 1)
+        unfit = self.under.plan.unfit(HERE.cpus)
         found = Comparison(
             campaign=store.campaign.id,
             started_at=store.campaign.started_at,
