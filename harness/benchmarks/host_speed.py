@@ -18,8 +18,8 @@ from pathlib import Path
 from scipy import stats
 
 from tandem.compare.comparison import Block
-from tandem.record.window import Verdict, Window
 from tandem.old.store import Campaign, read_runs
+from tandem.record.window import Verdict, Window
 
 FIGURES: dict[str, Callable[[Window], float | None]] = {
     "goodput": lambda window: window.goodput_rps,

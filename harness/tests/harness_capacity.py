@@ -15,8 +15,8 @@ from tandem.capacity.search import parse_slo
 from tandem.capacity.seconds import Responses
 from tandem.capacity.session import CapacitySession
 from tandem.catalog.catalog import Catalog
-from tandem.old.lab import BenchLab
 from tandem.lab.live import Lines
+from tandem.old.lab import BenchLab
 from tandem.old.prepare import Conditions, Prepared
 from tandem.old.run import Environment
 from tandem.record.window import Times, Verdict, Window

@@ -1,6 +1,5 @@
 """Runs a study for a person or a program: progress, the result, the exit status."""
 
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -12,6 +11,7 @@ from tandem.cli.options import RESULTS, ROOT, err, out
 from tandem.engine.journal import Journal
 from tandem.engine.run import Lab, Session, run
 from tandem.engine.study import Study
+from tandem.hosts import HERE
 from tandem.lab.laboratory import Laboratory
 from tandem.lab.live import Lines, View, make_view
 from tandem.record.request import Request, Variant
@@ -31,11 +31,13 @@ def proof() -> Text:
     return Text(text, style="green" if status is Status.PASSED else "bold yellow")
 
 
-def session(catalog: Catalog, view: View) -> Session:
+def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
+    place = kind.lab or Laboratory
 
     def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
-        return Laboratory(catalog, RESULTS, view, request, variants, journal.folder)
+        found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)
+        return found
 
     return Session(catalog, RESULTS, view, lab, line(RESULTS, ROOT, datetime.now(UTC))[1])
 
@@ -48,7 +50,7 @@ def make[C: Conclusions](
     try:
         if unfit := unfit_for(catalog, request):
             view.note(unfit)
-        return run(kind, request, session(catalog, view), resume)
+        return run(kind, request, session(kind, catalog, view), resume)
     finally:
         view.close()
 
@@ -56,7 +58,7 @@ def make[C: Conclusions](
 def unfit_for(catalog: Catalog, request: Request) -> str | None:
     """Why this host is not fit for the request's plan; None if it is."""
     plans = catalog.plans
-    return plans[request.plan].unfit(os.cpu_count() or 1) if request.plan in plans else None
+    return plans[request.plan].unfit(HERE.cpus) if request.plan in plans else None
 
 
 def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 
@@ -143,7 +144,7 @@ def make_request(
         scenario=scenario,
         conditions=Conditions(
             topology=topology or asked.topology or DEFAULT_TOPOLOGY,
-            placement=placement or catalog.default_placement(os.cpu_count() or 1).name,
+            placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
         ),
         plan=plan,

@@ -1,6 +1,5 @@
 """The command that compares."""
 
-import os
 from typing import Annotated
 
 import typer
@@ -25,6 +24,7 @@ from tandem.commands.options import (
 )
 from tandem.compare import report as comparison_report
 from tandem.compare.session import ComparisonSession, estimate_s, pairing_of
+from tandem.hosts import HERE
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import refuse_or_clean_up
 from tandem.old.session import lasts
@@ -77,7 +77,7 @@ def compare_(
         f" {', '.join(request.implementations)} and once more {named[0].label},"
         f" about {lasts(estimate_s(under.plan, len(named)))} after the builds"
     )
-    if unfit := under.plan.unfit(os.cpu_count() or 1):
+    if unfit := under.plan.unfit(HERE.cpus):
         view.note(unfit)
     try:
         refuse_or_clean_up(ROOT, RESULTS, view.note)

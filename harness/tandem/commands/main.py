@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,6 +33,7 @@ from tandem.commands.options import (
     seed_or_new,
 )
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import DEFAULT_TOPOLOGY
@@ -78,7 +78,7 @@ def matrix_(
     """Say which implementation serves which scenario: every cell tried on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
-    placement = catalog.default_placement(os.cpu_count() or 1).name
+    placement = catalog.default_placement(HERE.cpus).name
     squares = matrix.find_out(catalog, RESULTS, names, placement, err.print)
     if as_json:
         print(json.dumps([vars(square) for square in squares], indent=1))
@@ -114,7 +114,7 @@ def list_(as_json: Json = False) -> None:
 @app.command(name="doctor")
 def doctor_(as_json: Json = False) -> None:
     """Say what this machine is fit for, what it is not, and why."""
-    found = doctor.examine(ROOT)
+    found = doctor.examine(ROOT, HERE)
     verdicts = doctor.fitness(found)
     if as_json:
         print(json.dumps({"checks": [vars(check) for check in found], "fit": verdicts}, indent=1))
@@ -132,14 +132,15 @@ def doctor_(as_json: Json = False) -> None:
 
 def _end_with_client() -> None:
     """Ends this process as Ctrl-C would once the command that started the container is gone."""
-    client = Path("/proc") / os.environ.get("TANDEM_CLIENT_PID", "none")
+    told = os.environ.get("TANDEM_CLIENT_PID", "")
+    client = int(told) if told.isdecimal() else 0
 
     def watch() -> None:
-        while client.exists():
+        while HERE.alive(client):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGINT)
 
-    if client.exists():
+    if client and HERE.alive(client):
         threading.Thread(target=watch, name="client", daemon=True).start()
 
 

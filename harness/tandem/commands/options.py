@@ -1,6 +1,5 @@
 """What the commands share that are not on the engine yet."""
 
-import os
 from collections.abc import Callable
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from tandem.cli.options import out as out
 from tandem.cli.options import parse_db_rtt as parse_db_rtt
 from tandem.cli.options import parse_settings as parse_knobs
 from tandem.cli.options import seed_or_new as seed_or_new
+from tandem.hosts import HERE
 from tandem.old.prepare import DEFAULT_TOPOLOGY, Conditions
 
 Topology = Annotated[
@@ -52,7 +52,7 @@ def conditions(
     return Conditions(
         catalog,
         topology or asked.topology or DEFAULT_TOPOLOGY,
-        placement or catalog.default_placement(os.cpu_count() or 1).name,
+        placement or catalog.default_placement(HERE.cpus).name,
         catalog.plan(plan),
         parse_knobs(knob),
         parse_db_rtt(db_rtt),

@@ -1,6 +1,5 @@
 """Compares entrants: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen."""
 
-import os
 import time
 from collections import defaultdict
 from contextlib import suppress
@@ -18,6 +17,7 @@ from tandem.compare import comparison
 from tandem.compare.comparison import Block, Comparison, Shot, second
 from tandem.compare.duet import duet, rates
 from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE
 from tandem.old.lab import BenchLab
 from tandem.old.prepare import Conditions, Prepared
 from tandem.old.session import Session
@@ -77,7 +77,7 @@ class ComparisonSession(Session):
                 _write_block(store, block)
                 done[planned.index] = block
         blocks = [done[number] for number in sorted(done)]
-        unfit = self.under.plan.unfit(os.cpu_count() or 1)
+        unfit = self.under.plan.unfit(HERE.cpus)
         found = Comparison(
             campaign=store.campaign.id,
             started_at=store.campaign.started_at,

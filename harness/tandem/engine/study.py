@@ -1,8 +1,9 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
 
 from rich.console import RenderableType
 
@@ -26,6 +27,8 @@ class Study[C: Conclusions](ABC):
     name: ClassVar[str]
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
+    lab: ClassVar[Callable[..., Any] | None] = None
+    """A place of its own where its trials are made, called as tandem.lab.laboratory.Laboratory is; None: that one."""
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         """Raises UsageError for a request that cannot be made."""
@@ -68,4 +71,12 @@ class Study[C: Conclusions](ABC):
     @classmethod
     def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
         """The table for a page; None: this study has none."""
+        return None
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:
+        """What an older Tandem left in this folder, in today's schema; None: that is no record of this study's.
+
+        Raises TandemError, naming the file, for one that cannot be read.
+        """
         return None

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from tandem.analysis import histogram
 from tandem.catalog.placement import cpus_in
+from tandem.hosts.host import Usage
 from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
 from tandem.load.rows import Floats, Rows
 from tandem.probes.app_pool import PoolUse
-from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
 from tandem.record.host import Host, PerSecond

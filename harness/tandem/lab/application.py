@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
+from tandem.hosts import HERE
+from tandem.hosts.host import Psrecord
 from tandem.judge import judge
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, run_load, send
@@ -18,7 +20,6 @@ from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
 from tandem.probes.haproxy import point
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
-from tandem.probes.psrecord import Psrecord
 from tandem.record.window import Finding
 
 READY_S = 60
@@ -66,7 +67,7 @@ class Application:
         self._answers(self._reach(self.cell.load_address))
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         if self.stack.slot is None:
-            self._psrecord = Psrecord(self.app.pid, self.folder / "psrecord.log")
+            self._psrecord = HERE.psrecord(self.app.pid, self.folder / "psrecord.log")
 
     @property
     def app(self) -> Service:
@@ -193,7 +194,7 @@ class Application:
         wanted = self.cell.scenario.idle_connections
         if wanted and self._idle is None:
             loadgen, (host, _, _) = self.services["loadgen"], self.cell.load_address.partition(":")
-            self._idle = IdleConnections(loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
+            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
 
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731

@@ -12,6 +12,7 @@ import psycopg
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.lab import pgbench
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
@@ -45,7 +46,7 @@ Note = Callable[[str], None]
 
 def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
     """Raises TandemError while something else measures; removes what a killed command left behind."""
-    others = other_campaigns()
+    others = other_campaigns(HERE)
     if others:
         raise TandemError(
             f"another command is measuring (container {others[0]}): two at once would measure each other."
@@ -220,7 +221,7 @@ class Floor:
             app = self.apps[spec.variants[0]]
             return pgbench.window(app.prepared, spec, app.folder)
         if spec.settled:
-            settle()
+            settle(HERE)
         apps = {label: self.apps[label] for label in spec.variants}
         cells = {label: app.cell for label, app in apps.items()}
         try:
@@ -272,7 +273,7 @@ class Floor:
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the applications rest a moment."""
-        settle()
+        settle(HERE)
 
     def collect(self, label: str) -> None:
         if not self._by_pgbench(label):

@@ -1,10 +1,10 @@
 """Watches a load, whatever makes it and however many applications it asks, and makes judged windows of what was seen."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 
+from tandem.hosts import HERE
 from tandem.judge import judge
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
@@ -13,9 +13,7 @@ from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.load.generator import Generator, Load
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
-from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy
-from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.probe import Probe
@@ -118,21 +116,21 @@ class Counters:
         first = scene.first
         self._apps = {label: f"{APP} {label}" for label in scene.apps}
         services = {role: service for role, service in first.services.items() if role != APP}
-        groups = {role: Cgroup(service.pid) for role, service in services.items()}
-        groups |= {self._apps[label]: Cgroup(app.app.pid) for label, app in scene.apps.items()}
-        groups[HARNESS] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
+        groups = {role: HERE.cgroup(service.pid) for role, service in services.items()}
+        groups |= {self._apps[label]: HERE.cgroup(app.app.pid) for label, app in scene.apps.items()}
+        groups[HARNESS] = HERE.harness_cgroup()
         pooled = first.cell.database_address.startswith("pgbouncer")
         self._groups = groups
         self._proxy = HAProxy(services["proxy"].address) if first.cell.proxied else None
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
         waits = first.postgres.lock_waits if first.cell.scenario.statements else None
-        self._sampler = Sampler(groups, self._proxy, self._pooler, scene.seen, waits)
+        self._sampler = Sampler(HERE, groups, self._proxy, self._pooler, scene.seen, waits)
         self._threads: dict[str, dict[int, float]] = {}
         self._busiest: dict[str, float | None] = {}
         self._series = Series()
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
-        return {label: self._groups[key].thread_cpu_s(TICKS_PER_S) for label, key in self._apps.items()}
+        return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}
 
     def start(self) -> None:
         self._sampler.start()
@@ -211,7 +209,7 @@ class Disturbances:
 
     def __init__(self, scene: Scene) -> None:
         first = scene.first
-        self._watch = Watch(first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
+        self._watch = Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
         self._watched: object = None
 
     def start(self) -> None:
@@ -321,7 +319,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
-        host_cpus=os.cpu_count() or 1,
+        host_cpus=HERE.cpus,
     )
     further = {name: value for name, value in found.items() if name not in MEASURED}
     return window(measured, conditions).model_copy(update=further)

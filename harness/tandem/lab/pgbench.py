@@ -10,11 +10,11 @@ from python_on_whales import DockerException
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.judge.judge import host_findings, verdict
 from tandem.lab.prepare import Prepared
 from tandem.lab.stack import LABEL, Stack, to_its_end
 from tandem.load.client import session_key
-from tandem.probes.host import read_cpu
 from tandem.record.host import Host
 from tandem.record.trial import WindowRecord, WindowSpec
 from tandem.record.window import Times, Verdict, Window
@@ -122,9 +122,9 @@ def of_application(prepared: Prepared, seconds: int, folder: Path) -> Result:
 
 def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
     """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
-    before, began_s = read_cpu(), time.time()
+    before, began_s = HERE.read_cpu(), time.time()
     done = of_application(prepared, spec.seconds, folder)
-    during = read_cpu().since(before)
+    during = HERE.read_cpu().since(before)
     transactions = round(done.transactions_per_s * spec.seconds)
     made = Window(
         load="closed",

@@ -11,6 +11,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.lab.cell import Cell
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.probes.postgres import read_queries
@@ -70,7 +71,7 @@ class Ground:
     def app_cpus(self) -> int:
         """CPUs that the application has."""
         placement = self.catalog.pick("placement", self.placement, self.catalog.placements).variables
-        return cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
+        return cpus_in(placement.get("APP_CPUSET", "")) or HERE.cpus
 
     def effective_settings(self, implementation: Implementation) -> dict[str, str]:
         """What the application will be given. Raises UsageError for what it cannot have."""
@@ -93,7 +94,7 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
 
 def check(catalog: Catalog, request: Request, variants: list[Variant]) -> None:
     """Raises UsageError for names that do not exist or do not fit together, or this host."""
-    have = os.cpu_count() or 1
+    have = HERE.cpus
     for variant in variants:
         ground = Ground.of(catalog, request, variant)
         catalog.pick("topology", ground.topology, catalog.topologies)

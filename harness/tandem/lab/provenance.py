@@ -7,9 +7,9 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
+from tandem.hosts import HERE, Host
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load.generator import check_version
-from tandem.probes.host import describe, mitigations
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.result import Environment
@@ -66,8 +66,8 @@ def _lines(settings: dict[str, str]) -> str:
     return "\n".join(f"{name}={value}" for name, value in sorted(settings.items()))
 
 
-def configuration(stack: Stack) -> dict[str, str]:
-    """The effective configuration of every component, as text. The stack must be up, the application need not."""
+def configuration(stack: Stack, host: Host) -> dict[str, str]:
+    """The effective configuration of every component and of their host, as text. The stack must be up, the application need not."""
     database = Postgres(stack.service("db").address, ADMIN_PASSWORD, {})
     try:
         postgresql = _lines(database.changed_settings())
@@ -81,7 +81,7 @@ def configuration(stack: Stack) -> dict[str, str]:
         "haproxy environment": _lines(stack.environment("proxy")),
         "pgbouncer": pgbouncer,
         "postgresql": postgresql,
-        "mitigations": mitigations(),
+        "mitigations": host.mitigations(),
     }
 
 
@@ -89,14 +89,16 @@ def _toxiproxy(stack: Stack) -> str:
     return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
 
 
-def environment(root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str]) -> Environment:
+def environment(
+    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host = HERE
+) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     changes = git(root, "status", "--porcelain")
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
-        host=describe(),
+        host=host.describe(),
         images={**images, "app": str(stack.image("app").id)},
         versions={
             **engine_versions(),
@@ -110,5 +112,5 @@ def environment(root: Path, stack: Stack, settings: dict[str, str], images: dict
         settings=settings,
         variables=stack.variables,
         hashes=hashes(root),
-        configuration=configuration(stack),
+        configuration=configuration(stack, host),
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from python_on_whales import Container, DockerClient, DockerException, Image
 
 from tandem.errors import TandemError
+from tandem.hosts import Host
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -262,14 +263,14 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, 
             raise
 
 
-def other_campaigns() -> list[str]:
-    """Names of running harness containers, other than this one, that measure."""
+def other_campaigns(host: Host) -> list[str]:
+    """Names of running harness containers, other than this one, that measure. host: the engine's."""
     found = DockerClient().container.list(filters=[("label", HARNESS_LABEL)])
-    own = Path("/proc/self/cgroup").read_text()
     return [
         container.name
         for container in found
-        if container.id not in own and (container.config.labels or {}).get(f"{LABEL}.command") in MEASURING
+        if not host.is_harness(container.id)
+        and (container.config.labels or {}).get(f"{LABEL}.command") in MEASURING
     ]
 
 

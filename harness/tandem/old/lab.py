@@ -1,6 +1,5 @@
 """The real laboratory: what a visit needs, done with containers, the generator and the probes."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,8 @@ import psycopg
 
 from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
+from tandem.hosts import HERE
+from tandem.hosts.host import Psrecord
 from tandem.judge import judge
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health, settle
@@ -22,11 +23,9 @@ from tandem.old.cell import Cell
 from tandem.old.drive import run_load, send
 from tandem.old.observe import Observed, Observer, judged
 from tandem.probes.app_pool import AppPool
-from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy, point
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
-from tandem.probes.psrecord import Psrecord
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample
 from tandem.probes.toxiproxy import Toxiproxy
@@ -94,7 +93,7 @@ class BenchLab:
         self._answers(self._reach(self.cell.load_address))
         self._postgres = Postgres(self._services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         if self.stack.slot is None:
-            self._psrecord = Psrecord(self._app.pid, self.folder / "psrecord.log")
+            self._psrecord = HERE.psrecord(self._app.pid, self.folder / "psrecord.log")
 
     def select(self) -> None:
         """Where several applications are up: makes HAProxy ask this one."""
@@ -143,7 +142,7 @@ class BenchLab:
     ) -> Window:
         """settled=False: begins at once, without waiting for a quiet host."""
         if settled:
-            settle()
+            settle(HERE)
         asked = self.load(duration_s, rate_rps)
         (prober,) = probers = [self.prober()]
         try:
@@ -169,8 +168,8 @@ class BenchLab:
         assert self._postgres is not None
         labs: dict[str, BenchLab] = {"app": self, **(beside or {})}
         services = {**self._services, **{role: lab.app for role, lab in labs.items()}}
-        groups = {role: Cgroup(service.pid) for role, service in services.items()}
-        groups["harness"] = Cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
+        groups = {role: HERE.cgroup(service.pid) for role, service in services.items()}
+        groups["harness"] = HERE.harness_cgroup()
         return Observer(
             groups=groups,
             apps=list(labs),
@@ -178,7 +177,7 @@ class BenchLab:
             pooler=PgBouncer(self._services["pgbouncer"].address, ADMIN_PASSWORD) if self._pooled else None,
             postgres=self._postgres,
             probers=probers,
-            watch=Watch(self.app.pid, *(self._services[r].cpuset for r in ("app", "loadgen"))),
+            watch=Watch(HERE, self.app.pid, *(self._services[r].cpuset for r in ("app", "loadgen"))),
             trip=self._round_trip(),
             stored_in=self.cell.scenario.answer.created,
             seen=self.seen,
@@ -210,7 +209,7 @@ class BenchLab:
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the application rests a moment."""
-        settle()
+        settle(HERE)
 
     def collect(self) -> None:
         self.release_idle()
@@ -266,7 +265,7 @@ class BenchLab:
         wanted = self.cell.scenario.idle_connections
         if wanted and self._idle is None:
             loadgen, (host, _, _) = self._services["loadgen"], self.cell.load_address.partition(":")
-            self._idle = IdleConnections(loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
+            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
 
     def release_idle(self) -> None:
         """Closes the silent connections, if the scenario has any."""

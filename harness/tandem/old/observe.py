@@ -1,10 +1,11 @@
 """Watches the stack while a load runs, and makes a judged window of what was seen."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tandem.hosts import HERE
+from tandem.hosts.host import Cgroup
 from tandem.judge import judge
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
@@ -13,9 +14,7 @@ from tandem.load.generator import Load, Report
 from tandem.load.rows import Rows
 from tandem.old.cell import Cell
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
-from tandem.probes.cgroup import Cgroup
 from tandem.probes.haproxy import HAProxy
-from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import Postgres
 from tandem.probes.round_trip import RoundTrip
@@ -60,7 +59,7 @@ class Observer:
 
     def during[T](self, load: Callable[[], T]) -> tuple[T, Observed]:
         """Runs the load between the probes' beginnings and ends; returns what it returned. Raises what a probe met."""
-        sampler = Sampler(self.groups, self.proxy, self.pooler, self.seen, self.lock_waits)
+        sampler = Sampler(HERE, self.groups, self.proxy, self.pooler, self.seen, self.lock_waits)
         try:
             before = self.postgres.count(self.stored_in) if self.stored_in else 0
             pools_before = self._pools()
@@ -103,7 +102,7 @@ class Observer:
         return result, observed
 
     def _threads(self) -> dict[str, dict[int, float]]:
-        return {app: self.groups[app].thread_cpu_s(TICKS_PER_S) for app in self.apps}
+        return {app: self.groups[app].thread_cpu_s() for app in self.apps}
 
     def _pools(self) -> dict[str, PoolCounters]:
         """The counters of each pool that tells with the knobs of this start. Asked for while no load runs."""
@@ -159,7 +158,7 @@ def judged(
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
         cpusets=cpusets,
-        host_cpus=os.cpu_count() or 1,
+        host_cpus=HERE.cpus,
     )
     found = window(measured, conditions)
     found.findings = judge.gates(found, expected or cell.expected)

@@ -12,6 +12,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE, Host
 from tandem.lab.programs import identity, keep
 from tandem.lab.readiness import await_services
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side, other_campaigns, remove_leftovers
@@ -55,6 +56,8 @@ class Conditions:
     """How far the database is away; None: no latency proxy in the path."""
     limits: dict[str, str] = field(default_factory=dict)
     """Limits of the shared services, by the names that compose/stack.yaml gives them."""
+    host: Host = field(default=HERE, repr=False, compare=False)
+    """Where the stack runs."""
 
     def with_knobs(self, knobs: dict[str, str]) -> "Conditions":
         """The same with further knobs, which win."""
@@ -65,7 +68,7 @@ class Conditions:
         self.catalog.pick("scenario", scenario, self.catalog.scenarios)
         self.catalog.pick("topology", self.topology, self.catalog.topologies)
         placement = self.catalog.pick("placement", self.placement, self.catalog.placements)
-        have = os.cpu_count() or 1
+        have = self.host.cpus
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
         if highest >= have:
             raise UsageError(
@@ -86,7 +89,7 @@ class Conditions:
         catalog = self.catalog
         topology = catalog.topologies[self.topology].variables
         placement = catalog.placements[self.placement].variables
-        app_cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
+        app_cpus = cpus_in(placement.get("APP_CPUSET", "")) or self.host.cpus
         knobs = catalog.effective_knobs(implementation, app_cpus, self.knobs)
         variables = {
             **topology,
@@ -133,7 +136,7 @@ class Conditions:
 
 def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
     """Raises TandemError while something else measures; removes what a killed command left behind."""
-    others = other_campaigns()
+    others = other_campaigns(HERE)
     if others:
         raise TandemError(
             f"another campaign is measuring (container {others[0]}): two at once would measure each other."

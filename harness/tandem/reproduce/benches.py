@@ -1,6 +1,5 @@
 """What the kinds share that put one application after the other under load: conditions, stack, journal, starts."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -9,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.catalog.catalog import Plan
+from tandem.hosts import HERE
 from tandem.judge import judge
 from tandem.lab.programs import identity, keep
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
@@ -61,7 +61,7 @@ class Work:
             open_s=window_s,
             open_load_fraction=0.5,
         ).model_copy(update=trims)
-        placement = catalog.default_placement(os.cpu_count() or 1).name
+        placement = catalog.default_placement(HERE.cpus).name
         under = Conditions(catalog, TOPOLOGY, placement, own, {})
         return cls(bench, under, Session(under, asked, bench.results, bench.view, seed))
 
@@ -69,7 +69,7 @@ class Work:
         """What a load is about. knobs: the effective ones; None: the defaults."""
         catalog = self.under.catalog
         known = catalog.implementation(implementation)
-        effective = knobs or catalog.effective_knobs(known, os.cpu_count() or 1, {})
+        effective = knobs or catalog.effective_knobs(known, self.under.host.cpus, {})
         return self.under.cell(known, catalog.scenarios[scenario], dict(effective))
 
     def prepare(

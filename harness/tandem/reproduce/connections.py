@@ -10,12 +10,12 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.lab.waiting import settle
 from tandem.load.idle import IdleConnections
 from tandem.old.lab import BenchLab
 from tandem.old.prepare import Prepared
 from tandem.old.store import file_name
-from tandem.probes.cgroup import Cgroup
 from tandem.record.window import Finding, Verdict, Window
 from tandem.reproduce import plots
 from tandem.reproduce.benches import START_S, WINDOW_S, Work, failed, loaded, opening_s, started
@@ -84,7 +84,7 @@ class ConnectionsSession:
     """Kind `connections`."""
 
     bench: Bench
-    limits: Limits = field(default_factory=read_limits)
+    limits: Limits = field(default_factory=lambda: read_limits(HERE))
 
     def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
         settings, specs = experiment.plan(plan), list(self._specs(experiment, plan).values())
@@ -182,7 +182,8 @@ class ConnectionsSession:
         cell, window_s = loaded(prepared.cell, spec.connections)
         lab.ask_for(cell, cell.load_address)
         work.session.view.phase(f"{spec.connections:,} connections", window_s)
-        with Witness(lab.stack.service("app"), lab.stack.service("loadgen"), spec.connections) as witness:
+        app, loadgen = lab.stack.service("app"), lab.stack.service("loadgen")
+        with Witness(HERE, app, loadgen, spec.connections) as witness:
             window = lab.measure("closed", window_s, None)
         text = window.model_dump_json(indent=1)
         (lab.folder / f"{spec.connections}.json").write_text(text + "\n")
@@ -199,13 +200,13 @@ class ConnectionsSession:
     def _idle(self, lab: BenchLab, spec: ConnectionsSpec) -> Start:
         """Opens silent connections to an application that has answered a few requests, and looks at its memory."""
         app, loadgen = lab.stack.service("app"), lab.stack.service("loadgen")
-        group = Cgroup(app.pid)
-        settle()
+        group = HERE.cgroup(app.pid)
+        settle(HERE)
         before = group.usage().anonymous_bytes
-        host = lab.cell.load_address.partition(":")[0]
-        held = IdleConnections(loadgen.id, loadgen.pid, host, spec.connections, lab.cell.scenario.path)
+        target, path = lab.cell.load_address.partition(":")[0], lab.cell.scenario.path
+        held = IdleConnections(HERE, loadgen.id, loadgen.pid, target, spec.connections, path)
         try:
-            settle()
+            settle(HERE)
             grown = group.usage().anonymous_bytes - before
             open_now = held.established()
         finally:

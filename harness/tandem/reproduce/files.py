@@ -1,7 +1,6 @@
 """Experiments with files (kind `files`): one container with its own new files for each case of each block."""
 
 import hashlib
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -10,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tandem.errors import TandemError
+from tandem.hosts import HERE, Host
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import TANDEM_VERSION, git, hashes
 from tandem.lab.stack import engine_versions
 from tandem.old.prepare import refuse_or_clean_up
 from tandem.old.run import Environment
 from tandem.old.store import file_name, give
-from tandem.probes.host import describe, read_cpu
 from tandem.record.window import Verdict
 from tandem.reproduce import files_result
 from tandem.reproduce.experiment import Experiment, PlanName
@@ -31,23 +30,18 @@ MADE_NS, COUNTED_NS = 150, 80
 """For the estimate: a container; a line to make it, and to count it once in a way."""
 
 
-def free_bytes() -> int:
-    """Of the engine's disk: the harness's container stands on it, and the volume of the files will."""
-    return shutil.disk_usage("/").free
-
-
 @dataclass
 class FilesSession:
     """Kind `files`. `run` may be called once."""
 
     bench: Bench
-    free_bytes: Callable[[], int] = free_bytes
+    host: Host = HERE
     container: Callable[[Path], FilesContainer] = FilesContainer
     _versions: dict[str, str] = field(default_factory=dict)
     """Of the libraries, as asynctest tells them."""
 
     def check(self, experiment: Experiment, plan: PlanName) -> None:
-        check_space(experiment, plan, self.free_bytes())
+        check_space(experiment, plan, self.host.free_bytes())
 
     def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
         each = 0.0
@@ -108,7 +102,7 @@ class FilesSession:
     ) -> list[Start]:
         """One container: new files, then every way of the rows once, in random order."""
         self.bench.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", None)
-        began, cpu = time.monotonic(), read_cpu()
+        began, cpu = time.monotonic(), self.host.read_cpu()
         try:
             text = container.run(arguments(case, rows, _seed(journal.asked.seed, block, case)))
             document = files_result.read(text)
@@ -117,7 +111,7 @@ class FilesSession:
                 Start(row=label, block=block, verdict=Verdict.FAILED, reason=str(error), attempts=attempt)
                 for label in rows
             ]
-        took_s, spent = time.monotonic() - began, read_cpu().since(cpu)
+        took_s, spent = time.monotonic() - began, self.host.read_cpu().since(cpu)
         self._versions |= files_result.versions(document)
         raw = Path("raw") / f"{block}-{file_name(_name(case))}{'' if attempt == 1 else '-again'}.json"
         (journal.folder / raw).parent.mkdir(exist_ok=True)
@@ -143,7 +137,7 @@ class FilesSession:
             tandem_version=TANDEM_VERSION,
             git_commit=git(root, "rev-parse", "HEAD"),
             git_dirty=None if changes is None else bool(changes),
-            host=describe(),
+            host=self.host.describe(),
             images={IMAGE: str(container.image().id)},
             versions={**engine_versions(), **self._versions},
             knobs={},

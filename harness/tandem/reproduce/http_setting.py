@@ -1,6 +1,5 @@
 """The rows of an experiment over HTTP, each with everything that its fresh start needs; nothing is started here."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,6 +7,7 @@ from tandem.catalog.catalog import Catalog, Implementation, Plan
 from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
+from tandem.hosts import HERE
 from tandem.old.prepare import Conditions
 from tandem.reproduce.experiment import Experiment, PlanName, Row, parse_run
 from tandem.reproduce.http_run import (
@@ -132,7 +132,7 @@ def _setting(catalog: Catalog, experiment: Experiment, plan: PlanName, row: Row,
         {str(name): value for name, value in run.limits.items()},
     )
     under.check(run.scenario, [implementation])
-    cpus = cpus_in(catalog.placements[placement].variables.get("APP_CPUSET", "")) or os.cpu_count() or 1
+    cpus = cpus_in(catalog.placements[placement].variables.get("APP_CPUSET", "")) or HERE.cpus
     knobs = catalog.effective_knobs(implementation, cpus, run.knobs)
     threads = under.cell(implementation, scenario, knobs).handler_threads
     ceilings = waiting_ceilings(run, threads)
@@ -145,7 +145,7 @@ def _setting(catalog: Catalog, experiment: Experiment, plan: PlanName, row: Row,
 
 def _placement(catalog: Catalog, app_cpus_least: int) -> str:
     """The host's own where it gives the application so many CPUs, else the one that pins nothing."""
-    have = os.cpu_count() or 1
+    have = HERE.cpus
     chosen = catalog.default_placement(have)
     if (cpus_in(chosen.variables.get("APP_CPUSET", "")) or have) >= app_cpus_least:
         return chosen.name

@@ -1,10 +1,9 @@
 """How many connections a host can hold at once, and how many threads: told before anything is started."""
 
-import resource
 from dataclasses import dataclass
-from pathlib import Path
 
 from tandem.errors import UsageError
+from tandem.hosts import Host
 
 RESERVED_FILES = 100
 """What a program has open besides its connections; ours have at most a few dozen."""
@@ -14,7 +13,6 @@ RESERVED_THREADS = 2_000
 """What the rest of the host needs of the process numbers that all share."""
 MAPPINGS_PER_THREAD = 2
 """Its stack and the page that guards it."""
-SYSCTL = Path("/proc/sys")
 
 
 @dataclass(frozen=True)
@@ -32,18 +30,15 @@ class Limits:
         return max(0, min(self.open_files - RESERVED_FILES, PORTS))
 
 
-def read_limits(sysctl: Path = SYSCTL) -> Limits:
-    """Those of this container: Compose gives the stack's containers the engine's defaults too."""
-    numbers = {
-        name: int((sysctl / name).read_text())
-        for name in ("kernel/threads-max", "kernel/pid_max", "vm/max_map_count")
-    }
+def read_limits(host: Host) -> Limits:
+    """Those of a container of the stack there."""
+    kernel = host.limits()
     threads = min(
-        numbers["kernel/threads-max"] - RESERVED_THREADS,
-        numbers["kernel/pid_max"] - RESERVED_THREADS,
-        numbers["vm/max_map_count"] // MAPPINGS_PER_THREAD,
+        kernel.threads - RESERVED_THREADS,
+        kernel.pids - RESERVED_THREADS,
+        kernel.mappings // MAPPINGS_PER_THREAD,
     )
-    return Limits(resource.getrlimit(resource.RLIMIT_NOFILE)[1], max(0, threads))
+    return Limits(kernel.open_files, max(0, threads))
 
 
 def refuse_too_many(connections: int, limits: Limits, threads: int = 0) -> None:

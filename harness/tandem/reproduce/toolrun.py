@@ -1,6 +1,5 @@
 """Runs a load by a tool in the generator's container, with the probes around it."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ import httpx
 import numpy as np
 
 from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.judge.measure import Conditions, Measured, window
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import settle
@@ -15,8 +15,6 @@ from tandem.load.client import Client
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.old.cell import Cell
-from tandem.probes.cgroup import Cgroup
-from tandem.probes.host import TICKS_PER_S
 from tandem.probes.sampler import Prober, Sample, Sampler
 from tandem.probes.watch import Watch
 from tandem.record.window import Window
@@ -77,20 +75,20 @@ def run_tool(
     seen: Callable[[Sample, Sample], None],
 ) -> ToolRun:
     """Makes the load and waits for its end. Raises TandemError if the tool or a container fails."""
-    settle()
-    groups = {role: Cgroup(service.pid) for role, service in roles.items()}
-    groups["harness"] = Cgroup(os.getpid())
-    sampler = Sampler(groups, None, None, seen)
+    settle(HERE)
+    groups = {role: HERE.cgroup(service.pid) for role, service in roles.items()}
+    groups["harness"] = HERE.harness_cgroup()
+    sampler = Sampler(HERE, groups, None, None, seen)
     client = Client(cell.scenario, cell.answers, f"{roles['app'].address}:8080")
     prober = Prober(client.ask)
-    watch = Watch(roles["app"].pid, *(roles[role].cpuset for role in ("app", "loadgen")))
+    watch = Watch(HERE, roles["app"].pid, *(roles[role].cpuset for role in ("app", "loadgen")))
     try:
         sampler.start()
-        threads_before = groups["app"].thread_cpu_s(TICKS_PER_S)
+        threads_before = groups["app"].thread_cpu_s()
         prober.start()
         try:
             watch.start()
-            with Witness(roles["app"], roles["loadgen"], connections) as witness:
+            with Witness(HERE, roles["app"], roles["loadgen"], connections) as witness:
                 said = stack.execute("loadgen", ["sh", "-c", _SCRIPT, "sh", *command])
         finally:
             prober.stop()
@@ -98,7 +96,7 @@ def run_tool(
                 watched = watch.stop()
             finally:
                 series = sampler.stop()
-        threads = groups["app"].thread_cpu_s(TICKS_PER_S)
+        threads = groups["app"].thread_cpu_s()
     except (OSError, KeyError, httpx.HTTPError) as error:
         raise TandemError(f"the load of `{command[0]}` broke: {error}\n{stack.log('app')}") from None
     finally:
@@ -127,7 +125,7 @@ def run_tool(
         trim_end_s=duration_s * TRIM_SHARE,
         lengths=set(),
         cpusets={role: service.cpuset for role, service in roles.items()},
-        host_cpus=os.cpu_count() or 1,
+        host_cpus=HERE.cpus,
     )
     return ToolRun(text, window(measured, asked), usage[1] - usage[0], witness.seen)
 

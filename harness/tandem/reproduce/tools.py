@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE
 from tandem.load import drill, wrk
 from tandem.load.generator import FOLDER, TIMEOUT_S
 from tandem.old.cell import Cell
@@ -41,7 +42,7 @@ class ToolsSession:
     """Kind `tools`."""
 
     bench: Bench
-    limits: Limits = field(default_factory=read_limits)
+    limits: Limits = field(default_factory=lambda: read_limits(HERE))
 
     def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
         settings, specs = experiment.plan(plan), set(self._specs(experiment, plan).values())
@@ -196,7 +197,7 @@ class ToolsSession:
         app, loadgen = lab.stack.service("app"), lab.stack.service("loadgen")
         kept, lab.folder = lab.folder, folder
         try:
-            with Witness(app, loadgen, spec.connections) as witness:
+            with Witness(HERE, app, loadgen, spec.connections) as witness:
                 window = lab.measure("closed", window_s, None)
         finally:
             lab.folder = kept

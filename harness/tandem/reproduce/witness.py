@@ -4,28 +4,18 @@ The table of ten thousand connections costs the kernel and this process some 50 
 is read until as many are seen as were asked for, and then no more.
 """
 
-import re
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 
+from tandem.hosts import Host
 from tandem.lab.stack import Service
-from tandem.probes.cgroup import PROC, Cgroup
-from tandem.probes.host import TICKS_PER_S
 
 INTERVAL_S = 1.0
 PORT = 8080
 SPAN_S = 0.9
 """A thread seen for less is not judged: ticks are 10 ms."""
-_THREADS = re.compile(r"^Threads:\s+(\d+)$", re.MULTILINE)
-
-
-def count_served(table: bytes, port: int) -> int:
-    """Established connections to a local port in /proc/net/tcp or tcp6."""
-    own = rb"[0-9A-F]:%04X [0-9A-F]+:[0-9A-F]{4} 01 " % port
-    return len(re.findall(own, table))
 
 
 @dataclass
@@ -52,12 +42,12 @@ class Seen:
 class Witness:
     """A thread that looks once a second, as a context around the load."""
 
-    def __init__(self, app: Service, loadgen: Service, wanted: int, proc: Path = PROC) -> None:
-        """wanted: connections."""
+    def __init__(self, host: Host, app: Service, loadgen: Service, wanted: int) -> None:
+        """host: where both containers run. wanted: connections."""
         self.seen = Seen()
         self._wanted = wanted
-        self._process = proc / str(app.pid)
-        self._group = Cgroup(loadgen.pid)
+        self._host, self._app_pid = host, app.pid
+        self._group = host.cgroup(loadgen.pid)
         self._ended = threading.Event()
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="witness", daemon=True)
@@ -84,11 +74,9 @@ class Witness:
 
     def _look(self) -> None:
         if self.seen.established < self._wanted:
-            tables = [self._process / "net" / name for name in ("tcp", "tcp6")]
-            found = sum(count_served(table.read_bytes(), PORT) for table in tables if table.is_file())
+            found = self._host.established(self._app_pid, local_port=PORT)
             self.seen.established = max(self.seen.established, found)
-        threads = _THREADS.search((self._process / "status").read_text())
-        self.seen.app_threads = max(self.seen.app_threads, int(threads[1]) if threads else 0)
+        self.seen.app_threads = max(self.seen.app_threads, self._host.threads(self._app_pid))
         now = time.monotonic()
-        for thread, cpu_s in self._group.thread_cpu_s(TICKS_PER_S).items():
+        for thread, cpu_s in self._group.thread_cpu_s().items():
             self.seen.generator_threads.setdefault(thread, []).append((now, cpu_s))

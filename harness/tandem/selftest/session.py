@@ -1,6 +1,5 @@
 """Runs the self-test: the chosen checks in their order, every failure an outcome."""
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, unknown
+from tandem.hosts import HERE
 from tandem.lab.live import View
 from tandem.lab.provenance import git
 from tandem.record.outcome import Outcome
@@ -70,7 +70,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
         catalog = Catalog(root)
-        placement = catalog.default_placement(os.cpu_count() or 1).name
+        placement = catalog.default_placement(HERE.cpus).name
         with Stage(catalog, results, view, placement).up() as stage:
             made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():
@@ -85,7 +85,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         git_commit=git(root, "rev-parse", "HEAD"),
         source=source,
         oha_version=made.oha_version,
-        cpus=os.cpu_count() or 1,
+        cpus=HERE.cpus,
         outcomes=[outcome for name in groups for outcome in made.done[name]],
     )
 

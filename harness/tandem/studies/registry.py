@@ -40,6 +40,9 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     """A study's folder: its kind, its result, its trials where they were kept. Raises TandemError."""
     file = folder / RESULT if folder.is_dir() else folder
     if not file.is_file():
+        for kind in STUDIES.values():
+            if folder.is_dir() and (old := kind.migrated(folder)) is not None:
+                return kind, *old
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     result = read_result(file)
     trials = sorted(

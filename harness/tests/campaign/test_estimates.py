@@ -1,8 +1,8 @@
 """What a campaign and a comparison say that they will take."""
 
 import pytest
-
 from tandem.campaign import campaign
+
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling.around import look_s
 from tandem.compare import session as comparison_session

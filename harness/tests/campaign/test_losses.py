@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from harness_places import FIXTURES, ROOT
 from harness_samples import NOW, good_trial, good_window
-
 from tandem.campaign import campaign as campaign_
 from tandem.campaign.campaign import Bench
+
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.load.rows import read_rows
-from tandem.record.window import Finding, Verdict, Window
 from tandem.old.store import Campaign, Request, Store
+from tandem.record.window import Finding, Verdict, Window
 
 RUN = "rust-async.recipes.full"
 REQUEST = Request(

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from harness_samples import good_environment, good_run, good_trial, good_window
 from rich.console import Console
-
 from tandem.campaign.replay import compare, differences, figures, prediction_interval, report
+from tandem.commands.replay import _recorded, _request
+
 from tandem.catalog.catalog import Catalog
 from tandem.commands import replay as cli_replay
-from tandem.commands.replay import _recorded, _request
 from tandem.errors import TandemError, UsageError
 from tandem.old.run import Environment, Run, Trial
-from tandem.record.window import Times, Verdict
 from tandem.old.store import Request
+from tandem.record.window import Times, Verdict
 
 
 def trials(*goodputs: float, cost: float = 900.0, verdict: Verdict = Verdict.OK) -> list[Trial]:

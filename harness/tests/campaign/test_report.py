@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from harness_samples import good_environment, good_run, good_trial
 from rich.console import Console
-
 from tandem.campaign.report import report
+
 from tandem.judge import bottleneck
 from tandem.old.run import Environment, Phase, Run, Summary, Warning
 from tandem.record.window import Verdict

@@ -17,8 +17,8 @@ from tandem.capacity.record import Capacity, report
 from tandem.capacity.search import parse_slo
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.old.lab import BenchLab
 from tandem.lab.live import Lines
+from tandem.old.lab import BenchLab
 from tandem.old.prepare import Prepared
 from tandem.record.window import Verdict
 

@@ -12,17 +12,17 @@ from harness_capacity import FakeLab, Simulated, simulated
 from harness_samples import good_environment, good_window
 from rich.console import Console, RenderableType
 
+from tandem.analysis.ceilings import reaches_ceiling
 from tandem.capacity import record as capacity_record
 from tandem.capacity import session as capacity_session
 from tandem.capacity.journal import RESULT
 from tandem.capacity.record import Capacity
 from tandem.catalog.catalog import Catalog
-from tandem.old.lab import BenchLab
 from tandem.lab.live import Lines
+from tandem.old.lab import BenchLab
 from tandem.old.prepare import Conditions, Prepared
-from tandem.old.session import Session
-from tandem.analysis.ceilings import reaches_ceiling
 from tandem.old.run import Environment
+from tandem.old.session import Session
 from tandem.record.window import Verdict, Window
 from tandem.sweep import report as sweep_report
 from tandem.sweep import session as sweep_session

@@ -18,6 +18,7 @@ from harness_samples import good_run
 from tandem.catalog.catalog import Catalog
 from tandem.commands import checks
 from tandem.commands import main as cli
+from tandem.hosts import Here
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)  # type: ignore[attr-defined]
@@ -186,7 +187,7 @@ def test_bad_input_ends_with_2_and_one_clear_message(
 
 
 def test_a_placement_that_does_not_fit_the_host(tandem: Tandem, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(Here, "cpus", 2)
     said = tandem("bench", "rust-async", "--placement", "eight-cores")
     assert said.status == 2
     assert "needs 8 CPUs and this host has 2" in said.err

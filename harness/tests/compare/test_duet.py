@@ -7,8 +7,8 @@ from harness_samples import EXPECTED, STATEMENTS, good_window
 from harness_windows import series
 
 from tandem.compare.duet import of_one, rates, together
+from tandem.hosts.host import Usage
 from tandem.old.observe import Observed
-from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
 from tandem.record.window import Statement, Verdict, Window
 

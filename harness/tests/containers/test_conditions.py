@@ -9,9 +9,9 @@ import pytest
 from harness_commands import ONE_TRIAL
 
 from tandem.catalog.catalog import Catalog
+from tandem.lab.stack import Stack
 from tandem.old.lab import BenchLab
 from tandem.old.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
-from tandem.lab.stack import Stack
 from tandem.record.window import Verdict, Window
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]

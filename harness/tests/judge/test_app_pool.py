@@ -16,9 +16,9 @@ from tandem.judge.bottleneck import bottleneck
 from tandem.judge.measure import window
 from tandem.old.observe import Observer
 from tandem.old.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.old.run import Run
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.old.run import Run
 from tandem.record.window import Pooler, Window
 
 OWN = "for a connection of the application's own pool"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from harness_samples import EXPECTED, good_run, good_trial, good_window, quiet_roles, role
 from rich.console import Console
-
 from tandem.campaign.report import markdown, report
+
 from tandem.catalog.catalog import Catalog
 from tandem.commands.options import parse_db_rtt
 from tandem.errors import UsageError

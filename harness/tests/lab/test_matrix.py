@@ -9,11 +9,11 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.lab.matrix import Outcome, Square, _square, order, reasons, table
+from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.old.cell import Cell
 from tandem.old.lab import BenchLab
-from tandem.lab.matrix import Outcome, Square, _square, order, reasons, table
 from tandem.old.prepare import Conditions, Prepared
-from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.record.window import Finding
 
 WRONG = Finding(code="wrong-body", severity="invalid", text="3 of 10 answers were not right")

@@ -11,9 +11,9 @@ import pytest
 from harness_samples import good_run, good_trial
 
 from tandem.errors import TandemError, UsageError
-from tandem.record import store as store_
 from tandem.old.run import Run
 from tandem.old.store import Campaign, Request, Store, write_atomically
+from tandem.record import store as store_
 
 REQUEST = Request(
     implementations=["rust-async"],

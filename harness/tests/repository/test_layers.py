@@ -5,6 +5,7 @@ from pathlib import Path
 
 ORDER = [
     "record",
+    "hosts",
     "catalog",
     "probes",
     "load",

@@ -4,11 +4,11 @@ import re
 
 import pytest
 from harness_places import ROOT
-
-from tandem.campaign.report import markdown
-from tandem.record.window import Verdict
-from tandem.old.store import read_runs
 from tandem.analysis.host_speed import host_speed
+from tandem.campaign.report import markdown
+
+from tandem.old.store import read_runs
+from tandem.record.window import Verdict
 
 REFERENCE = ROOT / "results/reference"
 IMPLEMENTATIONS = {"cpp-async", "node", "python-async", "python-sync", "rust-async", "rust-sync"}

@@ -4,9 +4,9 @@ import re
 
 from harness_places import ROOT
 
+from tandem.record.selftest import Selftest, good
 from tandem.selftest import comparing, registry
 from tandem.selftest.progress import Progress
-from tandem.record.selftest import Selftest, good
 
 FOLDER = ROOT / "results/reference-selftest"
 RECORD = Progress.model_validate_json((FOLDER / "selftest-progress.json").read_text())

@@ -16,12 +16,12 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.commands.reproduce import KINDS
 from tandem.errors import TandemError, UsageError
+from tandem.lab.live import Lines
 from tandem.old.cell import Cell
 from tandem.old.lab import BenchLab
-from tandem.lab.live import Lines
 from tandem.old.prepare import Prepared
-from tandem.old.session import Session
 from tandem.old.run import Environment
+from tandem.old.session import Session
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName, read_all
 from tandem.reproduce.http import HttpSession

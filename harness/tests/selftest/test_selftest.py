@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from harness_samples import NOW, good_run
 from rich.console import Console
-
 from tandem.campaign.report import markdown, report
+
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
 from tandem.old.store import read_runs
-from tandem.selftest import registry, result, session, table
-from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
 from tandem.record.outcome import Outcome
 from tandem.record.selftest import Selftest
+from tandem.selftest import registry, result, session, table
+from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
 
 
 @pytest.mark.parametrize("check", registry.units(), ids=lambda check: check.__name__)

@@ -1,29 +1,28 @@
 """Counters of one container's control group, version 1 or 2, by the host PID of its first process."""
 
-from dataclasses import dataclass
+import os
 from pathlib import Path
+
+import psutil
+
+from tandem.hosts.host import Usage
 
 CGROUPS = Path("/sys/fs/cgroup")
 PROC = Path("/proc")
-
-
-@dataclass(frozen=True)
-class Usage:
-    cpu_s: float
-    throttled_s: float
-    anonymous_bytes: int
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def _fields(text: str) -> dict[str, int]:
     return {key: int(value) for key, value in (line.split()[:2] for line in text.splitlines() if " " in line)}
 
 
-class Cgroup:
-    """The control group of a process; raises FileNotFoundError once the container is gone."""
+class LocalCgroup:
+    """A Cgroup: that of a process of this machine. Raises FileNotFoundError once the container is gone."""
 
-    def __init__(self, pid: int, cgroups: Path = CGROUPS, proc: Path = PROC) -> None:
-        self.pid = pid
-        self._proc = proc
+    def __init__(
+        self, pid: int, cgroups: Path = CGROUPS, proc: Path = PROC, ticks_per_s: int = TICKS_PER_S
+    ) -> None:
+        self._proc, self._ticks_per_s = proc, ticks_per_s
         paths: dict[str, Path] = {}
         for line in (proc / str(pid) / "cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -50,13 +49,24 @@ class Cgroup:
             anonymous_bytes=_fields((self._unified / "memory.stat").read_text())["anon"],
         )
 
-    def processes(self) -> list[int]:
-        """Processes in the group."""
+    def processes(self, name: str | None = None) -> list[int]:
+        """Processes in the group, of all or of those with this name."""
         folder = self._cpuacct if self.version == 1 else self._unified
-        return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+        pids = [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+        return pids if name is None else [pid for pid in pids if self._name(pid) == name]
 
-    def thread_cpu_s(self, ticks_per_s: int) -> dict[int, float]:
-        """CPU time of every thread in the group, by thread id."""
+    def _name(self, pid: int) -> str | None:
+        try:
+            return (self._proc / str(pid) / "comm").read_text().removesuffix("\n")
+        except OSError:
+            return None  # it ended meanwhile
+
+    def thread_cpu_s(self) -> dict[int, float]:
+        """CPU time of every thread in the group, by thread id.
+
+        Not by psutil's Process.threads(): it rounds user and system time each by itself, and makes an object for
+        every process.
+        """
         out: dict[int, float] = {}
         for pid in self.processes():
             for stat in (self._proc / str(pid) / "task").glob("*/stat"):
@@ -64,5 +74,12 @@ class Cgroup:
                     fields = stat.read_text().rpartition(")")[2].split()
                 except OSError:
                     continue  # the thread ended meanwhile
-                out[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / ticks_per_s
+                out[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / self._ticks_per_s
         return out
+
+    def resident_bytes(self) -> int:
+        """Raises ProcessLookupError if a process ends meanwhile."""
+        try:
+            return sum(int(psutil.Process(pid).memory_info().rss) for pid in self.processes())
+        except psutil.NoSuchProcess as error:
+            raise ProcessLookupError(str(error)) from None

@@ -1,5 +1,6 @@
-"""psrecord, attached to the application: the log for people, in psrecord's own format."""
+"""psrecord on this machine, attached to the application: the log for people, in psrecord's own format."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -7,8 +8,8 @@ from pathlib import Path
 INTERVAL_S = 1
 
 
-class Psrecord:
-    """Samples a process and its children until stopped; the file has a line per second."""
+class LocalPsrecord:
+    """A Psrecord. Samples a process and its children until stopped; the file has a line per second."""
 
     def __init__(self, pid: int, file: Path) -> None:
         command = [
@@ -28,9 +29,11 @@ class Psrecord:
             stdin=subprocess.DEVNULL,
         )
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+    def freeze(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """It ends by itself when the application does; this makes sure."""

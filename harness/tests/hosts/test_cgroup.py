@@ -1,11 +1,11 @@
-"""tandem.probes: the counters of containers and of the host, from captures of real ones."""
+"""tandem.hosts.cgroup: the counters of containers, from captures of real ones."""
 
 from pathlib import Path
 
 import pytest
 
-from tandem.probes.cgroup import Cgroup, Usage
-from tandem.probes.host import HostCpu, describe, parse_stat, read_cpu
+from tandem.hosts.cgroup import LocalCgroup
+from tandem.hosts.host import Usage
 
 PID = 32065
 CONTAINER = "/docker/b02b9f688dd4ca81a549260c604566bd277a36fb949386504f5639376627ee0b"
@@ -58,27 +58,27 @@ def proc(tmp_path: Path) -> Path:
     return folder
 
 
-def v1(tmp_path: Path, proc: Path, lines: str, cpu: str, cpuacct: str) -> Cgroup:
+def v1(tmp_path: Path, proc: Path, lines: str, cpu: str, cpuacct: str) -> LocalCgroup:
     groups = tmp_path / "cgroup"
     write(groups / cpuacct / CONTAINER[1:] / "cpuacct.usage", "925346707\n")
     write(groups / cpuacct / CONTAINER[1:] / "cgroup.procs", f"{PID}\n32327\n")
     write(groups / cpu / CONTAINER[1:] / "cpu.stat", V1_CPU_STAT)
     write(groups / "memory" / CONTAINER[1:] / "memory.stat", V1_MEMORY_STAT)
     write(proc / str(PID) / "cgroup", lines)
-    return Cgroup(PID, groups, proc)
+    return LocalCgroup(PID, groups, proc, ticks_per_s=100)
 
 
-def v2(tmp_path: Path, proc: Path, cpu_stat: str = V2_CPU_STAT) -> Cgroup:
+def v2(tmp_path: Path, proc: Path, cpu_stat: str = V2_CPU_STAT) -> LocalCgroup:
     groups = tmp_path / "cgroup"
     write(groups / V2_PATH[1:] / "cpu.stat", cpu_stat)
     write(groups / V2_PATH[1:] / "memory.stat", V2_MEMORY_STAT)
     write(groups / V2_PATH[1:] / "cgroup.procs", f"{PID}\n32327\n")
     write(proc / str(PID) / "cgroup", f"0::{V2_PATH}\n")
-    return Cgroup(PID, groups, proc)
+    return LocalCgroup(PID, groups, proc, ticks_per_s=100)
 
 
 @pytest.fixture(params=["v1", "v1 with joined controllers", "v2"])
-def group(request: pytest.FixtureRequest, tmp_path: Path, proc: Path) -> Cgroup:
+def group(request: pytest.FixtureRequest, tmp_path: Path, proc: Path) -> LocalCgroup:
     if request.param == "v1":
         return v1(tmp_path, proc, V1_SPLIT, "cpu", "cpuacct")
     if request.param == "v2":
@@ -89,7 +89,7 @@ def group(request: pytest.FixtureRequest, tmp_path: Path, proc: Path) -> Cgroup:
 # ---- control groups ----
 
 
-def test_the_usage_of_a_container(group: Cgroup) -> None:
+def test_the_usage_of_a_container(group: LocalCgroup) -> None:
     found = group.usage()
     assert found.cpu_s == pytest.approx(0.925346, abs=1e-6)
     assert found.throttled_s == pytest.approx(1.5)
@@ -113,48 +113,28 @@ def test_without_a_quota_nothing_is_throttled(tmp_path: Path, proc: Path) -> Non
     assert group.usage() == Usage(cpu_s=5.0, throttled_s=0.0, anonymous_bytes=50712576)
 
 
-def test_the_cpu_time_of_every_thread(group: Cgroup) -> None:
-    assert group.thread_cpu_s(ticks_per_s=100) == {PID: 0.28, PID + 1: 1.20, 32327: 0.08}
+def test_the_cpu_time_of_every_thread(group: LocalCgroup) -> None:
+    assert group.thread_cpu_s() == {PID: 0.28, PID + 1: 1.20, 32327: 0.08}
 
 
-def test_a_thread_that_ended_is_left_out(group: Cgroup, proc: Path) -> None:
+def test_a_thread_that_ended_is_left_out(group: LocalCgroup, proc: Path) -> None:
     stat = proc / str(PID) / "task" / str(PID + 1) / "stat"
     stat.unlink()
     stat.symlink_to("/nonexistent")
-    assert group.thread_cpu_s(100) == {PID: 0.28, 32327: 0.08}
+    assert group.thread_cpu_s() == {PID: 0.28, 32327: 0.08}
 
 
 def test_a_container_that_is_gone(tmp_path: Path, proc: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        Cgroup(1, tmp_path, proc)
+        LocalCgroup(1, tmp_path, proc)
 
 
-# ---- the host ----
-
-PROC_STAT = """cpu  277190 10 105857 378170 1922 3 5763 259 40 50
-cpu0 135499 0 52324 193446 477 0 2577 133 0 0
-intr 1
-"""
-
-
-def test_the_cpu_time_of_the_host() -> None:
-    found = parse_stat(PROC_STAT, ticks_per_s=100)
-    assert found.busy_s == pytest.approx((277190 + 10 + 105857) / 100)
-    assert found.softirq_s == pytest.approx((3 + 5763) / 100)
-    assert found.steal_s == pytest.approx(2.59)
-    # A guest's time is in the user time already.
-    assert found.total_s == pytest.approx((277190 + 10 + 105857 + 378170 + 1922 + 3 + 5763 + 259) / 100)
-
-
-def test_a_difference_of_cpu_times() -> None:
-    assert HostCpu(5, 4, 3, 20).since(HostCpu(1, 2, 3, 10)) == HostCpu(4, 2, 0, 10)
-
-
-def test_this_host_can_be_read() -> None:
-    found = read_cpu()
-    assert 0 < found.busy_s < found.total_s
-    described = describe()
-    assert described["cpus"]
-    assert described["cgroup_version"] in (1, 2)
-    assert isinstance(described["memory_bytes"], int)
-    assert described["memory_bytes"] > 1 << 20
+def test_the_processes_of_a_container_by_their_name(group: LocalCgroup, proc: Path) -> None:
+    """One that has ended meanwhile has none."""
+    write(proc / str(PID) / "comm", "oha\n")
+    assert group.processes() == [PID, 32327]
+    assert group.processes("oha") == [PID]
+    assert group.processes("oh") == []
+    write(proc / "32327" / "comm", "oha\n")
+    write(proc / "1" / "comm", "oha\n")
+    assert group.processes("oha") == [PID, 32327], "those of other groups are left alone"
