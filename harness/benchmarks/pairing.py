@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tandem.analysis.disturbed import cut
+from tandem.analysis.ratios import detectable_ratio
 from tandem.compare.comparison import Block, second
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Campaign, read_runs
-from tandem.analysis.disturbed import cut
-from tandem.analysis.ratios import detectable_ratio
 
 BUDGET_S = 15 * 60
 LEAST = 3
