@@ -1,17 +1,15 @@
 """Sums the trials of a run up. Pure."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from tandem.analysis.histogram import merge
 from tandem.analysis.host_speed import host_speed
+from tandem.analysis.ratios import interval
 from tandem.record.run import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
 
-CONFIDENCE = 0.95
 TIMES_APART = 2.0
 """From this factor between the quickest and the slowest start a pooled percentile stands for neither. Chosen."""
 
@@ -20,10 +18,7 @@ def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """95 % Student t interval of the mean; None below two values. Trials are the unit of replication."""
     if len(values) < 2:
         return None
-    sem = stats.sem(values)
-    if sem == 0 or math.isnan(sem):
-        return (float(values[0]), float(values[0]))
-    low, high = stats.t.interval(CONFIDENCE, len(values) - 1, loc=np.mean(values), scale=sem)
+    low, high = interval(values)
     return float(low), float(high)
 
 

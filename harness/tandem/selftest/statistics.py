@@ -46,9 +46,11 @@ def coverage(kind: Noise, blocks: int, sets: int = SETS) -> float:
 def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: int = 999) -> float:
     """The same for the percentile bootstrap, which is not used because of this."""
     ln = TRUTH + noise(kind, sets, blocks)
-    chosen = np.random.default_rng(SEED).integers(0, blocks, (resamples, blocks))
-    low, high = np.quantile(ln[:, chosen].mean(axis=-1), [0.025, 0.975], axis=-1)
-    return covered(ln, low, high)
+    drawn = stats.bootstrap(
+        (ln,), np.mean, axis=-1, n_resamples=resamples, method="percentile", rng=np.random.default_rng(SEED)
+    )
+    low, high = drawn.confidence_interval
+    return covered(ln, np.asarray(low), np.asarray(high))
 
 
 def claims(ln: Floats, *words: ratios.Word) -> float:
@@ -58,8 +60,7 @@ def claims(ln: Floats, *words: ratios.Word) -> float:
 
 def normal_quantile_claims(ln: Floats) -> float:
     """Share that a z test would call different: 1.96 in place of Student's quantile."""
-    error = ln.std(axis=-1, ddof=1) / math.sqrt(ln.shape[-1])
-    return float((np.abs(ln.mean(axis=-1)) > stats.norm.ppf(0.975) * error).mean())
+    return float((np.abs(stats.ttest_1samp(ln, 0, axis=-1).statistic) > stats.norm.ppf(0.975)).mean())
 
 
 def _percent(shares: dict[int, float]) -> str:
