@@ -289,7 +289,25 @@ def test_an_env_file(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["A", "=1", "a b=1", "export A=1", "a=1"])
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("A= 1 ", "1"),
+        ("A=1 # one", "1"),
+        ("A='1 # one'", "1 # one"),
+        ('A="1"', "1"),
+        ("A=${HOME}", "${HOME}"),
+        ("A=0,2-3", "0,2-3"),
+    ],
+)
+def test_values_of_an_env_file_are_read_as_by_compose(tmp_path: Path, line: str, value: str) -> None:
+    """But for other variables: none is put in."""
+    file = tmp_path / "own.env"
+    file.write_text(f"{line}\n")
+    assert read_env_file(file).variables == {"A": value}
+
+
+@pytest.mark.parametrize("line", ["A", "=1", "a b=1", "export A=1", "a=1", "B='1", "B='1' 2", " # indented"])
 def test_an_env_file_with_a_wrong_line(tmp_path: Path, line: str) -> None:
     file = tmp_path / "own.env"
     file.write_text(f"# ok\nA=1\n{line}\n")
