@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
@@ -237,9 +236,13 @@ def main() -> None:
     except TandemError as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)
-    except click.ClickException as error:  # an unknown option, a missing argument: with the nearest name
-        error.show()
-        sys.exit(2)
+    except typer.TyperException as error:  # an unknown option, a missing argument: with the nearest name
+        if (
+            told := error.format_message()
+        ):  # nothing where no command was given: then the help has been printed
+            err.print(f"tandem: {told}", style="red", markup=False, highlight=False)
+            err.print("With --help the command says what it takes.")
+        sys.exit(error.exit_code)
     except (OSError, subprocess.SubprocessError, DockerException) as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)

@@ -88,6 +88,8 @@ def test_the_program_ends_with_2_and_the_nearest_name() -> None:
 
 def test_without_a_command_it_says_what_there_is(tandem: Tandem) -> None:
     said = tandem()
+    assert said.status == 2
+    assert "With --help" not in said.err, "nothing else is wrong"
     for command in COMMANDS:
         assert f" {command} " in said.out + said.err
 
@@ -156,7 +158,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["crosscheck", "rust-asink"], "Did you mean 'rust-async'?"),
         (["crosscheck", "rust-async", "--pairs", "2"], "Invalid value for '--pairs'"),
         (["crosscheck", "rust-async", "--scenario", "indx"], "Did you mean 'index'?"),
-        (["bench", "rust-async", "--sed", "3"], "No such option: --sed"),
+        (["bench", "rust-async", "--sed", "3"], "tandem: No such option: --sed (Possible options: --seed)"),
         (["bench", "rust-async", "--seed", "three"], "Invalid value for '--seed'"),
         (["bench"], "Missing argument"),
         (["verify", "rust-asink"], "Did you mean 'rust-async'?"),
@@ -171,8 +173,8 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["sweep", "rust-async", "--over", "wait=0,5", "--scenario", "recipes"], "needs the scenario work"),
         (["up", "rust-asink"], "Did you mean 'rust-async'?"),
         (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),
-        (["benhc"], "No such command 'benhc'"),
-        (["list", "--jsn"], "No such option: --jsn"),
+        (["benhc"], "tandem: No such command 'benhc'. Did you mean 'bench'?"),
+        (["list", "--jsn"], "No such option: --jsn (Possible options: --json)"),
     ],
 )
 def test_bad_input_ends_with_2_and_one_clear_message(
