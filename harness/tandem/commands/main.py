@@ -226,13 +226,13 @@ COMMANDS = (compare, search, crosscheck, replay, report_again, reproduce, selfte
 """Imported for the commands that they add."""
 
 
-def main() -> None:
-    """Runs the command line; 2 for usage, 1 for failure, 130 when interrupted."""
+def main(commands: typer.Typer = app) -> None:
+    """Runs a command line and ends the process: with 2 for usage, 1 for failure, 130 when interrupted."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     _end_with_client()
     try:
-        status = app(prog_name="tandem", standalone_mode=False)
+        status = commands(prog_name="tandem", standalone_mode=False)
     except TandemError as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from checks.groups import BESIDE, Groups
 from tandem.catalog.catalog import Catalog
-from tandem.commands.side_by_side import BESIDE, Groups
 from tandem.lab.prepare import FAULTS, SHARED
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 from tandem.reproduce.files_container import FilesContainer
