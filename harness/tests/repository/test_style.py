@@ -1,6 +1,7 @@
 """The house style: linters, types, sizes. Every check is also shown something bad, which it must find."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -111,6 +112,48 @@ def test_the_python_checks_can_fail(tmp_path: Path) -> None:
     ok, said = run(TOOLS / "mypy", "--strict", "--cache-dir", os.devnull, file)
     assert not ok
     assert "Function is missing a type annotation" in said
+
+
+# ---- imports ----
+
+
+def import_linter(folder: Path) -> tuple[bool, str]:
+    """The contracts of harness/pyproject.toml on the package `tandem` of a folder."""
+    config = ROOT / "harness/pyproject.toml"
+    return run(TOOLS / "lint-imports", "--no-logo", "--no-cache", "--config", config, folder=folder)
+
+
+def test_the_contracts_on_imports_are_kept() -> None:
+    ok, said = import_linter(ROOT / "harness")
+    assert ok, said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("judge/steady.py", "from tandem.lab.stack import Stack", "tandem.judge is not allowed to import tandem.lab"),
+        ("load/wrk.py", "from tandem import compare", "tandem.load is not allowed to import tandem.compare"),
+        ("errors.py", "import tandem.record.part", "tandem.errors is not allowed to import tandem.record"),
+        ("newer/one.py", "", "tandem.newer"),
+        ("analysis/ratios.py", "import subprocess", "tandem.analysis is not allowed to import subprocess"),
+        ("catalog/ranges.py", "import python_on_whales", "tandem.catalog is not allowed to import python_on_whales"),
+        ("record/part.py", "import docker", "tandem.record is not allowed to import docker"),
+        ("judge/judge.py", "import tandem.load.idle", "tandem.judge is not allowed to import subprocess"),
+        ("lab/stack.py", "from pytest import fixture", "tandem is not allowed to import pytest"),
+    ],
+)  # fmt: skip
+def test_the_contracts_on_imports_can_fail(tmp_path: Path, file: str, text: str, told: str) -> None:
+    shutil.copytree(
+        ROOT / "harness/tandem", tmp_path / "tandem", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    changed = tmp_path / "tandem" / file
+    changed.parent.mkdir(exist_ok=True)
+    with changed.open("a") as stream:
+        stream.write(f"\n{text}\n")
+    changed.with_name("__init__.py").touch()
+    ok, said = import_linter(tmp_path)
+    assert not ok
+    assert told in " ".join(said.split())
 
 
 # ---- shell, just, Compose ----
