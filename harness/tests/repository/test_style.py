@@ -1,4 +1,4 @@
-"""The house style: linters, types, sizes. Every check is also shown something bad, which it must find."""
+"""The house style: linters, types, imports. Every check is also shown something bad, which it must find."""
 
 import os
 import shutil
@@ -12,23 +12,6 @@ from harness_places import ROOT
 
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
-SOURCE_LINES, DOCKERFILE_LINES = 300, 40
-SOURCES = {
-    ".py",
-    ".rs",
-    ".sql",
-    ".sh",
-    ".js",
-    ".ts",
-    ".cpp",
-    ".hpp",
-    ".toml",
-    ".yaml",
-    ".yml",
-    ".cfg",
-    ".ini",
-    ".env",
-}
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
 SCRIPTS = {"bootstrap", "harness/run", "compose/db/start", "compose/db/reset", "compose/pgbouncer/start"}
 """What has to be among the scripts that are found by looking."""
@@ -53,20 +36,6 @@ def scripts(root: Path) -> list[Path]:
             if first.startswith(b"#!") and first.rstrip().endswith(b"sh"):
                 found.append(file)
     return found
-
-
-def too_long(root: Path) -> list[str]:
-    """Sources and Dockerfiles over their budget, each with its length."""
-    out = []
-    for file in files(root):
-        # An OpenAPI document is one file by its nature; tools follow references between files badly.
-        source = file.suffix in SOURCES and "lock" not in file.name and file.name != "openapi.yaml"
-        limit = DOCKERFILE_LINES if file.name == "Dockerfile" else SOURCE_LINES if source else None
-        if limit is not None:
-            lines = len(file.read_text().splitlines())
-            if lines > limit:
-                out.append(f"{file.relative_to(root)}: {lines} lines, at the most {limit}")
-    return out
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
@@ -206,37 +175,6 @@ def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
     ok, said = run("docker", "compose", "config", "--quiet", folder=tmp_path)
     assert not ok
     assert "cpuste" in said
-
-
-# ---- size ----
-
-
-def test_every_file_keeps_to_its_size() -> None:
-    assert too_long(ROOT) == []
-
-
-def test_the_check_of_sizes_can_fail(tmp_path: Path) -> None:
-    for name, lines in {
-        "long.py": 301,
-        "fits.py": 300,
-        "Dockerfile": 41,
-        "uv.lock": 999,
-        "target/long.rs": 999,
-        "deep/Dockerfile": 40,
-        "deep/long.rs": 301,
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x\n" * lines)
-    assert too_long(tmp_path) == [
-        "Dockerfile: 41 lines, at the most 40",
-        "long.py: 301 lines, at the most 300",
-        "deep/long.rs: 301 lines, at the most 300",
-    ]
-
-
-def test_the_check_of_sizes_sees_the_sources() -> None:
-    seen = {file.relative_to(ROOT).parts[0] for file in files(ROOT) if file.suffix in SOURCES}
-    assert {"harness", "contract", "compose", "loadgen", "rust-async", "python-async", "python-sync"} <= seen
 
 
 # ---- repository ----
