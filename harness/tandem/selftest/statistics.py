@@ -32,15 +32,14 @@ def noise(kind: Noise, sets: int, blocks: int, sd: float = 0.02) -> Floats:
     return sd * chance.standard_t(3, (sets, blocks))
 
 
-def covered(ln: Floats, low: Floats, high: Floats) -> float:
-    """Share of the intervals that contain the truth that `ln` was shifted by."""
+def covered(low: Floats, high: Floats) -> float:
+    """Share of the intervals that contain the truth."""
     return float(((low <= TRUTH) & (high >= TRUTH)).mean())
 
 
 def coverage(kind: Noise, blocks: int, sets: int = SETS) -> float:
     """How often the shipped t interval contains the truth."""
-    ln = TRUTH + noise(kind, sets, blocks)
-    return covered(ln, *ratios.interval(ln))
+    return covered(*ratios.interval(TRUTH + noise(kind, sets, blocks)))
 
 
 def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: int = 999) -> float:
@@ -50,7 +49,7 @@ def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: in
         (ln,), np.mean, axis=-1, n_resamples=resamples, method="percentile", rng=np.random.default_rng(SEED)
     )
     low, high = drawn.confidence_interval
-    return covered(ln, np.asarray(low), np.asarray(high))
+    return covered(np.asarray(low), np.asarray(high))
 
 
 def claims(ln: Floats, *words: ratios.Word) -> float:
