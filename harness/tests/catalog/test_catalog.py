@@ -87,7 +87,7 @@ def test_topologies_and_placements_set_the_same_names_each(real: Catalog) -> Non
         assert all(file.summary for file in group.values())
 
 
-def test_a_hidden_implementation_is_found_by_its_path_only(real: Catalog) -> None:
+def test_an_implementation_of_the_tests_is_found_by_its_path_only(real: Catalog) -> None:
     assert real.implementation("contract/broken").name == "contract/broken"
     assert "contract/broken" not in real.implementations
     with pytest.raises(UsageError):
@@ -120,7 +120,6 @@ def test_the_default_placement_fits_the_host(real: Catalog, cpus: int, name: str
 def test_a_good_bench_toml(made: Path) -> None:
     [found] = Catalog(made).implementations.values()
     assert (found.name, found.title, found.model, found.stack) == ("one", "T", "async", ["a"])
-    assert not found.hidden
     assert not found.pool_tells
 
 
