@@ -237,9 +237,8 @@ def main(commands: typer.Typer = app) -> None:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)
     except typer.TyperException as error:  # an unknown option, a missing argument: with the nearest name
-        if (
-            told := error.format_message()
-        ):  # nothing where no command was given: then the help has been printed
+        # It says nothing where no command was given: then the help has been printed.
+        if told := error.format_message():
             err.print(f"tandem: {told}", style="red", markup=False, highlight=False)
             err.print("With --help the command says what it takes.")
         sys.exit(error.exit_code)
