@@ -229,8 +229,7 @@ class Visit:
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial
-        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
-        loads_s += sum(record.spec.seconds for record in trial.windows)
+        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
         trial.overhead_s = max(0.0, took_s - loads_s)
         found = list(trial.all_findings())
         alone = len(trial.starts) <= 1
