@@ -193,7 +193,7 @@ class Visit:
         began = self._clock()
         try:
             own = _with_rates(own, self.trial)
-            record = self._timed("windows", spec.seconds, lambda: self._loaded(own))
+            record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
         except NoGoodputError as error:
             finding = Finding(code="no-goodput", severity="invalid", text=str(error))
             self.trial.starts[error.label].findings.append(finding)
@@ -252,21 +252,26 @@ class Visit:
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial
-        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
-        loads_s += sum(min(record.spec.seconds, record.duration_s) for record in trial.windows)
+        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
         trial.overhead_s = max(0.0, took_s - loads_s)
         # Of several side by side some may be missing; that is told in their starts.
         none = all(any(found.code == "failed" for found in start.findings) for start in trial.starts.values())
         failed = none or any(found.code == "failed" for found in trial.findings)
         trial.verdict = Verdict.FAILED if failed else verdict(list(trial.all_findings()))
 
-    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T]) -> T:
-        self._view.phase(name, expected_s)
+    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
+        self._view.phase(shown or name, expected_s)
         began = self._clock()
         try:
             return work()
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
+
+
+def _shown(spec: WindowSpec) -> str:
+    """What a person is told of a window that begins."""
+    rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
+    return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
 
 
 def _settled(seconds: list[int], wanted: int) -> str:

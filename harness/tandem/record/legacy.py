@@ -156,7 +156,6 @@ def trial_of(old: OldTrial, label: str, warm_up: WarmUp, trims_s: tuple[float, f
         for name, window in (("closed", old.closed), ("open", old.open))
         if window is not None
     ]
-    around_s = sum(max(0.0, record.duration_s - record.spec.seconds) for record in windows)
     broke = [finding for finding in old.findings if finding.code == "failed"]
     return Trial(
         spec=TrialSpec(
@@ -179,5 +178,5 @@ def trial_of(old: OldTrial, label: str, warm_up: WarmUp, trims_s: tuple[float, f
         },
         windows=windows,
         phases=old.phases,
-        overhead_s=None if old.overhead_s is None else old.overhead_s + around_s,
+        overhead_s=old.overhead_s,
     )

@@ -26,7 +26,7 @@ def test_a_trial_is_its_starts_its_warm_ups_and_its_windows() -> None:
 
 def test_the_overheads_are_those_of_the_records() -> None:
     made = made_trial()
-    made.overhead_s = 7.0
+    made.overhead_s = 4.0
     for record, around in zip(made.windows, (1.0, 2.0), strict=True):
         record.duration_s = record.spec.seconds + around
     assert overheads_of([made]) == Overheads(start_s=4.0, window_s=1.5)
