@@ -16,7 +16,7 @@ from rich.table import Table
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling import ceiling
 from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, report, reproduce, search, selftest, serve
+from tandem.commands import compare, crosscheck, develop, replay, report, reproduce, search, selftest, serve
 from tandem.commands.options import (
     RESULTS,
     ROOT,
@@ -156,7 +156,7 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, report, compare, search, crosscheck, reproduce, selftest, serve, develop)
+COMMANDS = (bench, report, replay, compare, search, crosscheck, reproduce, selftest, serve, develop)
 """Imported for the commands that they add."""
 
 

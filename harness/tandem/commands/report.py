@@ -7,7 +7,9 @@ import typer
 
 from tandem.cli.measure import proof
 from tandem.cli.options import Json, app, out
+from tandem.engine.replay import read_replayed
 from tandem.errors import UsageError
+from tandem.report import replay
 from tandem.studies.registry import read_folder
 
 
@@ -30,3 +32,5 @@ def report(
         print(table)
     else:
         out.print(proof(), kind.report(result, trials), sep="\n")
+        if replayed := read_replayed(folder):
+            out.print(replay.report(replayed))

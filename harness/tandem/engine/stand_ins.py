@@ -14,6 +14,8 @@ MEANINGS: dict[str, str] = {
     "database": "pgbench runs the scenario's statements through PgBouncer",
 }
 WINDOW = "closed"
+LOOK = "look-"
+"""So begin the names of the trials that are a session's look at its ceilings."""
 LOOK_WARM_UP_S, LOOK_S = 2, 5
 LOOK_TRIMS_S = (1.0, 0.5)
 
@@ -66,7 +68,7 @@ def trial(
 def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
     """One short look at each."""
     return [
-        trial(stand_in, f"look-{stand_in}", 0, LOOK_WARM_UP_S, LOOK_S, LOOK_TRIMS_S)
+        trial(stand_in, f"{LOOK}{stand_in}", 0, LOOK_WARM_UP_S, LOOK_S, LOOK_TRIMS_S)
         for stand_in in fitting(catalog, request)
     ]
 

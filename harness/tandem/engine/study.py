@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rich.console import RenderableType
 
+from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Plan, in_blocks
 from tandem.record.request import Request, Variant
@@ -72,6 +73,11 @@ class Study[C: Conclusions](ABC):
     def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
         """The table for a page; None: this study has none."""
         return None
+
+    @classmethod
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
+        return of_windows(trials, label)
 
     @classmethod
     def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:

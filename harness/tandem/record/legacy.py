@@ -156,6 +156,9 @@ def trial_of(old: OldTrial, label: str, warm_up: WarmUp, trims_s: tuple[float, f
         for name, window in (("closed", old.closed), ("open", old.open))
         if window is not None
     ]
+    if old.closed is not None and old.open is not None and old.open.offered_rps is not None:
+        share = round(old.open.offered_rps / old.closed.goodput_rps, 2)  # a plan's had no more digits
+        windows[1].spec.share, windows[1].spec.share_of = share, "closed"
     broke = [finding for finding in old.findings if finding.code == "failed"]
     return Trial(
         spec=TrialSpec(

@@ -2,7 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
 from tandem.engine.study import Study
 from tandem.errors import TandemError
@@ -50,3 +53,32 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
         key=lambda trial: trial.started_at,
     )
     return study_of(file), result, trials
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
+    common is described once, under `$defs`."""
+    results: dict[str, type[BaseModel]] = {
+        name: Result[kind.kind]  # type: ignore[name-defined]
+        for name, kind in STUDIES.items()
+    }
+    of: Literal["serialization"] = "serialization"
+    every: list[type[BaseModel]] = [*results.values(), Trial]
+    models = [(model, of) for model in every]
+    references, definitions = models_json_schema(models)
+    for name, model in results.items():
+        definition = definitions["$defs"][_key(references[model, of])]
+        definition["title"] = f"result.json of {name}"
+        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"const": name}}}]}
+        definition["properties"]["request"] = request
+    definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Tandem, schema version {SCHEMA_VERSION}",
+        "oneOf": [references[model, of] for model in every],
+        **definitions,
+    }
+
+
+def _key(reference: dict[str, Any]) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
