@@ -1,7 +1,7 @@
-"""harness/benchmarks/pairing.py on the committed comparisons: what docs/methodology.md says is what they tell."""
+"""The committed comparisons and the two benchmarks that read them: the figures are those of the records as they were made
+(schema 1), before they were migrated."""
 
 import importlib.util
-import json
 import math
 import sys
 from statistics import fmean, stdev
@@ -10,29 +10,100 @@ from types import ModuleType
 import pytest
 from harness_places import ROOT
 
-from tandem.compare.comparison import Compared, Comparison, second
-from tandem.wording import BOTTLENECKS, number
+from tandem.record.window import Verdict
+from tandem.studies.compare.conclusions import Compared, conclude, second
+from tandem.studies.registry import read_folder
 
 DESIGNS = ROOT / "results/designs"
-PAGE = (ROOT / "docs/methodology.md").read_text()
 GOODPUT, CPU = "goodput", "CPU per request"
-DUET = "duet_cpu_us_per_request"
-IN_TURN = {
-    "fresh starts in blocks, one window of 4 s each": ("rate, 1 rounds", "CPU per request, 1 rounds"),
-    "alternation, 6 windows of 4 s for each start": ("rate, 6 rounds", "CPU per request, 6 rounds"),
-    "the same, stolen seconds cut": (
-        "rate, stolen seconds cut, 6 rounds",
-        "CPU, stolen seconds cut, 6 rounds",
-    ),
-}
-"""Words of the page -> what pairing.py calls the design, for the rate and for the cost."""
-ROWS = [
-    (words if (folder, figure) == ("python-async", GOODPUT) else "", folder, figure, name)
-    for words, names in IN_TURN.items()
-    for folder in ("python-async", "python-sync")
-    for figure, name in zip((GOODPUT, CPU), names, strict=True)
+RATE, COST, DUET = "goodput_rps", "app_cpu_us_per_request", "duet_cpu_us_per_request"
+
+RATIOS = [
+    ("python-async", "python-async~2", RATE, 0.944654, (0.859058, 1.03878), 0.183969, "inconclusive"),
+    ("python-async", "python-async~2", COST, 1.03025, (0.979482, 1.08365), 0.189969, "inconclusive"),
+    ("python-async", "python-async~2", DUET, 1.00029, (0.987673, 1.01306), 0.95617, "equivalent"),
+    ("python-async", "python-async-slow", RATE, 1.00104, (0.940515, 1.06546), 0.967531, "inconclusive"),
+    ("python-async", "python-async-slow", COST, 1.0384, (1.00115, 1.07703), 0.0453543, "dearer"),
+    ("python-async", "python-async-slow", DUET, 1.01804, (1.01263, 1.02347), 0.000345034, "equivalent"),
+    ("python-async", "python-sync", RATE, 0.902352, (0.8333, 0.977127), 0.0421217, "slower"),
+    ("python-async", "python-sync", COST, 1.64373, (1.51494, 1.78347), 3.86385e-05, "dearer"),
+    ("python-async", "python-sync", DUET, 1.71649, (1.66446, 1.77016), 2.02041e-07, "dearer"),
+    ("python-sync", "python-async", RATE, 1.2059, (1.12722, 1.29007), 0.000840669, "faster"),
+    ("python-sync", "python-async", COST, 0.563176, (0.541742, 0.585458), 2.36599e-07, "cheaper"),
 ]
-ROWS.append(("duet of 15 s after one window of 4 s", "python-async", CPU, "CPU per request, all at once"))
+MEANS = [
+    ("python-async", "python-async", RATE, 671.752),
+    ("python-async", "python-async", COST, 899.784),
+    ("python-async", "python-async", DUET, 1806.79),
+    ("python-async", "python-async-slow", COST, 950.619),
+    ("python-async", "python-sync", RATE, 587.214),
+    ("python-sync", "python-sync", RATE, 614.658),
+    ("python-sync", "python-async", COST, 787.525),
+]
+PAIRED = {
+    "python-async": {
+        "rate, 1 rounds": "6 blocks of   28 s; A/A -5.56%; scatter 30.64%;  32 blocks in 15 min find 17.0%",
+        "rate, 6 rounds": "6 blocks of   80 s; A/A -5.69%; scatter 9.05%;  11 blocks in 15 min find 8.9%",
+        "rate, stolen seconds cut, 6 rounds": "6 blocks of   80 s; A/A -5.72%; scatter 9.76%;  11 blocks in 15 min find 9.6%",
+        "CPU per request, 6 rounds": "6 blocks of   80 s; A/A +2.98%; scatter 4.82%;  11 blocks in 15 min find 4.6%",
+        "CPU per request, all at once": "6 blocks of   45 s; A/A +0.03%; scatter 1.21%;  19 blocks in 15 min find 0.8%",
+    },
+    "python-sync": {
+        "rate, 1 rounds": "6 blocks of   28 s; A/A +6.00%; scatter 26.99%;  31 blocks in 15 min find 15.1%",
+        "rate, 6 rounds": "6 blocks of   81 s; A/A +0.76%; scatter 4.81%;  11 blocks in 15 min find 4.6%",
+        "CPU, stolen seconds cut, 6 rounds": "6 blocks of   81 s; A/A +1.89%; scatter 5.95%;  11 blocks in 15 min find 5.7%",
+    },
+}
+
+
+def compared(folder: str, again: bool) -> Compared:
+    """The conclusions of a record, or those that follow from its windows today."""
+    _, result, trials = read_folder(DESIGNS / folder)
+    assert result.verdict is Verdict.OK
+    if not again:
+        assert isinstance(result.conclusions, Compared)
+        return result.conclusions
+    labels = [variant.label for variant in result.request.variants]
+    return conclude(trials, labels, result.baselines.ceilings_rps).conclusions
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(("folder", "variant", "metric", "ratio", "interval", "p", "word"), RATIOS)
+def test_the_ratios_are_those_of_the_old_record(
+    folder: str,
+    variant: str,
+    metric: str,
+    ratio: float,
+    interval: tuple[float, float],
+    p: float,
+    word: str,
+    again: bool,
+) -> None:
+    found = compared(folder, again)
+    against = {line.variant: line.against_reference for line in found.entries}
+    one = {**against, second(folder): found.same_against_itself}[variant][metric]
+    assert one.ratio.ratio == pytest.approx(ratio, rel=1e-5)
+    assert one.ratio.interval == pytest.approx(interval, rel=1e-5)
+    assert one.p_adjusted == pytest.approx(p, rel=1e-3)
+    assert one.verdict == word
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(("folder", "variant", "metric", "mean"), MEANS)
+def test_the_means_are_those_of_the_old_record(
+    folder: str, variant: str, metric: str, mean: float, again: bool
+) -> None:
+    [line] = [line for line in compared(folder, again).entries if line.variant == variant]
+    assert line.means[metric] == pytest.approx(mean, rel=1e-5)
+
+
+def test_what_reaches_the_ceiling_is_not_ranked() -> None:
+    lines = compared("python-async", again=True).entries
+    assert [line.censored for line in lines] == [True, True, False]
+    assert [line.bottleneck for line in lines] == ["database", "database", "app-cpu"]
+
+
+# ---- the benchmarks ----
 
 
 def benchmark(name: str) -> ModuleType:
@@ -50,75 +121,18 @@ def pairing() -> ModuleType:
     return benchmark("pairing")
 
 
-def lines(pairing: ModuleType) -> list[str]:
-    """The table of the page."""
-    found = {
-        (folder.name, design.name): design
-        for folder in DESIGNS.iterdir()
-        for design in pairing.designs(folder)[1]
-    }
-    out = []
-    for words, folder, figure, name in ROWS:
-        design = found[folder, name]
-        data = f"{folder}, {len(design.ln_ratios)} blocks"
-        numbers = f"{design.block_s:.0f} s | {100 * design.scatter:.1f} % | {100 * design.finds:.1f} %"
-        out.append(f"| {words} | {data} | {figure} | {numbers} |".replace("|  |", "| |"))
-    return out
+@pytest.fixture(scope="module")
+def speed() -> ModuleType:
+    return benchmark("host_speed")
 
 
-def test_the_page_has_what_the_data_tell(pairing: ModuleType) -> None:
-    expected = "\n".join(lines(pairing))
-    assert expected in PAGE, f"the table should be\n{expected}"
-
-
-def test_a_known_difference_is_told_as_it_was_found() -> None:
-    found = json.loads((DESIGNS / "python-async/compare.json").read_text())["findings"]
-    [slow] = [entry for entry in found["entries"] if entry["entrant"] == "python-async-slow"]
-    compared = [slow["against_reference"][name] for name in ("app_cpu_us_per_request", DUET)]
-    page = " ".join(PAGE.split())
-    for one in (*compared, found["same_against_itself"][DUET]):
-        low, high = one["ratio"]["interval"]
-        assert f"× {one['ratio']['ratio']:.3f} ({low:.3f} to {high:.3f})" in page
-    assert [one["verdict"] for one in compared] == ["dearer", "equivalent"]
-    [reference] = [entry for entry in found["entries"] if entry["entrant"] == found["reference"]]
-    for name, words in (("app_cpu_us_per_request", "a request costs {} µs"), (DUET, "{} µs, so it is 2.0 %")):
-        assert words.format(f"{reference['means'][name]:,.0f}") in page
-
-
-def example(metric: str, digits: int, limits: bool) -> list[str]:
-    """The lines of a table of docs/reading-a-result.md."""
-    found = Comparison.model_validate_json((DESIGNS / "python-async/compare.json").read_text()).findings
-
-    def line(label: str, mean: float | None, compared: Compared | None, limit: str) -> str:
-        cells = [label, number(mean, digits), "–", "–"]
-        if compared:
-            assert compared.ratio.interval
-            low, high = compared.ratio.interval
-            cells[2:] = [f"{compared.ratio.ratio:.3f} ({low:.3f} to {high:.3f})", compared.verdict]
-        return f"| {' | '.join([*cells, *([limit] if limits else [])])} |".replace("|  |", "| |")
-
-    out = []
-    for entry in found.entries:
-        mean, limit = entry.means[metric], BOTTLENECKS[entry.bottleneck or ""]
-        if entry.entrant == found.reference:
-            out.append(line(f"{entry.entrant} (reference)", mean, None, limit))
-            out.append(line(second(entry.entrant), None, found.same_against_itself[metric], ""))
-        else:
-            out.append(line(entry.entrant, mean, entry.against_reference[metric], limit))
-    return out
-
-
-@pytest.mark.parametrize(("metric", "digits", "limits"), [("goodput_rps", 0, True), (DUET, 1, False)])
-def test_the_example_of_how_to_read_a_result_is_the_record(metric: str, digits: int, limits: bool) -> None:
-    page, lines = (ROOT / "docs/reading-a-result.md").read_text(), example(metric, digits, limits)
-    assert "\n".join(lines) in page, f"the table should have\n{lines}"
-    changed = lines[-1].replace(" (", "1 (")
-    assert changed not in page, "a changed figure is noticed"
-
-
-def test_another_figure_would_be_noticed(pairing: ModuleType) -> None:
-    [*_, last] = lines(pairing)
-    assert last not in PAGE.replace(last, last.replace(" s |", "9 s |"))
+@pytest.mark.parametrize("folder", PAIRED)
+def test_each_design_finds_what_it_found_from_the_old_record(pairing: ModuleType, folder: str) -> None:
+    host, found = pairing.designs(DESIGNS / folder)
+    told = {design.name: str(design) for design in found}
+    assert host.startswith("steal 0.0% on average")
+    for name, words in PAIRED[folder].items():
+        assert told[name].endswith(words)
 
 
 def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
@@ -129,33 +143,25 @@ def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
     assert "too few blocks" in str(pairing.Design("short", [0.1, 0.2], 45.0))
 
 
-# ---- the host's speed ----
-
-
-def test_what_is_said_of_the_hosts_speed_is_what_the_data_tell() -> None:
-    speed = benchmark("host_speed")
-    slope, correlation = speed.started(ROOT / "results/reference", GOODPUT)
-    told = [f"{-slope:.2f} for each 1 of the logarithm of that cost (correlation {correlation:.2f})"]
-    scatters = []
-    for folder in ("python-async", "python-sync"):
-        [itself] = [
-            line for line in speed.compared(DESIGNS / folder, GOODPUT)[2] if line.entrant == second(folder)
-        ]
-        scatters.append(f"from {100 * stdev(itself.raw):.1f} to {100 * stdev(itself.corrected):.1f} %")
-    told.append(f"{scatters[0]} in one session and {scatters[1]} in the other")
-    lines = {line.entrant: line for line in speed.compared(DESIGNS / "python-async", CPU)[2]}
+def test_the_hosts_speed_tells_what_it_told_of_the_old_records(speed: ModuleType) -> None:
+    found = [
+        (folder, line.variant, f"{100 * stdev(line.raw):.1f} to {100 * stdev(line.corrected):.1f}")
+        for folder in ("python-async", "python-sync")
+        for line in speed.compared(DESIGNS / folder, GOODPUT)[2]
+        if line.variant == second(folder)
+    ]
+    assert found == [
+        ("python-async", "python-async~2", "9.1 to 7.1"),
+        ("python-sync", "python-sync~2", "4.8 to 7.1"),
+    ]
+    lines = {line.variant: line for line in speed.compared(DESIGNS / "python-async", CPU)[2]}
     slow = lines["python-async-slow"]
-    raw, corrected = (math.exp(fmean(part)) for part in (slow.raw, slow.corrected))
-    told.append(f"× {raw:.3f} becomes × {corrected:.3f}")
-    told.append(f"{100 * (math.exp(fmean(slow.wake_ups)) - 1):.1f} % dearer beside")
-    page = " ".join(PAGE.split()).replace("−", "-")
-    for words in told:
-        assert words in page, words
+    raw, corrected, wake_ups = (math.exp(fmean(part)) for part in (slow.raw, slow.corrected, slow.wake_ups))
+    assert f"{raw:.3f} {corrected:.3f} {wake_ups:.3f}" == "1.054 1.009 1.019"
 
 
-def test_a_covariate_that_knows_the_noise_takes_it_away() -> None:
-    """And one that knows nothing does not: the control of what the page says."""
-    speed = benchmark("host_speed")
+def test_a_covariate_that_knows_the_noise_takes_it_away(speed: ModuleType) -> None:
+    """And one that knows nothing does not."""
     noise = [0.3, -0.2, 0.1, -0.1, 0.05, -0.15]
     slope, correlation = speed.within([[(x, 7 - 2 * x) for x in noise], [(x, 3 - 2 * x) for x in noise]])
     assert (round(slope, 6), round(correlation, 6)) == (-2.0, -1.0)
