@@ -54,12 +54,14 @@ class Journal:
     def resume(cls, results: Path, request: Request) -> "Journal":
         """The newest unfinished folder of the same request, whatever its seed. Raises UsageError if there is none,
         and TandemError for one that an older Tandem began."""
+        unreadable = []
         for file in sorted(results.glob(f"*/{BEGUN}"), reverse=True):
             if (file.parent / RESULT).exists():
                 continue
             try:
                 begun = Begun.model_validate_json(file.read_text())
             except (ValueError, OSError):
+                unreadable.append(str(file))
                 continue
             if not begun.request.same_but_for_the_seed(request):
                 continue
@@ -70,8 +72,10 @@ class Journal:
                 )
             return cls(file.parent, begun)
         names = ", ".join(variant.label for variant in request.variants)
+        also = f" (cannot be read: {', '.join(unreadable)})" if unreadable else ""
         raise UsageError(
-            f"there is no unfinished {request.study} of {names} with this scenario, plan, settings, conditions and options"
+            f"there is no unfinished {request.study} of {names} with this scenario, plan, settings, conditions"
+            f" and options{also}"
         )
 
     @property

@@ -18,6 +18,7 @@ from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Finding
 from tandem.wording import lasts
 
 
@@ -49,6 +50,11 @@ class Session:
     lab: Callable[[Sequence[Variant], Request, Journal], Lab]
     selftest: str | None = None
     """What the self-test says of the harness."""
+    check: Callable[[Sequence[Variant], Request], None] = lambda variants, request: None
+    """Raises UsageError for what this machine cannot make, TandemError while something else measures. It is asked
+    before anything is left on disk."""
+    findings: Callable[[Request], list[Finding]] = lambda request: []
+    """What this machine is not fit for."""
 
 
 def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
@@ -67,6 +73,8 @@ def run[C: Conclusions](
     """
     study = kind(session.catalog, request)
     view = session.view
+    looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
+    session.check([*study.variants, *looks], request)
     if resume:
         journal = Journal.resume(session.results, request)
         study = kind(session.catalog, journal.request)
@@ -75,7 +83,6 @@ def run[C: Conclusions](
         journal = Journal.begin(session.results, request)
     view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
     try:
-        looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
         lab = session.lab([*study.variants, *looks], study.request, journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
@@ -90,7 +97,7 @@ def run[C: Conclusions](
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,
             reasons=concluded.reasons,
-            findings=concluded.findings,
+            findings=[*concluded.findings, *session.findings(study.request)],
             trials=dict(Counter(trial.verdict for trial in trials)),
             baselines=baselines,
             conclusions=concluded.conclusions,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import httpx
 import psycopg
 
 from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError
+from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.lab import pgbench
 from tandem.lab.application import Application
@@ -139,6 +139,8 @@ class Laboratory:
         images = {service: run.stack.service(service).image for service in shared(run.stack)}
         found = environment(self.catalog.root, run.stack, run.settings, images)
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
+        with suppress(UsageError):  # a study may have plans of its own
+            found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)
         return found
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
@@ -280,7 +282,12 @@ class Floor:
             self.apps[label].collect()
 
     def stop(self, label: str) -> list[Finding]:
-        return [] if self._by_pgbench(label) else self.apps[label].stop()
+        if self._by_pgbench(label):
+            return []
+        if self._several:  # who is frozen cannot end by itself
+            with suppress(TandemError):
+                self.apps[label].stack.unpause()
+        return self.apps[label].stop()
 
     def _by_pgbench(self, label: str) -> bool:
         return self.apps[label].prepared.variant.stand_in == "database"
