@@ -252,8 +252,7 @@ class Visit:
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial
-        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
-        loads_s += sum(min(record.spec.seconds, record.duration_s) for record in trial.windows)
+        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
         trial.overhead_s = max(0.0, took_s - loads_s)
         # Of several side by side some may be missing; that is told in their starts.
         none = all(any(found.code == "failed" for found in start.findings) for start in trial.starts.values())

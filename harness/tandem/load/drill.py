@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tandem.errors import TandemError
 from tandem.load.tool_result import ToolResult
 
-NAME, PACKAGE = "drill", "drill"
+NAME = "drill"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _MS = {"ns": 1e-6, "ms": 1.0}
 _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULTILINE)

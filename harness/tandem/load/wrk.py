@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tandem.errors import TandemError
 from tandem.load.tool_result import SocketErrors, ToolResult
 
-NAME, PACKAGE = "wrk", "wrk"
+NAME = "wrk"
 _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
 _TIME = r"(\d+(?:\.\d+)?)(us|ms|s|m|h)"
 _HEAD = re.compile(r"^ +(\d+) threads and (\d+) connections$", re.MULTILINE)

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 from tandem.lab.stack import Service
 
 INTERVAL_S = 1.0

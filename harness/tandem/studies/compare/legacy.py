@@ -9,7 +9,8 @@ from typing import Any
 
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict
-from tandem.record.request import Conditions, Request, Variant
+from tandem.record.legacy import CAMPAIGN, OldEnvironment, read_campaign
+from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Environment, Result
 from tandem.record.store import explained
 from tandem.record.trial import Phase, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
@@ -18,8 +19,8 @@ from tandem.studies.compare.conclusions import DUET, Compared, turn_name
 
 RECORD = "compare.json"
 VERSION = 1
-TRIM_START_S, TRIM_END_S = 0.5, 0.25
-"""What every plan had."""
+TRIMS_S = (0.5, 0.25)
+"""At the ends of a window: what every plan had."""
 PHASES = {"build, start the stack": "build"}
 """Old name -> new name, where they differ."""
 
@@ -30,7 +31,11 @@ def read(folder: Path) -> tuple[Result[Compared], list[Trial]] | None:
     file = folder / RECORD
     if not file.is_file():
         return None
-    request = _from(folder / "campaign.json", _request)
+    campaign = read_campaign(folder)
+    if campaign is None:
+        raise TandemError(f"{folder} has a {RECORD} and no {CAMPAIGN}, which says what was asked for")
+    asked = campaign.request
+    request = asked.migrated([_variant(label) for label in asked.implementations])
     trials = [_from(block, _trial) for block in sorted(folder.glob("blocks/*.json"))]
     trials.sort(key=lambda trial: trial.started_at)
     return _from(file, lambda old: _result(old, request, trials)), trials
@@ -51,34 +56,16 @@ def _variant(label: str) -> Variant:
     return Variant(label=label, implementation=name, settings=settings)
 
 
-def _request(campaign: dict[str, Any]) -> Request:
-    old = campaign["request"]
-    return Request(
-        study="compare",
-        variants=[_variant(label) for label in old["implementations"]],
-        scenario=old["scenario"],
-        conditions=Conditions(
-            topology=old["topology"], placement=old["placement"], db_rtt_ms=old.get("db_rtt_ms")
-        ),
-        plan=old["plan"],
-        seed=old["seed"],
-        settings=old["knobs"],
-    )
-
-
 # ---- a block ----
 
 
-def _spec(name: str, labels: list[str], window: Window | None, seconds: int) -> WindowSpec:
-    opened = window is not None and window.load == "open"
+def _spec(name: str, labels: list[str], seconds: float) -> WindowSpec:
     return WindowSpec(
         name=name,
         variants=labels,
-        seconds=round(window.duration_s) if window else seconds,
-        load="open" if opened else "closed",
-        address="app:8080" if opened else None,
-        trim_start_s=TRIM_START_S,
-        trim_end_s=TRIM_END_S,
+        seconds=round(seconds),
+        trim_start_s=TRIMS_S[0],
+        trim_end_s=TRIMS_S[1],
         settled=False,
     )
 
@@ -96,7 +83,7 @@ def _in_turn(shots: list[dict[str, Any]]) -> list[WindowRecord]:
         again = f"{name}.2" if any(record.spec.name == name for record in out) else name
         out.append(
             WindowRecord(
-                spec=_spec(again, [label], window, round(shot["seconds"])),
+                spec=_spec(again, [label], window.duration_s if window else shot["seconds"]),
                 windows={} if window is None else {label: window},
                 refused=shot["refused"],
                 duration_s=shot["seconds"],
@@ -111,12 +98,14 @@ def _together(shots: list[dict[str, Any]]) -> list[WindowRecord]:
     for number in dict.fromkeys(shot["round"] for shot in shots):
         own = [shot for shot in shots if shot["round"] == number]
         windows = {shot["entrant"]: window for shot in own if (window := _window(shot)) is not None}
-        labels, first = [shot["entrant"] for shot in own], next(iter(windows.values()), None)
-        spec = _spec(DUET if number == 1 else f"{DUET}-{number}", labels, first, round(own[0]["seconds"]))
+        lasts_s = next((window.duration_s for window in windows.values()), own[0]["seconds"])
+        name = DUET if number == 1 else f"{DUET}-{number}"
         rates = {label: round(window.offered_rps) for label, window in windows.items() if window.offered_rps}
+        together = {"load": "open", "address": "app:8080", "rates_rps": rates}
+        spec = _spec(name, [shot["entrant"] for shot in own], lasts_s)
         out.append(
             WindowRecord(
-                spec=spec.model_copy(update={"load": "open", "address": "app:8080", "rates_rps": rates}),
+                spec=spec.model_copy(update=together),
                 windows=windows,
                 refused=own[0]["refused"],
                 duration_s=own[0]["seconds"],
@@ -153,12 +142,7 @@ def _trial(old: dict[str, Any]) -> Trial:
 
 def _environments(old: dict[str, Any], entries: list[dict[str, Any]]) -> dict[str, Environment]:
     """The reference's was kept whole; of the others, their settings."""
-    first = Environment.model_validate(
-        {
-            **{name: old[name] for name in old if name not in ("knobs", "selftest")},
-            "settings": old["knobs"],
-        }
-    )
+    first = OldEnvironment.model_validate(old).migrated()
     shared = first.model_copy(
         update={
             "images": {role: image for role, image in first.images.items() if role != "app"},
@@ -204,7 +188,7 @@ def _result(old: dict[str, Any], request: Request, trials: list[Trial]) -> Resul
         finished_at=old["finished_at"],
         verdict=worst[0] if found.session is Verdict.OK and worst else found.session,
         reasons=reasons,
-        findings=[Finding(code="unfit", severity="warning", text=text) for text in old["warnings"]],
+        findings=[Finding(code="unfit-machine", severity="warning", text=text) for text in old["warnings"]],
         trials={one: verdicts.count(one) for one in dict.fromkeys(verdicts)},
         baselines=Baselines(
             ceilings_rps=findings.get("ceilings_rps", {}), selftest=old["environment"].get("selftest")

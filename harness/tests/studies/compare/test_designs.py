@@ -9,8 +9,10 @@ from types import ModuleType
 
 import pytest
 from harness_places import ROOT
+from harness_samples import good_window
 
-from tandem.record.window import Verdict
+from tandem.record.host import PerSecond
+from tandem.record.window import Verdict, Window
 from tandem.studies.compare.conclusions import Compared, conclude, second
 from tandem.studies.registry import read_folder
 
@@ -143,6 +145,47 @@ def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
     assert "too few blocks" in str(pairing.Design("short", [0.1, 0.2], 45.0))
 
 
+# ---- seconds with steal ----
+
+
+def window(good: list[int], cpu_s: list[float], steal: list[float]) -> Window:
+    """One with these seconds."""
+    seconds = PerSecond(second=[*range(len(good))], good=good, app_cpu_s=cpu_s, steal_share=steal)
+    return good_window().model_copy(update={"per_second": seconds})
+
+
+def test_seconds_with_steal_are_cut_whatever_they_had(pairing: ModuleType) -> None:
+    for answers, cpu_s in ((10, 9.0), (0, 0.0), (5000, math.nan)):
+        found = window([100, answers, 110, 90], [0.2, cpu_s, 0.22, 0.18], [0.0, 0.5, 0.02, 0.0])
+        assert pairing.cut_rate(found) == pytest.approx(100)
+        assert pairing.cut_cost(found) == pytest.approx(2000)
+
+
+def test_a_second_that_was_not_measured_is_cut(pairing: ModuleType) -> None:
+    assert pairing.cut_rate(window([100, 7], [0.1, math.nan], [0.0, math.nan])) == 100
+
+
+@pytest.mark.parametrize(("stolen", "rate"), [(0, 100), (2, 100), (3, None), (4, None)])
+def test_half_of_the_seconds_are_needed(pairing: ModuleType, stolen: int, rate: float | None) -> None:
+    found = window([100] * 4, [0.1] * 4, [0.021] * stolen + [0.02] * (4 - stolen))
+    assert pairing.cut_rate(found) == rate
+    assert (pairing.cut_cost(found) is None) == (rate is None)
+
+
+def test_a_kept_second_without_a_figure_is_refused(pairing: ModuleType) -> None:
+    with pytest.raises(ValueError, match="second"):
+        pairing.cut_cost(window([1, 1], [1.0, math.nan], [0.0, 0.0]))
+
+
+def test_no_second_and_no_answer_have_no_figure(pairing: ModuleType) -> None:
+    assert pairing.cut_rate(window([], [], [])) is None
+    assert pairing.cut_rate(good_window().model_copy(update={"per_second": None})) is None
+    assert pairing.cut_cost(window([0], [0.1], [0.0])) is None
+
+
+# ---- the host's speed ----
+
+
 def test_the_hosts_speed_tells_what_it_told_of_the_old_records(speed: ModuleType) -> None:
     found = [
         (folder, line.variant, f"{100 * stdev(line.raw):.1f} to {100 * stdev(line.corrected):.1f}")
@@ -154,6 +197,10 @@ def test_the_hosts_speed_tells_what_it_told_of_the_old_records(speed: ModuleType
         ("python-async", "python-async~2", "9.1 to 7.1"),
         ("python-sync", "python-sync~2", "4.8 to 7.1"),
     ]
+    assert speed.started(ROOT / "results/reference", GOODPUT) == (
+        pytest.approx(-0.93, abs=0.005),
+        pytest.approx(-0.89, abs=0.005),
+    )
     lines = {line.variant: line for line in speed.compared(DESIGNS / "python-async", CPU)[2]}
     slow = lines["python-async-slow"]
     raw, corrected, wake_ups = (math.exp(fmean(part)) for part in (slow.raw, slow.corrected, slow.wake_ups))
