@@ -18,10 +18,20 @@ def in_blocks(blocks: Iterable[list[TrialSpec]]) -> Plan:
     void: list[list[TrialSpec]] = []
     for block in blocks:
         trials = yield block
-        if any(trial.verdict is Verdict.VOID for trial in trials):
+        if any(map(disturbed, trials)):
             void.append(block)
     for block in void:
         yield [spec.again() for spec in block]
+
+
+def disturbed(trial: Trial) -> bool:
+    """Whether the host did it. Of several variants that were up side by side one may be wrong, which makes the trial
+    invalid, and the host have disturbed another."""
+    if trial.verdict is not Verdict.INVALID or len(trial.spec.variants) == 1:
+        return trial.verdict is Verdict.VOID
+    found = [one for record in trial.windows for one in record.windows.items()]
+    wrong = {label for label, window in found if window.verdict is Verdict.INVALID}
+    return any(window.verdict is Verdict.VOID and label not in wrong for label, window in found)
 
 
 def counting(trials: Iterable[Trial]) -> list[Trial]:
