@@ -4,7 +4,7 @@ import csv
 import io
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
-from tandem.lab.laboratory import Floor, Laboratory
+from tandem.lab.laboratory import Floor, Laboratory, refuse_or_clean_up
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
@@ -25,6 +25,7 @@ from tandem.lab.visit import Visit
 from tandem.load.generator import OHA, Report, read_report
 from tandem.load.rows import Floats, Rows, open_loop, read_rows
 from tandem.record.request import Conditions, Request, Variant
+from tandem.record.store import give
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict, Window
 
@@ -279,9 +280,14 @@ class Stage:
     @contextmanager
     def up(self) -> Iterator["Stage"]:
         """Builds what is needed, starts the shared services, removes everything at the end."""
-        shutil.rmtree(self.folder, ignore_errors=True)  # what is there is of an earlier self-test
-        with self.laboratory.up():
-            yield self
+        refuse_or_clean_up(self.root, self.results, self.view.note)  # the folder may be one that is in use
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            with self.laboratory.up():
+                yield self
+        finally:
+            with suppress(OSError):
+                give(self.folder, self.root)
 
     @contextmanager
     def running(

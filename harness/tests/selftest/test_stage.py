@@ -1,6 +1,7 @@
 """tandem.selftest.stage: the engine's visit, seen from a check, with a floor that only takes notes."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from tandem.lab.visit import Visit
 from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
+from tandem.selftest import stage as stage_
 from tandem.selftest.stage import BROKEN, CALIBRATED, SCENARIO, Running, Stage, Untold, whole
 
 VIEW = Lines(Console(quiet=True))
@@ -277,3 +279,22 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
     liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
     assert (liar.stack.variables["FAULT"], liar.cell.scenario.name) == ("cached", "recipe")
     assert (honest.settings["THREADS"], honest.cell.handler_threads) == ("2", 2)
+
+
+def test_files_of_an_earlier_self_test_go_and_those_of_a_running_one_stay(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise TandemError("another command is measuring")
+
+    stage = Stage(root, tmp_path, VIEW, "shared")
+    monkeypatch.setattr(stage.laboratory, "up", nullcontext)
+    stage.folder.mkdir()
+    (programs := stage.folder / "programs.json").write_text("{}")
+    monkeypatch.setattr(stage_, "refuse_or_clean_up", refuse)
+    with pytest.raises(TandemError, match="another command"), stage.up():
+        pass
+    assert programs.exists()
+    monkeypatch.setattr(stage_, "refuse_or_clean_up", lambda *_: None)
+    with stage.up():
+        assert not programs.exists()
