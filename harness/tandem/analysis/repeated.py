@@ -25,7 +25,7 @@ type Values = dict[str, list[float]]
 """Metric -> one value for each good trial in which it was measured."""
 
 
-class Compared(Part):
+class RepeatedFigure(Part):
     """One figure of one variant, then and now."""
 
     label: str
@@ -81,7 +81,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
-def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> list[Compared]:
+def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> list[RepeatedFigure]:
     """(label, metric) -> recorded and new values, compared where both sides have them."""
     comparable = sum(len(old) > 1 and len(now) > 0 for old, now in pairs.values())
     out = []
@@ -91,6 +91,8 @@ def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> li
         if interval is not None:
             outcome = "within" if interval[0] <= float(np.mean(now)) <= interval[1] else "outside"
         out.append(
-            Compared(label=label, metric=metric, recorded=old, new=now, interval=interval, outcome=outcome)
+            RepeatedFigure(
+                label=label, metric=metric, recorded=old, new=now, interval=interval, outcome=outcome
+            )
         )
     return out

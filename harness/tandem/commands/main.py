@@ -36,8 +36,7 @@ from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import DEFAULT_TOPOLOGY
-from tandem.studies.bench import command as bench
-from tandem.studies.compare import command as compare
+from tandem.studies import registry
 
 INTERRUPTED = 130
 
@@ -157,8 +156,9 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, report, replay, compare, search, crosscheck, reproduce, selftest, serve, develop)
-"""Imported for the commands that they add."""
+registry.add_commands()
+COMMANDS = (report, replay, search, crosscheck, reproduce, selftest, serve, develop)
+"""Imported for the commands that they add; those of the studies are added above."""
 
 
 def main(commands: typer.Typer = app) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tandem.analysis.repeated import Compared, Values, figures
+from tandem.analysis.repeated import RepeatedFigure, Values, figures
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK
@@ -31,7 +31,7 @@ class Replayed(Part):
     new: str
     verdict: Verdict
     """Of the new result."""
-    figures: list[Compared]
+    figures: list[RepeatedFigure]
     differences: list[str]
     """Of the environments, in sentences."""
     reproduced: bool

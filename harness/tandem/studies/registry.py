@@ -1,6 +1,9 @@
-"""The studies. A further one is a folder beside this file and a line here."""
+"""The studies. A further one is a folder beside this file, with study.py and command.py, and a line in FOLDERS."""
 
 import json
+from collections.abc import Iterator
+from importlib import import_module
+from inspect import isabstract
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +15,28 @@ from tandem.errors import TandemError
 from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
-from tandem.studies.bench.study import Bench
-from tandem.studies.compare.study import Compare
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Compare)}
+FOLDERS = (
+    "bench",
+    "compare",
+)
+
+
+def _studies(folder: str) -> Iterator[type[Study[Any]]]:
+    """Those that are defined in a study's folder."""
+    package = f"tandem.studies.{folder}."
+    for found in vars(import_module(f"{package}study")).values():
+        if isinstance(found, type) and issubclass(found, Study) and not isabstract(found):
+            yield from [found] if found.__module__.startswith(package) else []
+
+
+STUDIES: dict[str, type[Study[Any]]] = {kind.name: kind for folder in FOLDERS for kind in _studies(folder)}
+
+
+def add_commands() -> None:
+    """Imports the commands of all studies, which adds them to the command line."""
+    for folder in FOLDERS:
+        import_module(f"tandem.studies.{folder}.command")
 
 
 def study_of(file: Path) -> type[Study[Any]]:
