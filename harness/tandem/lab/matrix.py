@@ -20,7 +20,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
 
 
-class Outcome(StrEnum):
+class SquareOutcome(StrEnum):
     """What a cell of the matrix came to."""
 
     OK = "ok"
@@ -35,8 +35,8 @@ class Outcome(StrEnum):
     """No answers: it did not start, or it broke."""
 
 
-GOOD = (Outcome.OK, Outcome.UNSUPPORTED)
-_STYLES = {Outcome.OK: "green", Outcome.UNSUPPORTED: "dim"}
+GOOD = (SquareOutcome.OK, SquareOutcome.UNSUPPORTED)
+_STYLES = {SquareOutcome.OK: "green", SquareOutcome.UNSUPPORTED: "dim"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Square:
 
     implementation: str
     scenario: str
-    outcome: Outcome
+    outcome: SquareOutcome
     text: str = ""
 
 
@@ -95,7 +95,7 @@ def _row(ground: Ground, app: Application, scenarios: list[Scenario]) -> list[Sq
         return [square(ground, app, scenario) for scenario in scenarios]
     except TandemError as error:
         name = app.prepared.variant.implementation
-        return [Square(name, scenario.name, Outcome.FAILED, str(error)) for scenario in scenarios]
+        return [Square(name, scenario.name, SquareOutcome.FAILED, str(error)) for scenario in scenarios]
     finally:
         try:
             app.collect()
@@ -113,15 +113,15 @@ def square(ground: Ground, app: Application, scenario: Scenario) -> Square:
     try:
         if reason is not None:
             status = app.client.status()
-            outcome = Outcome.UNSUPPORTED if status == 404 else Outcome.UNDECLARED
+            outcome = SquareOutcome.UNSUPPORTED if status == 404 else SquareOutcome.UNDECLARED
             told = reason if status == 404 else f"declared unsupported ({reason}), but the answer is {status}"
             return Square(implementation.name, scenario.name, outcome, told)
         found = app.verify(WITHOUT_LOAD)
     except TandemError as error:
-        return Square(implementation.name, scenario.name, Outcome.FAILED, str(error))
+        return Square(implementation.name, scenario.name, SquareOutcome.FAILED, str(error))
     finally:
         app.release_idle()
-    outcome = Outcome.WRONG if found else Outcome.OK
+    outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
     return Square(implementation.name, scenario.name, outcome, "; ".join(finding.text for finding in found))
 
 
@@ -138,15 +138,15 @@ def table(squares: list[Square]) -> Table:
     return out
 
 
-def _cell(outcome: Outcome) -> Text:
-    return Text("–" if outcome is Outcome.UNSUPPORTED else outcome, style=_STYLES.get(outcome, "red"))
+def _cell(outcome: SquareOutcome) -> Text:
+    return Text("–" if outcome is SquareOutcome.UNSUPPORTED else outcome, style=_STYLES.get(outcome, "red"))
 
 
 def reasons(squares: list[Square]) -> list[Text]:
     """One line for each reason of what is not `ok`."""
-    texts: dict[tuple[str, Outcome, str], list[str]] = {}
+    texts: dict[tuple[str, SquareOutcome, str], list[str]] = {}
     for square in squares:
-        if square.outcome is not Outcome.OK:
+        if square.outcome is not SquareOutcome.OK:
             texts.setdefault((square.implementation, square.outcome, square.text), []).append(square.scenario)
     return [
         Text(f"{name}: {', '.join(scenarios)}: {outcome}: {text}", style=_STYLES.get(outcome, "red"))

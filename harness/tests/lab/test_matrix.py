@@ -13,7 +13,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
-from tandem.lab.matrix import Outcome, Square, order, reasons, square, table
+from tandem.lab.matrix import Square, SquareOutcome, order, reasons, square, table
 from tandem.lab.prepare import Ground, Prepared, prepare
 from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.record.window import Finding
@@ -61,13 +61,13 @@ def tried(real: Catalog, folder: Path, app: FakeApplication, scenario: str, **un
 @pytest.mark.parametrize(
     ("app", "outcome", "text"),
     [
-        (FakeApplication(), Outcome.OK, ""),
-        (FakeApplication(found=[WRONG]), Outcome.WRONG, WRONG.text),
-        (FakeApplication(error="it broke"), Outcome.FAILED, "it broke"),
+        (FakeApplication(), SquareOutcome.OK, ""),
+        (FakeApplication(found=[WRONG]), SquareOutcome.WRONG, WRONG.text),
+        (FakeApplication(error="it broke"), SquareOutcome.FAILED, "it broke"),
     ],
 )
 def test_what_is_supported_has_to_be_right(
-    real: Catalog, tmp_path: Path, app: FakeApplication, outcome: Outcome, text: str
+    real: Catalog, tmp_path: Path, app: FakeApplication, outcome: SquareOutcome, text: str
 ) -> None:
     found = tried(real, tmp_path, app, "index")
     assert (found.outcome, found.text) == (outcome, text)
@@ -76,12 +76,12 @@ def test_what_is_supported_has_to_be_right(
 
 def test_what_is_declined_has_to_be_absent(real: Catalog, tmp_path: Path) -> None:
     found = tried(real, tmp_path, FakeApplication(status=404), "users", users="many processes")
-    assert (found.outcome, found.text) == (Outcome.UNSUPPORTED, "many processes")
+    assert (found.outcome, found.text) == (SquareOutcome.UNSUPPORTED, "many processes")
 
 
 def test_an_undeclared_success_is_an_outcome_of_its_own(real: Catalog, tmp_path: Path) -> None:
     found = tried(real, tmp_path, FakeApplication(status=200), "users", users="many processes")
-    assert found.outcome is Outcome.UNDECLARED
+    assert found.outcome is SquareOutcome.UNDECLARED
     assert "declared unsupported (many processes), but the answer is 200" in found.text
 
 
@@ -99,10 +99,10 @@ def test_what_changes_the_database_comes_last(real: Catalog) -> None:
 
 def test_the_table_and_its_reasons() -> None:
     squares = [
-        Square("a", "index", Outcome.OK),
-        Square("a", "users", Outcome.UNSUPPORTED, "many processes"),
-        Square("b", "index", Outcome.FAILED, "it did not start"),
-        Square("b", "users", Outcome.FAILED, "it did not start"),
+        Square("a", "index", SquareOutcome.OK),
+        Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
+        Square("b", "index", SquareOutcome.FAILED, "it did not start"),
+        Square("b", "users", SquareOutcome.FAILED, "it did not start"),
     ]
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(table(squares), *reasons(squares), sep="\n")

@@ -62,7 +62,7 @@ def report(result: Result[Ceilings]) -> Group:
         _ceilings(result),
         _variants(result.conclusions),
         Text(NOTE, style="dim"),
-        Text(time_spent(result.phases_s), style="dim"),
+        *([Text(time_spent(result.phases_s), style="dim")] if result.phases_s else []),
         *(Text(reason, style="yellow") for reason in result.reasons),
         *findings(result),
     )

@@ -18,7 +18,7 @@ CLOSED = "closed"
 C90 = 0.9
 
 
-class Mean(Part):
+class MeanOfRounds(Part):
     """The mean over rounds with its 95 % Student t interval; null below two good rounds."""
 
     mean: Number | None
@@ -30,9 +30,9 @@ class Level(Part):
 
     value: int
     rounds: int
-    goodput_rps: Mean
-    app_cpu_us_per_request: Mean
-    service_time_mean_ms: Mean
+    goodput_rps: MeanOfRounds
+    app_cpu_us_per_request: MeanOfRounds
+    service_time_mean_ms: MeanOfRounds
     bottleneck: str | None
 
 
@@ -60,10 +60,10 @@ class Swept(Conclusions):
     curves: list[Curve] = Field(default_factory=list)
 
 
-def mean(values: Sequence[float]) -> Mean:
+def mean(values: Sequence[float]) -> MeanOfRounds:
     """Of the good rounds."""
     found = statistics.fmean(values) if len(values) > 1 else None
-    return Mean(mean=found, interval=t_interval(values))
+    return MeanOfRounds(mean=found, interval=t_interval(values))
 
 
 def good_windows(trials: Sequence[Trial]) -> list[Window]:

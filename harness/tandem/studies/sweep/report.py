@@ -7,13 +7,13 @@ from rich.text import Text
 from tandem.record.result import Result
 from tandem.report.parts import findings
 from tandem.studies.sweep.axis import AXES
-from tandem.studies.sweep.conclusions import Curve, Mean, Swept
+from tandem.studies.sweep.conclusions import Curve, MeanOfRounds, Swept
 from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
 
 CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
 
 
-def _with(found: Mean, digits: int = 0) -> str:
+def _with(found: MeanOfRounds, digits: int = 0) -> str:
     if found.mean is None or found.interval is None:
         return number(found.mean, digits)
     return f"{found.mean:,.{digits}f} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
