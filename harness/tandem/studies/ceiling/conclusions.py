@@ -11,10 +11,9 @@ from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
+from tandem.studies.bench.conclusions import OPEN
 
 LEAST_VALUES = 2
-OPEN = "open"
-"""The window at the equal load."""
 
 
 class Reached(Part):

@@ -13,11 +13,12 @@ from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import Baselines, Concluded, Result
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
-from tandem.studies.bench.study import warm_up_of
+from tandem.studies.bench.conclusions import OPEN
+from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.ceiling import legacy, report
-from tandem.studies.ceiling.conclusions import OPEN, Ceilings, Reached, nearest, rates, reached, reached_below
+from tandem.studies.ceiling.conclusions import Ceilings, Reached, nearest, rates, reached, reached_below
 
 EQUAL_LOAD = 0.5
 """The equal offered load is this share of the slowest variant's goodput."""
@@ -90,15 +91,9 @@ class Ceiling(Study[Ceilings]):
         warm_up, trims_s = warm_up_of(plan), (plan.trim_start_s, plan.trim_end_s)
         if label in self.stand_ins:
             return stand_ins.trial(self.stand_ins[label], name, block, warm_up, plan.closed_s, trims_s)
-        closed = WindowSpec(
-            name=stand_ins.WINDOW,
-            variants=[label],
-            seconds=plan.closed_s,
-            trim_start_s=trims_s[0],
-            trim_end_s=trims_s[1],
-        )
-        how = {"share": EQUAL_LOAD, "share_of": closed.name} if rate is None else {"rates_rps": {label: rate}}
-        equal = closed.model_copy(update={"name": OPEN, "load": "open", "seconds": plan.open_s, **how})
+        closed, opened_at = windows_of(plan, label)
+        how = {"share": EQUAL_LOAD} if rate is None else {"share": None, "rates_rps": {label: rate}}
+        equal = opened_at.model_copy(update=how)
         return TrialSpec(
             name=name,
             block=block,

@@ -11,10 +11,9 @@ from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import CLOSED
 from tandem.studies.sweep.usl import Usl, fit
 
-CLOSED = "closed"
-"""The window of each trial."""
 C90 = 0.9
 
 

@@ -14,12 +14,12 @@ from tandem.errors import UsageError
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
-from tandem.studies.bench.study import warm_up_of
+from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.sweep import legacy, report
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
-from tandem.studies.sweep.conclusions import CLOSED, Swept, curve
+from tandem.studies.sweep.conclusions import Swept, curve
 
 
 class SweepOptions(Part):
@@ -91,19 +91,12 @@ class Sweep(Study[Swept]):
         return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
 
     def _trial(self, label: str, block: int) -> TrialSpec:
-        plan = self.timing
-        closed = WindowSpec(
-            name=CLOSED,
-            variants=[label],
-            seconds=plan.closed_s,
-            trim_start_s=plan.trim_start_s,
-            trim_end_s=plan.trim_end_s,
-        )
+        closed, _ = windows_of(self.timing, label)
         return TrialSpec(
             name=f"{block}-{label}",
             block=block,
             variants=[label],
-            warm_up=warm_up_of(plan),
+            warm_up=warm_up_of(self.timing),
             windows=[closed],
         )
 
