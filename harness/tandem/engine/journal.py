@@ -131,6 +131,11 @@ class Journal:
         """Writes result.json; from then on the study is done."""
         write_model(self.folder / RESULT, result)
 
+    def forget_if_empty(self) -> None:
+        """Removes the folder of a study that could not begin: no trial of it was made."""
+        if not any((self.folder / TRIALS).glob("*.json")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
     def give_to(self, owner: Path) -> None:
         """Makes the owner of a path the owner of all files here."""
         give(self.folder, owner)

@@ -14,6 +14,7 @@ from tandem.engine.blocks import Plan
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
@@ -106,6 +107,9 @@ def run[C: Conclusions](
         )
         journal.finish(result)
         return result, journal
+    except TandemError:
+        journal.forget_if_empty()
+        raise
     finally:
         with suppress(OSError):
             journal.give_to(session.catalog.root)

@@ -20,7 +20,7 @@ from tandem.lab.live import View
 from tandem.lab.observe import Loaded, Scene, watched, windows
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, prepare
 from tandem.lab.programs import identity, keep
-from tandem.lab.provenance import environment
+from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.stack import Stack, build_side_by_side, other_campaigns, remove_leftovers
 from tandem.lab.visit import Visit, Windows
@@ -141,8 +141,12 @@ class Laboratory:
             self.phases_s["remove the stack"] = time.monotonic() - began
 
     def _environment(self, run: Prepared) -> Environment:
-        images = {service: run.stack.service(service).image for service in shared(run.stack)}
-        found = environment(self.catalog.root, run.stack, run.settings, images)
+        known = next(iter(self.environments.values()), None)
+        if known is None:
+            images = {service: run.stack.service(service).image for service in shared(run.stack)}
+            found = environment(self.catalog.root, run.stack, run.settings, images)
+        else:
+            found = of_another(known, run.stack, run.settings)
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own
             found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)

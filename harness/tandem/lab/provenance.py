@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tandem.hosts import HERE, Host
 from tandem.lab.stack import Stack, engine_versions
+from tandem.load import vegeta
 from tandem.load.generator import check_version
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
@@ -103,6 +104,7 @@ def environment(
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
+            "vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])),
             "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
@@ -114,3 +116,14 @@ def environment(
         hashes=hashes(root),
         configuration=configuration(stack, host),
     )
+
+
+def of_another(known: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
+    """The environment of another application in the same session: sources, host and shared services are the known one's."""
+    own = {
+        "images": {**known.images, "app": str(stack.image("app").id)},
+        "settings": settings,
+        "variables": stack.variables,
+        "configuration": {**known.configuration, "app environment": _lines(stack.environment("app"))},
+    }
+    return known.model_copy(update=own)

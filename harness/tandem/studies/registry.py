@@ -14,8 +14,13 @@ from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.studies.bench.study import Bench
 from tandem.studies.compare.study import Compare
+from tandem.studies.ceiling.study import Ceiling
+from tandem.studies.crosscheck.study import CrossCheck
+from tandem.studies.sweep.study import Sweep
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Compare)}
+STUDIES: dict[str, type[Study[Any]]] = {
+    study.name: study for study in (Bench, Compare, Sweep, Ceiling, CrossCheck)
+}
 
 
 def study_of(file: Path) -> type[Study[Any]]:

@@ -1,15 +1,12 @@
-"""Ceilings in `capacity` and `sweep`: looked at once where the plan says so, recorded, and what reaches them is a bound."""
+"""Ceilings in `capacity`: looked at once where the plan says so, recorded, and what reaches them is a bound."""
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
-from harness_capacity import FakeLab, Simulated, simulated
-from harness_samples import good_environment, good_window
+from harness_capacity import Simulated, simulated
+from harness_samples import good_window
 from rich.console import Console, RenderableType
 
 from tandem.analysis.ceilings import reaches_ceiling
@@ -18,16 +15,7 @@ from tandem.capacity import session as capacity_session
 from tandem.capacity.journal import RESULT
 from tandem.capacity.record import Capacity
 from tandem.catalog.catalog import Catalog
-from tandem.lab.live import Lines
-from tandem.old.lab import BenchLab
-from tandem.old.prepare import Conditions, Prepared
-from tandem.old.run import Environment
 from tandem.old.session import Session
-from tandem.record.window import Verdict, Window
-from tandem.sweep import report as sweep_report
-from tandem.sweep import session as sweep_session
-from tandem.sweep.session import SweepSession
-from tandem.sweep.sweep import Asked, Sweep
 
 LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
 HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}
@@ -51,7 +39,6 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     out = Looks(LOW)
     monkeypatch.setattr(capacity_session, "RECOVER_S", 0.0)
     monkeypatch.setattr(capacity_session, "ceilings_of", out)
-    monkeypatch.setattr(sweep_session, "ceilings_of", out)
     return out
 
 
@@ -135,78 +122,3 @@ def test_looks_come_before_everything_that_is_measured(
     monkeypatch.setattr(Simulated, "closed", lambda *_: order.append("closed") or good_window())  # type: ignore[func-returns-value]
     simulated(real, tmp_path, ceilings=True).run(resume=False)
     assert order == ["look", "closed"]
-
-
-# ---- sweep ----
-
-
-@dataclass
-class Swept(SweepSession):
-    """A server that answers `rate_rps` in every window."""
-
-    rate_rps: float = 1000.0
-
-    @contextmanager
-    def stack(self, runs: Any, folder: Path) -> Iterator[None]:
-        yield
-
-    def clean_up(self) -> None: ...
-
-    def environment(self, prepared: Prepared) -> Environment:
-        return good_environment()
-
-    def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
-        rate_rps = self.rate_rps
-
-        class Lab(FakeLab):
-            def measure(self, *_: object) -> Window:
-                return good_window(goodput_rps=rate_rps)
-
-        return cast(BenchLab, Lab(folder))
-
-
-def swept(real: Catalog, results: Path, ceilings: bool = True) -> Sweep:
-    asked = Asked(
-        implementations=["rust-async"],
-        axis="connections",
-        values=[4, 16],
-        rounds=2,
-        scenario="recipes",
-        topology="full",
-        placement="shared",
-        plan="ceiling",
-        seed=1,
-        knobs={},
-    )
-    plan = real.plans["ceiling"].model_copy(update={"ceilings": ceilings})
-    under = Conditions(real, "full", "shared", plan, {})
-    view = Lines(Console(quiet=True))
-    return Swept(under, real.scenarios["recipes"], results, view, 1).run(asked, resume=False)
-
-
-def test_a_sweep_that_reaches_a_ceiling_is_a_bound(real: Catalog, tmp_path: Path, looks: Looks) -> None:
-    found = swept(real, tmp_path)
-    assert (found.verdict, found.ceilings_rps, len(looks.folders)) == (Verdict.OK, LOW, 1)
-    [file] = tmp_path.glob("*-sweep-*/sweep.json")
-    assert looks.folders == [file.parent]
-    assert Sweep.model_validate_json(file.read_text()).ceilings_rps == LOW
-    told = text(sweep_report.report(found))
-    assert "peak ≥ 1,000/s at connections" in told
-    assert told.count("≥ 1,000 ± 0") == 2
-    assert "ceilings: null 1,050/s" in told
-
-
-def test_a_sweep_far_below_is_none(real: Catalog, tmp_path: Path, looks: Looks) -> None:
-    looks.found = HIGH
-    told = text(sweep_report.report(swept(real, tmp_path)))
-    assert "peak 1,000/s" in told
-    assert told.count("≥") == 1, "only in the line that says what it means"
-
-
-def test_a_sweep_without_looks_and_a_record_from_before(real: Catalog, tmp_path: Path, looks: Looks) -> None:
-    found = swept(real, tmp_path, ceilings=False)
-    assert (found.ceilings_rps, looks.folders) == ({}, [])
-    told = text(sweep_report.report(found))
-    assert "≥" not in told
-    read = Sweep.model_validate(found.model_dump(exclude={"ceilings_rps"}))
-    assert text(sweep_report.report(read)) == told

@@ -1,4 +1,4 @@
-"""`tandem capacity` and `tandem sweep` as a user runs them, with real containers."""
+"""`tandem capacity` as a user runs it, with real containers."""
 
 import json
 from pathlib import Path
@@ -34,29 +34,4 @@ def test_a_capacity_that_is_interrupted_goes_on(results: Path) -> None:
     assert json.loads(file.read_text()) == found
     assert "probes for" in printed(file)
     assert found["environment"]["versions"]["oha"]
-    assert not bench_containers()
-
-
-def test_a_sweep_that_is_interrupted_goes_on(results: Path) -> None:
-    asked = ["sweep", "rust-async", "--over", "connections=4,16", "--rounds", "2", "--scenario", "index"]
-    asked += ["--plan", str(PLANS / "two-rounds.toml"), "--seed", "5"]
-    tandem_interrupted(*asked, results=results, once="*/points/*.json")
-    [first] = results.glob("*/points/*.json")
-    before = first.read_text()
-
-    status, found, said = tandem(*asked[:-1], "6", "--resume", results=results)
-    assert found["request"]["seed"] == 5, "the order is the first one's"
-    assert len(found["points"]) == 4
-    if json.loads(before)["verdict"] == "ok":
-        assert first.read_text() == before, "what was measured is kept"
-    assert all(p["verdict"] in ("ok", "void") for p in found["points"]), said
-    assert status == (0 if found["verdict"] == "ok" else 1)
-    [curve] = found["curves"]
-    if found["verdict"] == "ok":
-        assert curve["peak_rps"] > 0
-        assert curve["c90"] in (4, 16)
-    assert "points" in curve["usl"]["reason"]
-    [file] = results.glob("*-sweep-*/sweep.json")
-    assert json.loads(file.read_text()) == found
-    assert "connections" in printed(file)
     assert not bench_containers()

@@ -1,4 +1,4 @@
-"""tandem.sweep.usl: the law is fitted where it fits, and only there."""
+"""tandem.studies.sweep.usl: the law is fitted where it fits, and only there."""
 
 import re
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tandem.load.rows import Floats
-from tandem.sweep.usl import fit, law
+from tandem.studies.sweep.usl import fit, law
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 

@@ -4,22 +4,25 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.sweep.sweep import AXES, Curve, Mean, Sweep
+from tandem.record.result import Result
+from tandem.report.parts import findings
+from tandem.studies.sweep.axis import AXES
+from tandem.studies.sweep.conclusions import Curve, MeanOfRounds, Swept
 from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
 
 CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
 
 
-def _with(found: Mean, digits: int = 0) -> str:
+def _with(found: MeanOfRounds, digits: int = 0) -> str:
     if found.mean is None or found.interval is None:
         return number(found.mean, digits)
     return f"{found.mean:,.{digits}f} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
 
 
-def _table(found: Sweep, curve: Curve) -> Table:
-    asked = found.request
+def _table(found: Result[Swept], curve: Curve) -> Table:
+    asked = found.conclusions
     out = Table(
-        title=f"{curve.implementation}, {asked.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds",
+        title=f"{curve.label}, {found.request.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds",
         title_justify="left",
     )
     for column in (
@@ -38,7 +41,7 @@ def _table(found: Sweep, curve: Curve) -> Table:
         out.add_row(
             str(level.value),
             str(level.rounds),
-            bound(_with(level.goodput_rps), rate, found.ceilings_rps),
+            bound(_with(level.goodput_rps), rate, found.baselines.ceilings_rps),
             number(share),
             _with(level.app_cpu_us_per_request),
             _with(level.service_time_mean_ms, 2),
@@ -47,15 +50,15 @@ def _table(found: Sweep, curve: Curve) -> Table:
     return out
 
 
-def _words(found: Sweep, curve: Curve) -> list[Text]:
+def _words(found: Result[Swept], curve: Curve) -> list[Text]:
     out = []
     if curve.peak_at is not None:
-        peak = bound(number(curve.peak_rps), curve.peak_rps, found.ceilings_rps)
-        text = f"{curve.implementation}: peak {peak}/s at {found.request.axis} {curve.peak_at}"
+        peak = bound(number(curve.peak_rps), curve.peak_rps, found.baselines.ceilings_rps)
+        text = f"{curve.label}: peak {peak}/s at {found.conclusions.axis} {curve.peak_at}"
         if curve.c90 is not None:
             text += f"; 90 % of it from {curve.c90} on"
         if curve.retrograde_loss is not None:
-            text += f"; {curve.retrograde_loss:.0%} lost at {max(found.request.values)}"
+            text += f"; {curve.retrograde_loss:.0%} lost at {max(found.conclusions.values)}"
         out.append(Text(text, style="bold"))
     usl = curve.usl
     if usl is not None and usl.reason is None:
@@ -66,12 +69,14 @@ def _words(found: Sweep, curve: Curve) -> list[Text]:
     return out
 
 
-def report(found: Sweep) -> Group:
-    """One table for each implementation, the sentences under it, then why points do not count."""
+def report(found: Result[Swept]) -> Group:
+    """One table for each variant, the sentences under it, then why trials do not count and their warnings."""
     parts: list[Table | Text] = []
-    for curve in found.curves:
+    for curve in found.conclusions.curves:
         parts += [_table(found, curve), *_words(found, curve)]
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    parts += ceilings(found.ceilings_rps, CUT_OFF, max(curve.peak_rps or 0.0 for curve in found.curves))
+    highest = max(curve.peak_rps or 0.0 for curve in found.conclusions.curves)
+    parts += ceilings(found.baselines.ceilings_rps, CUT_OFF, highest)
     parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
-    return Group(*parts, *(Text(reason, style="yellow") for reason in found.reasons))
+    parts += [Text(reason, style="yellow") for reason in found.reasons]
+    return Group(*parts, *findings(found))

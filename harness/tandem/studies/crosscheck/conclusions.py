@@ -3,20 +3,16 @@
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
-
-from pydantic import Field
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from tandem.analysis.analyse import t_interval
 from tandem.record.part import Number, Part
+from tandem.record.result import Conclusions
+from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
-from tandem.wording import number, time_spent
 
 LEAST_PAIRS = 3
+GENERATORS = ("oha", "vegeta")
 Word = Literal["agree", "disagree", "undecided", "not compared"]
 
 
@@ -34,7 +30,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Criterion:
     """What is compared. The tolerance is the larger of the two: `absolute`, or `relative` of the mean."""
 
     name: str
@@ -61,13 +57,13 @@ def _response(percentile: str) -> Callable[[Window], float | None]:
 
 
 FIGURES = (
-    Figure("right answers, % of the scheduled", _right, 0.5, 0.0),
-    Figure("service time p50, ms", lambda w: w.service_time_ms.p50, 0.3, 0.10),
-    Figure("service time p90, ms", lambda w: w.service_time_ms.p90, 0.6, 0.20),
-    Figure("service time p99, ms", lambda w: w.service_time_ms.p99, 2.0, 0.40),
-    Figure("response time p50, ms", _response("p50"), 0.3, 0.10, judged=False),
-    Figure("response time p90, ms", _response("p90"), 0.6, 0.20, judged=False),
-    Figure("response time p99, ms", _response("p99"), 2.0, 0.40, judged=False),
+    Criterion("right answers, % of the scheduled", _right, 0.5, 0.0),
+    Criterion("service time p50, ms", lambda w: w.service_time_ms.p50, 0.3, 0.10),
+    Criterion("service time p90, ms", lambda w: w.service_time_ms.p90, 0.6, 0.20),
+    Criterion("service time p99, ms", lambda w: w.service_time_ms.p99, 2.0, 0.40),
+    Criterion("response time p50, ms", _response("p50"), 0.3, 0.10, judged=False),
+    Criterion("response time p90, ms", _response("p90"), 0.6, 0.20, judged=False),
+    Criterion("response time p99, ms", _response("p99"), 2.0, 0.40, judged=False),
 )
 """The generators differ in what a request costs them, and on a busy core that is time a request waits. Response times
 are not judged: oha's pacer wakes on whole milliseconds and its figures contain that, vegeta's count from its first send."""
@@ -75,7 +71,7 @@ are not judged: oha's pacer wakes on whole milliseconds and its figures contain 
 JUDGED = {figure.name for figure in FIGURES if figure.judged}
 
 
-class Comparison(Part):
+class Agreement(Part):
     """One figure by both generators: means over the pairs, and vegeta's minus oha's."""
 
     figure: str
@@ -88,31 +84,33 @@ class Comparison(Part):
     verdict: Word
 
 
-class CrossCheck(Part):
-    """What `tandem crosscheck` found (crosscheck.json)."""
+class CrossChecked(Conclusions):
+    """What two generators say of one application."""
 
-    started_at: datetime
-    implementation: str
-    scenario: str
-    topology: str
-    placement: str
-    rate_rps: int
+    rate_rps: int | None
+    """None: it could not be derived."""
     window_s: Number
     pairs: int
     """That were compared."""
     disturbed: int
     """That were left out, because the host disturbed one side."""
-    versions: dict[str, str]
-    comparisons: list[Comparison]
-    verdict: Word
+    comparisons: list[Agreement]
+    word: Word
     reasons: list[str]
-    windows: list[dict[str, Window]]
-    """All pairs, by generator."""
-    phases_s: dict[str, Number] = Field(default_factory=dict)
-    """Where the time went."""
+    """What speaks for the word."""
 
 
-def compare(figure: Figure, pairs: list[Pair]) -> Comparison:
+def pairs_of(trial: Trial) -> list[Pair]:
+    """The pairs of a trial, as far as both windows were made."""
+    by_pair: dict[str, dict[str, Window]] = {}
+    for record in trial.windows:
+        number, _, generator = record.spec.name.partition("-")
+        if generator and record.windows:
+            by_pair.setdefault(number, {})[generator] = record.only
+    return [Pair(**own) for own in by_pair.values() if own.keys() == {*GENERATORS}]
+
+
+def compare(figure: Criterion, pairs: list[Pair]) -> Agreement:
     """agree: the interval of the difference lies within the tolerance; disagree: it lies beyond; else undecided.
 
     A figure that one side could not give in every pair (too few samples for a percentile) is not compared.
@@ -120,7 +118,7 @@ def compare(figure: Figure, pairs: list[Pair]) -> Comparison:
     read = [(figure.read(pair.oha), figure.read(pair.vegeta)) for pair in pairs]
     known = [(a, b) for a, b in read if a is not None and b is not None]
     if len(known) < max(LEAST_PAIRS, len(pairs)):
-        return Comparison(
+        return Agreement(
             figure=figure.name,
             oha=None,
             vegeta=None,
@@ -139,7 +137,7 @@ def compare(figure: Figure, pairs: list[Pair]) -> Comparison:
         verdict = "agree"
     elif low > tolerance or high < -tolerance:
         verdict = "disagree"
-    return Comparison(
+    return Agreement(
         figure=figure.name,
         oha=oha,
         vegeta=vegeta,
@@ -150,11 +148,11 @@ def compare(figure: Figure, pairs: list[Pair]) -> Comparison:
     )
 
 
-def compare_all(pairs: list[Pair]) -> list[Comparison]:
+def compare_all(pairs: list[Pair]) -> list[Agreement]:
     return [compare(figure, pairs) for figure in FIGURES]
 
 
-def conclude(pairs: list[Pair], comparisons: list[Comparison]) -> tuple[Word, list[str]]:
+def conclude(pairs: list[Pair], comparisons: list[Agreement]) -> tuple[Word, list[str]]:
     """The verdict over all figures, and what speaks for it. Only pairs that were not disturbed are given.
 
     One figure that disagrees is a disagreement; so is a gate that makes the windows of one side alone invalid.
@@ -215,33 +213,3 @@ def _causes(pairs: list[Pair]) -> list[str]:
         cores = windows[0].roles["loadgen"].cores_available
         out.append(f"{name} used {own:.2f} of its {cores} cores, all roles on them together {whole:.2f}")
     return out
-
-
-_STYLES = {"agree": "green", "disagree": "red", "undecided": "yellow", "not compared": "dim"}
-
-
-def report(found: CrossCheck) -> Group:
-    """The table that a person reads."""
-    table = Table(
-        title=f"{found.implementation}, {found.scenario}: oha and vegeta at {found.rate_rps:,}/s,"
-        f" {found.pairs} pairs of {found.window_s:.0f} s",
-        title_justify="left",
-    )
-    for column in ("figure", "oha", "vegeta", "difference", "tolerance", "verdict"):
-        table.add_column(column, justify="left" if column in ("figure", "verdict") else "right")
-    for row in found.comparisons:
-        spread = (row.interval[1] - row.interval[0]) / 2 if row.interval else None
-        difference = "–" if row.difference is None else f"{row.difference:+.2f} ± {number(spread, 2)}"
-        table.add_row(
-            row.figure,
-            number(row.oha, 2),
-            number(row.vegeta, 2),
-            difference,
-            number(row.tolerance, 2),
-            Text(row.verdict, style=_STYLES[row.verdict]),
-        )
-    left = f"{found.disturbed} disturbed pairs were left out. " if found.disturbed else ""
-    note = f"{left}difference: vegeta's minus oha's, with the half-width of its 95 % interval over the pairs"
-    verdict = Text(f"the generators: {found.verdict}", style=_STYLES[found.verdict])
-    spent = Text(time_spent(found.phases_s), style="dim")
-    return Group(table, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent)
