@@ -25,7 +25,7 @@ class Overheads:
 def trial_s(spec: TrialSpec, overheads: Overheads) -> float:
     """How long a trial takes where its warm-ups are steady as soon as they can be."""
     starts = len(spec.variants) * (overheads.start_s + steady_after_s(spec))
-    return starts + sum(window.seconds + overheads.window_s for window in spec.windows)
+    return starts + sum(window.after_s + window.seconds + overheads.window_s for window in spec.windows)
 
 
 def steady_after_s(spec: TrialSpec) -> int:
@@ -51,7 +51,8 @@ def overheads_of(trials: Iterable[Trial]) -> Overheads:
             continue
         around = [max(0.0, record.duration_s - record.spec.seconds) for record in made]
         windows += around
-        starts.append((trial.overhead_s - sum(around)) / len(trial.starts))
+        rests_s = sum(record.spec.after_s for record in trial.windows)
+        starts.append((trial.overhead_s - sum(around) - rests_s) / len(trial.starts))
     if not starts:
         return Overheads()
     return Overheads(statistics.median(starts), statistics.median(windows))
