@@ -38,6 +38,7 @@ from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import DEFAULT_TOPOLOGY
 from tandem.studies.bench import command as bench
+from tandem.studies.capacity import command as capacity
 
 INTERRUPTED = 130
 
@@ -157,7 +158,7 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, report, compare, search, crosscheck, reproduce, selftest, serve, develop)
+COMMANDS = (bench, capacity, report, compare, search, crosscheck, reproduce, selftest, serve, develop)
 """Imported for the commands that they add."""
 
 
