@@ -29,6 +29,7 @@ from tandem.studies.capacity.course import (
     Course,
     Searching,
     Terms,
+    broken,
 )
 from tandem.studies.capacity.judged import judge
 from tandem.studies.capacity.search import parse_slo
@@ -130,9 +131,11 @@ class Capacity(Study[CapacityFound]):
         window, name = record.only, record.spec.name
         if record.spec.load == "closed" or name.startswith(AFTER):
             return None
-        if name.startswith(LOAD):
-            return f"{name.removeprefix(f'{LOAD}-')}%: {window.goodput_rps:,.0f}/s of {window.offered_rps or 0:,.0f}/s"
         try:
+            if name.startswith(LOAD):
+                load = behaviour(record, 1.0)
+                percent = name.removeprefix(f"{LOAD}-")
+                return f"{percent}%: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s"
             found = judge(window, self.terms.slo)
         except TandemError as error:
             return str(error)
@@ -141,9 +144,12 @@ class Capacity(Study[CapacityFound]):
         return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
 
     def _summed_up(self, trial: Trial) -> str | None:
-        """What a search came to. Its windows say the rest."""
-        if trial.spec.name != SEARCH:
+        """What a trial came to besides what its windows say. Its verdict is not told: an overload is invalid anywhere
+        else."""
+        if broken(trial) is not None:
             return None
+        if trial.spec.name != SEARCH:
+            return f"{trial.spec.name}: done"
         course = Course(self.terms)
         course.tell(trial)
         if course.ended is not None or course.searching.steps is None:

@@ -104,6 +104,13 @@ def test_a_person_is_told_what_each_window_came_to(real: Catalog, tmp_path: Path
     found = result.conclusions
     assert f"{len(found.search)} probes: held at {found.bracket_rps[0]:,}/s, not at" in said
     assert "150%: 1,000/s of" in said
+    assert "invalid" not in said
+    search(real, tmp_path, Simulated(odd={"search": WRONG}), console=Console(file=screen, width=160))
+    assert "invalid: not golden" in screen.getvalue()
+    search(
+        real, tmp_path, Simulated(odd={"behaviour/load-110": WRONG}), console=Console(file=screen, width=160)
+    )
+    assert "/s: not golden" in screen.getvalue()
 
 
 def test_a_void_probe_is_repeated_and_does_not_count(real: Catalog, tmp_path: Path) -> None:
@@ -261,7 +268,8 @@ def test_rests_are_no_overhead(real: Catalog, tmp_path: Path) -> None:
     _, trials = search(real, tmp_path, lab)
     assert sum(lab.slept.values()) > 5
     found = overheads_of(trials[:1])
-    assert (found.start_s, found.window_s) == (pytest.approx(0.0), pytest.approx(1.5))
+    assert found.start_s == pytest.approx(0.0)
+    assert found.window_s == pytest.approx(1.5)
 
 
 # ---- ceilings ----
