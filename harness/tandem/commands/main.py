@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
-from tandem.commands import develop, replay, report, reproduce, search, selftest, serve
+from tandem.commands import develop, replay, report, reproduce, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
@@ -24,6 +24,7 @@ from tandem.studies.compare import command as compare
 from tandem.studies.ceiling import command as ceiling
 from tandem.studies.crosscheck import command as crosscheck
 from tandem.studies.sweep import command as sweep
+from tandem.studies.capacity import command as capacity
 
 INTERRUPTED = 130
 
@@ -117,7 +118,7 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, compare, sweep, ceiling, crosscheck, report, replay, search, reproduce, selftest, serve, develop)
+COMMANDS = (bench, compare, capacity, sweep, ceiling, crosscheck, report, replay, reproduce, selftest, serve, develop)
 """Imported for the commands that they add."""
 
 

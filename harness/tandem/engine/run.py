@@ -18,7 +18,7 @@ from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.record.window import Finding
 from tandem.wording import lasts
 
@@ -136,12 +136,29 @@ def _maker[C: Conclusions](
         if found is not None:
             return found
         view.trial(_title(spec))
-        trial = lab.visit(spec, study.windows(spec), journal.fresh_raw(spec))
-        journal.save(trial)
-        view.note(f"  {summary(trial)}")
+        journal.save(lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec)))
+        trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
+        assert trial is not None
+        view.note(f"  {study.line(trial) or summary(trial)}")
         return trial
 
     return make
+
+
+def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
+    """The windows of a warm start. The study is told each as the journal will keep it, so that it decides as it would
+    when it is told again."""
+    windows = study.windows(spec)
+    try:
+        wanted = next(windows)
+        while True:
+            made = yield wanted
+            kept = WindowRecord.model_validate_json(made.model_dump_json())
+            if line := study.line(kept):
+                view.note(f"  {line}")
+            wanted = windows.send(kept)
+    except StopIteration:
+        return
 
 
 def _title(spec: TrialSpec) -> str:

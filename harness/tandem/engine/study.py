@@ -60,6 +60,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
+        tandem.engine.run.summary says."""
+        return None
+
     @abstractmethod
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
         """What follows from all trials, void ones and repeated ones among them."""

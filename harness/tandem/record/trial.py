@@ -34,6 +34,8 @@ class WindowSpec(Part):
     """Seconds at both ends that no figure is taken from."""
     settled: bool = True
     """Begins once the host is quiet; False: at once."""
+    after_s: Number = 0.0
+    """A rest before it."""
 
 
 class WarmUp(Part):

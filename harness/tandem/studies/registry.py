@@ -17,9 +17,10 @@ from tandem.studies.compare.study import Compare
 from tandem.studies.ceiling.study import Ceiling
 from tandem.studies.crosscheck.study import CrossCheck
 from tandem.studies.sweep.study import Sweep
+from tandem.studies.capacity.study import Capacity
 
 STUDIES: dict[str, type[Study[Any]]] = {
-    study.name: study for study in (Bench, Compare, Sweep, Ceiling, CrossCheck)
+    study.name: study for study in (Bench, Compare, Capacity, Sweep, Ceiling, CrossCheck)
 }
 
 

@@ -1,4 +1,4 @@
-"""tandem.capacity.search: the search, the confirmation, how long windows have to be; and the simulation of the self-test."""
+"""tandem.studies.capacity.search: the search, the confirmation, how long windows have to be; and the simulation of the self-test."""
 
 import random
 
@@ -7,9 +7,9 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.capacity.search import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
 from tandem.errors import TandemError, UsageError
 from tandem.selftest.capacity import Server, brackets, known_limit, search
+from tandem.studies.capacity.search import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
 
 P99 = parse_slo("p99=50ms")
 
@@ -31,6 +31,15 @@ def exact(limit_rps: float, start_rps: int) -> Search:
 def test_an_objective(text: str, percentile: str, limit_ms: float, samples: int) -> None:
     slo = parse_slo(text)
     assert (slo.percentile, slo.limit_ms, slo.samples) == (percentile, limit_ms, samples)
+    assert parse_slo(slo.asked) == slo
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [("p50=0.5s", "p50=500ms"), ("p999=2.50ms", "p999=2.5ms"), ("p90=12345s", "p90=12345000ms")],
+)
+def test_one_objective_has_one_form_in_a_request(text: str, asked: str) -> None:
+    assert parse_slo(text).asked == asked
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,16 @@
-"""tandem.capacity.probe and tandem.capacity.seconds: when a rate was held, when a backlog grows, when a server is back."""
+"""tandem.studies.capacity.judged and .conclusions: when a rate was held, when a server is back."""
 
 from typing import Any
 
-import numpy as np
 import pytest
-from harness_samples import REQUESTS, finding, floats, good_window
+from harness_samples import REQUESTS, finding, good_window
 
-from tandem.capacity import probe
-from tandem.capacity.probe import State, judge, stalled_again
-from tandem.capacity.search import parse_slo
-from tandem.capacity.seconds import Growth, Responses, growth, per_second, recovered_at
 from tandem.errors import TandemError
-from tandem.record.window import Times
+from tandem.record.window import Growth, Times
+from tandem.studies.capacity import judged
+from tandem.studies.capacity.conclusions import recovered_at
+from tandem.studies.capacity.judged import State, judge, stalled_again
+from tandem.studies.capacity.search import parse_slo
 
 SLO = parse_slo("p99=50ms")
 STILL = Growth(slope_ms_per_s=0.1, first_third_ms=5, last_third_ms=5.4, growing=False)
@@ -21,8 +20,8 @@ def of(p99: float | None) -> Times:
     return Times(samples=REQUESTS, mean=6, p50=5, p90=9, p99=p99, max=99)
 
 
-def outcome(growing: Growth | None = STILL, **changes: Any) -> probe.Probe:
-    return judge(good_window("open", **changes), growing, SLO)
+def outcome(growing: Growth | None = STILL, **changes: Any) -> judged.Judged:
+    return judge(good_window("open", growth=growing, **changes), SLO)
 
 
 def test_a_held_rate_passes() -> None:
@@ -67,14 +66,14 @@ def test_a_disturbed_window_is_void_whatever_it_shows() -> None:
 
 
 def test_a_generator_that_cannot_is_a_limit_when_it_happens_again() -> None:
-    stall = finding("void", probe.STALLED, "the generator was 400 ms late")
+    stall = finding("void", judged.STALLED, "the generator was 400 ms late")
     made = outcome(findings=[stall], lateness_ms=of(3.0).model_copy(update={"max": 400.0}))
     assert (made.state, made.stalled) == (State.VOID, True)
     assert stalled_again(made).state is State.FAILED
 
 
 def test_rows_that_errors_shifted_are_no_lateness() -> None:
-    stall = finding("void", probe.STALLED, "the generator was 200 ms late")
+    stall = finding("void", judged.STALLED, "the generator was 200 ms late")
     late = of(150.0).model_copy(update={"max": 200.0})
     made = outcome(findings=[stall], lateness_ms=late, failed={"error: timeout": 60})
     assert made.state is State.FAILED
@@ -82,7 +81,7 @@ def test_rows_that_errors_shifted_are_no_lateness() -> None:
     assert few.state is State.VOID
 
 
-@pytest.mark.parametrize("code", probe.WRONG)
+@pytest.mark.parametrize("code", judged.WRONG)
 def test_wrong_work_is_an_error_even_in_overload(code: str) -> None:
     overload: dict[str, Any] = {
         "good": 6000,
@@ -114,55 +113,7 @@ def test_a_percentile_that_is_not_there_is_an_error() -> None:
     assert outcome(good=6000, response_time_ms=of(None)).state is State.FAILED, "overload is seen without it"
 
 
-# ---- second by second ----
-
-
-def queue(
-    load: float, seconds: int = 10, rate_rps: int = 500, noise: float = 0.2, seed: int = 1
-) -> Responses:
-    """A single server, deterministic arrivals, lognormal service: Lindley's recursion."""
-    random = np.random.default_rng(seed)
-    due = np.arange(seconds * rate_rps) / rate_rps
-    service = load / rate_rps * random.lognormal(-(noise**2) / 2, noise, len(due))
-    response, waiting = np.empty(len(due)), 0.0
-    for i, own in enumerate(service):
-        response[i] = waiting + own
-        waiting = max(0.0, response[i] - 1 / rate_rps)
-    return Responses(due, response)
-
-
-@pytest.mark.parametrize("load", [0.5, 0.9, 0.98])
-def test_a_stable_queue_does_not_grow(load: float) -> None:
-    for seed in range(10):
-        found = growth(queue(load, seed=seed), 2, 9)
-        assert found is not None
-        assert not found.growing
-
-
-@pytest.mark.parametrize("load", [1.02, 1.1, 1.5])
-def test_a_server_that_is_too_slow_has_a_growing_backlog(load: float) -> None:
-    for seed in range(10):
-        found = growth(queue(load, seed=seed), 2, 9)
-        assert found is not None
-        assert found.growing
-        assert found.slope_ms_per_s == pytest.approx(1e3 * (load - 1), abs=10, rel=0.05)
-
-
-def test_one_stall_is_not_a_growing_backlog() -> None:
-    still = queue(0.5)
-    stall = np.where((still.due_s > 7) & (still.due_s < 7.4), 7.4 - still.due_s, 0)
-    found = growth(Responses(still.due_s, still.response_s + stall), 2, 9)
-    assert found is not None
-    assert not found.growing
-
-
-def test_growth_needs_four_seconds() -> None:
-    assert growth(queue(1.5), 2, 5) is None
-
-
-def test_quantiles_of_each_second() -> None:
-    found = Responses(floats(0.1, 0.2, 2.5), floats(0.010, 0.030, 0.5))
-    assert per_second(found, 0.5, 0, 3) == [pytest.approx(20.0), None, pytest.approx(500.0)]
+# ---- recovery ----
 
 
 def test_a_recovery_is_three_good_seconds() -> None:

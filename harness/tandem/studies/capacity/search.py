@@ -45,6 +45,11 @@ class Slo(Part):
         """Without so many samples the percentile is not published."""
         return math.ceil(SAMPLES_BEYOND / (1 - self.quantile) - 1e-6)
 
+    @property
+    def asked(self) -> str:
+        """As a request has it; `p99=0.05s` and `p99=50ms` are the same objective."""
+        return f"{self.percentile}={self.limit_ms:.9f}".rstrip("0").rstrip(".") + "ms"
+
     def __str__(self) -> str:
         return f"{self.percentile} <= {self.limit_ms:g} ms"
 

@@ -1,14 +1,12 @@
-"""What the probes of a capacity session come to, told one by one, void ones among them. Pure.
+"""What the probes of a capacity search and of its confirmation come to, told one by one, void ones among them. Pure.
 
-Who is told the same probes again asks for the same next rate: so an interrupted session goes on.
+Who is told the same probes again asks for the same next rate.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tandem.capacity.probe import Probe, State, stalled_again
-from tandem.capacity.search import Confirmation, Search, Slo
-from tandem.errors import TandemError
+from tandem.studies.capacity.judged import Judged, State, stalled_again
+from tandem.studies.capacity.search import Confirmation, Search, Slo
 
 VOID_STARTS = 2
 """So many further fresh starts may replace void ones."""
@@ -19,9 +17,9 @@ class SearchSteps:
     """The search. A void probe is repeated once; two at one rate end it."""
 
     search: Search
-    again: Probe | None = None
+    again: Judged | None = None
     """Void, and to be repeated next."""
-    disturbed: Probe | None = None
+    disturbed: Judged | None = None
     """Void like the one before it."""
 
     def next_rps(self) -> int | None:
@@ -30,7 +28,7 @@ class SearchSteps:
             return None
         return self.search.next_rps() if self.again is None else self.again.rate_rps
 
-    def tell(self, probe: Probe) -> Probe:
+    def tell(self, probe: Judged) -> Judged:
         """The probe as it counts: what stalls the generator twice in a row is a limit, not an accident."""
         before, self.again = self.again, None
         if probe.state is State.VOID and before is not None and before.stalled and probe.stalled:
@@ -50,14 +48,14 @@ class ConfirmationSteps:
 
     confirmation: Confirmation
     void: int = 0
-    disturbed: Probe | None = None
+    disturbed: Judged | None = None
     """The void one that was too many."""
 
     def next_rps(self) -> int | None:
         """The rate of the next fresh start; None at the end."""
         return None if self.disturbed is not None else self.confirmation.next_rps()
 
-    def tell(self, probe: Probe) -> Probe:
+    def tell(self, probe: Judged) -> Judged:
         """The probe as it counts."""
         if probe.state is not State.VOID:
             self.confirmation.tell(probe.state is State.PASSED)
@@ -94,15 +92,3 @@ def reasons(search: SearchSteps, confirmation: ConfirmationSteps | None, slo: Sl
     return [
         f"{slo} did not hold in {state.needed} of {state.starts} fresh starts, at {state.lower_rps:,}/s either"
     ]
-
-
-def replay(steps: SearchSteps | ConfirmationSteps, probes: Iterable[Probe]) -> None:
-    """Tells probes that were made already. Raises TandemError for one at another rate than would have been asked for."""
-    for number, probe in enumerate(probes, start=1):
-        wanted = steps.next_rps()
-        if probe.rate_rps != wanted:
-            raise TandemError(
-                f"probe {number} was made at {probe.rate_rps:,}/s, where"
-                f" {'none' if wanted is None else f'{wanted:,}/s'} would follow now"
-            )
-        steps.tell(probe)

@@ -1,13 +1,15 @@
-"""One probe of a capacity search: a window at a rate, and whether the rate was held. Pure."""
+"""One probe of a capacity search: a window at a rate, and whether the rate was held. Pure.
+
+A window that is more than can be served has findings that make it invalid anywhere else. Here they are the measurement.
+"""
 
 from enum import StrEnum
 
-from tandem.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Slo
-from tandem.capacity.seconds import Growth
 from tandem.errors import TandemError
 from tandem.judge.judge import LATENESS_GAP_VOID_MS
 from tandem.record.part import Number, Part
-from tandem.record.window import Finding, Times, Window
+from tandem.record.window import Finding, Window
+from tandem.studies.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Slo
 
 WRONG = ("wrong-body", "not-stored", "idle-lost", "unclean-stop")
 """Findings that no load excuses."""
@@ -24,9 +26,11 @@ class State(StrEnum):
     """The host disturbed it; it does not count."""
 
 
-class Probe(Part):
-    """A probe as it is recorded."""
+class Judged(Part):
+    """What a probe came to. The window itself is in its trial."""
 
+    where: str = ""
+    """Trial and window; empty in records of older versions, which kept no trials."""
     rate_rps: int
     seconds: int
     state: State
@@ -34,17 +38,14 @@ class Probe(Part):
     """Why it did not pass."""
     stalled: bool
     """Void because the generator itself was late, and for nothing else."""
-    goodput_rps: Number
-    response_time_ms: Times | None
-    scheduled: int
-    good: int
-    unsent: int
-    failed: dict[str, int]
-    growth: Growth | None
+    p50_ms: Number | None = None
+    percentile_ms: Number | None = None
+    """The objective's."""
     bottleneck: str
-    app_cpu_us_per_request: Number | None
-    steal_share: Number
-    findings: list[Finding]
+
+    def __str__(self) -> str:
+        reasons = f": {'; '.join(self.reasons)}" if self.reasons else ""
+        return f"{self.rate_rps:,}/s: {self.state}{reasons}"
 
 
 def failed_share(window: Window) -> float:
@@ -95,8 +96,8 @@ def voids(window: Window) -> list[Finding]:
     return out
 
 
-def judge(window: Window, growth: Growth | None, slo: Slo) -> Probe:
-    """The probe of an open-loop window.
+def judge(window: Window, slo: Slo, where: str = "") -> Judged:
+    """What an open-loop window came to. where: its trial and its name.
 
     Raises TandemError for wrong answers, and where the percentile could not be had although the rate was held.
     """
@@ -107,29 +108,24 @@ def judge(window: Window, growth: Growth | None, slo: Slo) -> Probe:
     if disturbed:
         state, reasons = State.VOID, [finding.text for finding in disturbed]
     else:
-        reasons = overloaded(window) or _slow(window, growth, slo)
+        reasons = overloaded(window) or _slow(window, slo)
         state = State.FAILED if reasons else State.PASSED
-    return Probe(
+    times = window.response_time_ms
+    return Judged(
+        where=where,
         rate_rps=round(window.offered_rps),
         seconds=round(window.duration_s),
         state=state,
         reasons=reasons,
         stalled=bool(disturbed) and all(finding.code == STALLED for finding in disturbed),
-        goodput_rps=window.goodput_rps,
-        response_time_ms=window.response_time_ms,
-        scheduled=window.scheduled or 0,
-        good=window.good,
-        unsent=window.unsent or 0,
-        failed=window.failed,
-        growth=growth,
+        p50_ms=times.p50 if times else None,
+        percentile_ms=getattr(times, slo.percentile, None),
         bottleneck=window.bottleneck,
-        app_cpu_us_per_request=window.app_cpu_us_per_request,
-        steal_share=window.host.steal_share,
-        findings=window.findings,
     )
 
 
-def _slow(window: Window, growth: Growth | None, slo: Slo) -> list[str]:
+def _slow(window: Window, slo: Slo) -> list[str]:
+    growth = window.growth
     found: float | None = getattr(window.response_time_ms, slo.percentile, None)
     samples = window.response_time_ms.samples if window.response_time_ms else 0
     if found is None:
@@ -144,7 +140,7 @@ def _slow(window: Window, growth: Growth | None, slo: Slo) -> list[str]:
     return reasons
 
 
-def stalled_again(probe: Probe) -> Probe:
+def stalled_again(probe: Judged) -> Judged:
     """The probe as failed, because the generator could not offer the rate twice."""
     return probe.model_copy(
         update={"state": State.FAILED, "reasons": [*probe.reasons, "the generator cannot offer this rate"]}
