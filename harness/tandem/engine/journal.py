@@ -37,7 +37,8 @@ class Journal:
     def begin(cls, results: Path, request: Request) -> "Journal":
         """A new folder. Raises TandemError if it cannot be made or the disk is nearly full."""
         now = datetime.now(UTC)
-        what = "+".join(file_name(variant.label) for variant in request.variants)[:80]
+        what = "+".join(file_name(variant.label) for variant in request.variants)
+        what = (file_name(request.title) if request.title else what)[:80]
         name = f"{now:%Y%m%dT%H%M%SZ}-{request.study}-{what}-{Path(request.plan).stem}"
         folder = results / name
         number = 1

@@ -67,7 +67,7 @@ def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> N
     began = time.monotonic()
     needed = [*dict.fromkeys(service for run in runs for service in shared(run.stack))]
     jobs = {service: (runs[0].stack, service) for service in needed}
-    jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
+    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs}
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:

@@ -16,8 +16,10 @@ from tandem.lab.cell import Cell
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.request import Request, StandIn, Variant
+from tandem.record.request import Build, Request, StandIn, Variant
 
+BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
+"""What compose/stack.yaml is given for a build other than the release build."""
 FAULTS = "faults"
 """The latency proxy; it is up where a distance to the database was asked for."""
 DEFAULT_TOPOLOGY = "full"
@@ -35,6 +37,12 @@ class Prepared:
     stack: Stack
     settings: dict[str, str]
     """The effective ones."""
+
+    @property
+    def program(self) -> str:
+        """What is built for it: the implementation, and which build of it."""
+        build = self.variant.build
+        return self.cell.implementation.name + (f"-{build}" if build else "")
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,7 @@ def prepare(
         "STATS_PORT": "0",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **ground.variables,
+        **(BUILDS[variant.build] if variant.build else {}),
     }
     if ground.db_rtt_ms is not None:
         variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}
