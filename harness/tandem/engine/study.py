@@ -74,6 +74,11 @@ class Study[C: Conclusions](ABC):
         return None
 
     @classmethod
+    def files(cls, result: Result[C]) -> dict[str, str]:
+        """Further files that belong to the result: name -> text. They are written beside it."""
+        return {}
+
+    @classmethod
     def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:
         """What an older Tandem left in this folder, in today's schema; None: that is no record of this study's.
 

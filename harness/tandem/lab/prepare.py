@@ -12,7 +12,7 @@ from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
 from tandem.hosts import HERE
-from tandem.lab.cell import Cell
+from tandem.lab.cell import Cell, db_pool_usable, handler_threads
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
@@ -131,15 +131,12 @@ def cell_of(
     root = ground.catalog.root
     topology = ground.catalog.topologies[ground.topology].variables
     load_address = topology["LOAD_ADDRESS"]
-    workers = int(settings.get("WORKERS") or 1)
-    threads = int(settings["THREADS"]) if implementation.model == "sync" and settings.get("THREADS") else None
-    pool = int(settings["DB_POOL_MAX"])
     return Cell(
         implementation=implementation,
         scenario=scenario,
-        workers=workers,
-        handler_threads=None if threads is None else workers * threads,
-        db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
+        workers=int(settings.get("WORKERS") or 1),
+        handler_threads=handler_threads(implementation.model, settings),
+        db_pool_usable=db_pool_usable(scenario, implementation.model, settings),
         resets=settings.get("DB_RESET") == "1",
         time_zone=settings.get("DB_TIME_ZONE") == "request",
         load_address=load_address,
