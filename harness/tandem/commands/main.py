@@ -16,7 +16,7 @@ from rich.table import Table
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling import ceiling
 from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, report, reproduce, search, selftest, serve
+from tandem.commands import compare, crosscheck, develop, report, search, selftest, serve
 from tandem.commands.options import (
     RESULTS,
     ROOT,
@@ -37,6 +37,7 @@ from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import DEFAULT_TOPOLOGY
 from tandem.studies.bench import command as bench
+from tandem.studies.reproduce import command as reproduce
 
 INTERRUPTED = 130
 

@@ -18,12 +18,12 @@ from tandem.old.run import Environment
 from tandem.old.store import file_name, give
 from tandem.record.window import Verdict
 from tandem.reproduce import files_result
-from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.files_container import IMAGE, FilesContainer
 from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, percent, runs
 from tandem.reproduce.journal import Journal, make_all, ordered
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, conclude, steps
+from tandem.studies.reproduce.experiment import Experiment, PlanName
 
 CONTAINER_S = 1.5
 MADE_NS, COUNTED_NS = 150, 80

@@ -10,9 +10,9 @@ from tandem.lab.live import View
 from tandem.old.session import folder_for
 from tandem.old.store import write_atomically
 from tandem.record.window import Verdict
-from tandem.reproduce.experiment import Experiment
-from tandem.reproduce.figures import FIGURES
 from tandem.reproduce.result import Asked, Reproduction, Start, Step, start_file
+from tandem.studies.reproduce.experiment import Experiment
+from tandem.studies.reproduce.figures import FIGURES
 
 ATTEMPTS = 2
 """A void start is made once more, after all others."""

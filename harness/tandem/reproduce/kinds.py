@@ -6,8 +6,8 @@ from typing import Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.lab.live import View
-from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.reproduce.result import Asked, Reproduction
+from tandem.studies.reproduce.experiment import Experiment, PlanName
 
 
 @dataclass(frozen=True)

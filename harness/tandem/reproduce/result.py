@@ -15,8 +15,15 @@ from tandem.old.run import Environment
 from tandem.old.store import file_name
 from tandem.record.part import Number, Part
 from tandem.record.window import Verdict
-from tandem.reproduce.claims import ClaimResult, implied, ratio, size, verdict
-from tandem.reproduce.experiment import Claim, Experiment, ExperimentPlan, Kind, PlanName, published_ratio
+from tandem.studies.reproduce.claims import ClaimResult, implied, ratio, size, verdict
+from tandem.studies.reproduce.experiment import (
+    Claim,
+    Experiment,
+    ExperimentPlan,
+    Kind,
+    PlanName,
+    published_ratio,
+)
 
 
 class Asked(Part):
