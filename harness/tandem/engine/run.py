@@ -21,6 +21,10 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.wording import lasts
 
 
+FEW = 6
+"""Variants of one trial that are named one by one."""
+
+
 class Lab(Protocol):
     """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; the study of files has another."""
 
@@ -135,7 +139,9 @@ def _maker[C: Conclusions](
 
 def _title(spec: TrialSpec) -> str:
     again = "" if spec.attempt == 1 else ", once more"
-    return f"block {spec.block}: {', '.join(spec.variants)}{again}"
+    labels = spec.variants
+    more = f" and {len(labels) - FEW} more" if len(labels) > FEW else ""
+    return f"block {spec.block}: {', '.join(labels[:FEW])}{more}{again}"
 
 
 def summary(trial: Trial) -> str:
