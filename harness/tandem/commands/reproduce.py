@@ -13,25 +13,25 @@ from tandem.commands.options import RESULTS, ROOT, Json, Seed, app, err, out, pr
 from tandem.errors import UsageError, unknown
 from tandem.lab.live import Lines, make_view
 from tandem.old.session import lasts
+from tandem.record import store
 from tandem.record.window import Verdict
 from tandem.reproduce import report
 from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
-from tandem.reproduce.files import FilesSession
-from tandem.reproduce.files_spec import scaled
 from tandem.reproduce.http import HttpSession
 from tandem.reproduce.journal import RESULT
 from tandem.reproduce.kinds import Bench, Session
 from tandem.reproduce.result import Asked
 from tandem.reproduce.tools import ToolsSession
+from tandem.studies.files import command as files
+from tandem.studies.files.spec import scaled
 
 KINDS: dict[Kind, Callable[[Bench], Session]] = {
     "http": HttpSession,
     "tools": ToolsSession,
     "connections": ConnectionsSession,
-    "files": FilesSession,
 }
-"""How each kind is measured."""
+"""How each kind is measured; `files` is a study of its own."""
 LIST = "list"
 REFERENCES = ROOT / "results/reference-experiments"
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
@@ -66,6 +66,9 @@ def reproduce_(
         return
     named = _plan(plan)
     chosen = scaled(pick(experiments, experiment), named, scale)
+    if chosen.kind == "files":
+        files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
+        return
     view = Lines(err) if as_json else make_view(err)
     try:
         session = _session(chosen, Bench(Catalog(ROOT), RESULTS, view))
@@ -133,8 +136,12 @@ def _entry(experiment: Experiment, bench: Bench) -> dict[str, str | int | float 
     }
     for plan in PLANS:
         entry[f"{plan}_rows"] = len(experiment.measured(plan))
-        entry[f"{plan}_s"] = round(session.estimate_s(experiment, plan)) if session else None
-    entry["reference"] = (REFERENCES / experiment.name / RESULT).is_file()
+        if experiment.kind == "files":
+            entry[f"{plan}_s"] = round(files.estimate_s(bench.catalog, bench.results, experiment, plan))
+        else:
+            entry[f"{plan}_s"] = round(session.estimate_s(experiment, plan)) if session else None
+    reference = REFERENCES / experiment.name
+    entry["reference"] = any((reference / name).is_file() for name in (RESULT, store.RESULT))
     return entry
 
 

@@ -20,7 +20,6 @@ from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.wording import lasts
 
-
 FEW = 6
 """Variants of one trial that are named one by one."""
 

@@ -10,8 +10,9 @@ from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.studies.bench.study import Bench
+from tandem.studies.files.study import Files
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench,)}
+STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Files)}
 
 
 def study_of(file: Path) -> type[Study[Any]]:

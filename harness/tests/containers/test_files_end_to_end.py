@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from harness_commands import TANDEM, run, tandem
 from harness_places import EXPERIMENTS
-
-from tandem.errors import TandemError
-from tandem.record.window import Verdict
 from tandem.reproduce.files import arguments
 from tandem.reproduce.files_container import IMAGE, FilesContainer
 from tandem.reproduce.files_result import read, starts
 from tandem.reproduce.files_spec import Case, FilesRun
+
+from tandem.errors import TandemError
+from tandem.record.window import Verdict
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 

@@ -1,183 +1,105 @@
-"""Experiments with files (kind `files`): one container with its own new files for each case of each block."""
+"""Where the starts of the study of files are made: one container with its own new files for each."""
 
-import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.hosts import HERE, Host
+from tandem.judge.judge import verdict
+from tandem.lab.laboratory import refuse_or_clean_up
+from tandem.lab.live import View
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import TANDEM_VERSION, git, hashes
 from tandem.lab.stack import engine_versions
-from tandem.old.prepare import refuse_or_clean_up
-from tandem.old.run import Environment
-from tandem.old.store import file_name, give
-from tandem.record.window import Verdict
-from tandem.reproduce import files_result
-from tandem.reproduce.experiment import Experiment, PlanName
-from tandem.reproduce.files_container import IMAGE, FilesContainer
-from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, percent, runs
-from tandem.reproduce.journal import Journal, make_all, ordered
-from tandem.reproduce.kinds import Bench
-from tandem.reproduce.result import Asked, Facts, Reproduction, Start, conclude, steps
+from tandem.record.request import Request, Variant
+from tandem.record.result import Environment
+from tandem.record.trial import Phase, Start, Trial, TrialSpec
+from tandem.record.window import Finding, Verdict
+from tandem.studies.files import document
+from tandem.studies.files.container import IMAGE, FilesContainer
+from tandem.studies.files.spec import PROGRAM, arguments, case_of, seed_of
 
-CONTAINER_S = 1.5
-MADE_NS, COUNTED_NS = 150, 80
-"""For the estimate: a container; a line to make it, and to count it once in a way."""
+DOCUMENT = "asynctest.json"
+"""The raw file of a start: what the program said."""
 
 
 @dataclass
-class FilesSession:
-    """Kind `files`. `run` may be called once."""
+class FilesLab:
+    """Called and used as tandem.lab.laboratory.Laboratory is."""
 
-    bench: Bench
+    catalog: Catalog
+    results: Path
+    view: View
+    request: Request
+    variants: Sequence[Variant]
+    folder: Path
     host: Host = HERE
-    container: Callable[[Path], FilesContainer] = FilesContainer
-    _versions: dict[str, str] = field(default_factory=dict)
-    """Of the libraries, as asynctest tells them."""
+    make_container: Callable[[Path], FilesContainer] = FilesContainer
+    environments: dict[str, Environment] = field(init=False, default_factory=dict)
+    """One, of the program: all rows are the same."""
+    phases_s: dict[str, float] = field(init=False, default_factory=dict)
+    _container: FilesContainer = field(init=False)
 
-    def check(self, experiment: Experiment, plan: PlanName) -> None:
-        check_space(experiment, plan, self.host.free_bytes())
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        root = self.catalog.root
+        refuse_or_clean_up(root, self.results, self.view.note)
+        self._container = self.make_container(root)
+        self._container.remove_leftovers()
+        self.view.phase("build", None)
+        self.phases_s["build"] = self._container.build()
+        keep(self.folder, {IMAGE: identity(self._container.image())})
+        self.environments[PROGRAM] = self._environment()
+        yield
 
-    def estimate_s(self, experiment: Experiment, plan: PlanName) -> float:
-        each = 0.0
-        for case, rows in cases(experiment, plan).items():
-            each += CONTAINER_S + case.lines * (MADE_NS + COUNTED_NS * len(rows)) / 1e9
-        return experiment.plan(plan).starts * each
-
-    def run(self, experiment: Experiment, asked: Asked, resume: bool) -> Reproduction:
-        root, view = self.bench.catalog.root, self.bench.view
-        started = datetime.now(UTC)
-        refuse_or_clean_up(root, self.bench.results, view.note)
-        journal = Journal.begin(self.bench.results, asked, resume, started)
-        if resume:
-            view.note(f"going on with {journal.folder.name}: {len(journal.starts())} starts are there")
-        container = self.container(root)
-        container.remove_leftovers()
-        grouped = cases(experiment, asked.plan)
-        of_row = {label: case for case, rows in grouped.items() for label in rows}
-        try:
-            view.phase("build", None)
-            besides = {"builds": container.build()}
-            keep(journal.folder, {IMAGE: identity(container.image())})
-            order = steps(
-                [list(rows) for rows in grouped.values()],
-                experiment.plan(asked.plan).starts,
-                journal.asked.seed,
-            )
-
-            def measure(block: int, rows: Sequence[str], attempt: int) -> list[Start]:
-                case = of_row[rows[0]]
-                wanted = {label: grouped[case][label] for label in rows}
-                return self._measure(container, journal, case, wanted, block, attempt)
-
-            make_all(order, journal, view, measure, experiment.figures[0])
-            found = conclude(
-                experiment,
-                journal.asked,
-                ordered(experiment, journal),
-                {label: facts(experiment, asked.plan, label) for label in of_row},
-                {"file-io": self._environment(container)},
-                besides,
-                (started, datetime.now(UTC)),
-            )
-            journal.finish(found)
-        finally:
-            with suppress(OSError):
-                give(journal.folder, root)
-        return found
-
-    def _measure(
-        self,
-        container: FilesContainer,
-        journal: Journal,
-        case: Case,
-        rows: Mapping[str, FilesRun],
-        block: int,
-        attempt: int,
-    ) -> list[Start]:
-        """One container: new files, then every way of the rows once, in random order."""
-        self.bench.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", None)
-        began, cpu = time.monotonic(), self.host.read_cpu()
-        try:
-            text = container.run(arguments(case, rows, _seed(journal.asked.seed, block, case)))
-            document = files_result.read(text)
-        except TandemError as error:
-            return [
-                Start(row=label, block=block, verdict=Verdict.FAILED, reason=str(error), attempts=attempt)
-                for label in rows
-            ]
-        took_s, spent = time.monotonic() - began, self.host.read_cpu().since(cpu)
-        self._versions |= files_result.versions(document)
-        raw = Path("raw") / f"{block}-{file_name(_name(case))}{'' if attempt == 1 else '-again'}.json"
-        (journal.folder / raw).parent.mkdir(exist_ok=True)
-        (journal.folder / raw).write_text(text)
-        made = [
-            files_result.disturbed(start, spent.steal_s / spent.total_s)
-            for start in files_result.starts(document, case, rows, block, attempt)
-        ]
-        measured_s = sum(start.spent_s.get("measuring", 0.0) for start in made)
-        for start in made:
-            start.raw = str(raw)
-            start.spent_s |= {
-                "making files": document.made_s / len(made),
-                "cache, loops, processes": (document.took_s - document.made_s - measured_s) / len(made),
-                "container": (took_s - document.took_s) / len(made),
-            }
-        return made
-
-    def _environment(self, container: FilesContainer) -> Environment:
-        root = self.bench.catalog.root
+    def _environment(self) -> Environment:
+        root = self.catalog.root
         changes = git(root, "status", "--porcelain")
         return Environment(
             tandem_version=TANDEM_VERSION,
             git_commit=git(root, "rev-parse", "HEAD"),
             git_dirty=None if changes is None else bool(changes),
             host=self.host.describe(),
-            images={IMAGE: str(container.image().id)},
-            versions={**engine_versions(), **self._versions},
-            knobs={},
+            images={PROGRAM: str(self._container.image().id)},
+            versions=engine_versions(),
+            settings={},
             variables={},
             hashes=hashes(root),
         )
 
-
-def arguments(case: Case, rows: Mapping[str, FilesRun], seed: int) -> list[str]:
-    """asynctest's, after the folder."""
-    return [
-        str(case.files),
-        str(case.lines),
-        *("--only", ",".join(run.way for run in rows.values())),
-        *("--buffer-size", str(case.buffer_bytes)),
-        *("--cache", case.cache),
-        *("--repeats", "1"),
-        *("--seed", str(seed)),
-        "--json",
-    ]
-
-
-def facts(experiment: Experiment, plan: PlanName, label: str) -> Facts:
-    run, share = runs(experiment, plan)[label], percent(experiment, plan)
-    return Facts(
-        {
-            "way": run.way,
-            "files": str(run.files),
-            "lines": f"{run.lines:,}" if share == 100 else f"{share} % of {run.lines:,}",
-            "buffer": f"{run.buffer_bytes} bytes",
-            "cache": run.cache,
-        }
-    )
-
-
-def _name(case: Case) -> str:
-    return f"{case.files}-{case.lines}-{case.buffer_bytes}-{case.cache}"
-
-
-def _seed(seed: int, block: int, case: Case) -> int:
-    """Of the order within one container: another one each time, fixed by the reproduction's."""
-    text = f"{seed} {block} {_name(case)}"
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+    def visit(self, spec: TrialSpec, script: object, folder: Path) -> Trial:
+        """Makes new files and counts them once in the way of each variant, in random order. script: has no windows."""
+        ways = {one.label: one.settings["way"] for one in self.variants if one.label in spec.variants}
+        case = case_of(next(one for one in self.variants if one.label in spec.variants))
+        trial = Trial(spec=spec, started_at=datetime.now(UTC), verdict=Verdict.FAILED)
+        self.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", spec.expected_s)
+        began, cpu = time.monotonic(), self.host.read_cpu()
+        seed = seed_of(self.request.seed, spec.block, case)
+        try:
+            text = self._container.run(arguments(case, list(ways.values()), seed))
+            (folder / DOCUMENT).write_text(text)
+            found = document.read(text)
+        except (TandemError, OSError) as error:
+            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+            return trial
+        took_s, spent = time.monotonic() - began, self.host.read_cpu().since(cpu)
+        for label, way in ways.items():
+            counted, findings = document.counting(found, case, way)
+            trial.facts[label] = counted.model_dump(mode="json")
+            trial.starts[label] = Start(findings=findings)
+        trial.findings = document.disturbance(spent.steal_s / spent.total_s)
+        trial.verdict = verdict(list(trial.all_findings()))
+        measuring_s = document.measuring_s(found, list(ways.values()))
+        trial.phases = [
+            Phase(name="measuring", duration_s=measuring_s),
+            Phase(name="making files", duration_s=found.made_s),
+            Phase(name="cache, loops, processes", duration_s=found.took_s - found.made_s - measuring_s),
+            Phase(name="container", duration_s=took_s - found.took_s),
+        ]
+        self.environments[PROGRAM].versions |= document.versions(found)
+        return trial

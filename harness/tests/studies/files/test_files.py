@@ -9,14 +9,14 @@ import pytest
 from harness_experiments import experiment, table
 from hypothesis import given
 from hypothesis import strategies as st
-
-from tandem.errors import TandemError, UsageError
-from tandem.record.window import Verdict
-from tandem.reproduce.experiment import Experiment, PlanName, read
 from tandem.reproduce.files import FilesSession, arguments, facts
 from tandem.reproduce.files_result import disturbed, starts, versions
 from tandem.reproduce.files_result import read as read_document
 from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, lines_made, scaled
+
+from tandem.errors import TandemError, UsageError
+from tandem.record.window import Verdict
+from tandem.reproduce.experiment import Experiment, PlanName, read
 from tandem.reproduce.kinds import Bench
 
 WAYS = ("test04", "test07", "test12", "loop-one")
