@@ -67,11 +67,12 @@ def verdict_of(trial: Trial, label: str) -> Verdict:
 
 def good(trials: Sequence[Trial], label: str) -> dict[int, Counting]:
     """Block -> what was measured of a row, of the starts in which it counts."""
-    return {
+    found = {
         trial.spec.block: Counting.model_validate(trial.facts[label])
         for trial in counting(trials)
         if label in trial.facts and verdict_of(trial, label) is Verdict.OK
     }
+    return dict(sorted(found.items()))
 
 
 def row_of(

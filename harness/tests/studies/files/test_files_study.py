@@ -22,7 +22,7 @@ from tandem.record.window import Verdict
 from tandem.reproduce.experiment import read
 from tandem.studies.files.conclusions import Counted
 from tandem.studies.files.lab import FilesLab
-from tandem.studies.files.spec import PROGRAM
+from tandem.studies.files.spec import PROGRAM, scaled
 from tandem.studies.files.study import Files, request_of
 from tandem.studies.registry import read_folder
 
@@ -107,9 +107,9 @@ class Place:
 
         def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> FilesLab:
             host: Any = self.machine
-            return Lab(self.catalog, self.results, Quiet(), request, variants, journal.folder, host)  # type: ignore[arg-type]
+            return Lab(self.catalog, self.results, Quiet(), request, variants, journal.folder, host)
 
-        return Session(self.catalog, self.results, Quiet(), lab)  # type: ignore[arg-type]
+        return Session(self.catalog, self.results, Quiet(), lab)
 
     def run(self, request: Request, resume: bool = False) -> tuple[Result[Counted], list[Trial]]:
         result, journal = run(Files, request, self.session(), resume)
@@ -171,8 +171,6 @@ def test_a_request_of_what_has_changed_is_refused(real: Catalog, request_: Reque
 
 
 def test_a_scale_is_part_of_the_request(real: Catalog) -> None:
-    from tandem.studies.files.spec import scaled
-
     experiment = scaled(read(TINY), "smoke", 0.05)
     request = request_of(experiment, str(TINY), "smoke", 5, 0.05)
     names = {spec.name for block in Files(real, request).outline() for spec in block}
