@@ -139,8 +139,8 @@ def _maker[C: Conclusions](
 def _title(spec: TrialSpec) -> str:
     again = "" if spec.attempt == 1 else ", once more"
     labels = spec.variants
-    more = f" and {len(labels) - FEW} more" if len(labels) > FEW else ""
-    return f"block {spec.block}: {', '.join(labels[:FEW])}{more}{again}"
+    named = ", ".join(labels) if len(labels) <= FEW else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+    return f"block {spec.block}: {named}{again}"
 
 
 def summary(trial: Trial) -> str:
