@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from rich.console import RenderableType
 
@@ -116,6 +116,11 @@ class Files(Study[Counted]):
                 sentence=experiment.sentence,
             ),
         )
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
+        return f"{stand} of {len(conclusions['claims'])} claims stand"
 
     @classmethod
     def migrated(cls, folder: Path) -> tuple[Result[Counted], list[Trial]] | None:
