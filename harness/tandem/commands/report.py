@@ -63,7 +63,7 @@ def listed(found: Index) -> Table:
     table = Table(title=f"{len(found.entries):,} results, the newest first", title_justify="left")
     table.add_column("folder", overflow="fold")
     for heading in ("study", "variants", "scenario", "verdict", "main figure"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True, overflow="ellipsis")
     for entry in found.entries:
         verdict = Text(entry.verdict, style=STYLES[Verdict(entry.verdict)])
         table.add_row(entry.folder, entry.study, variants(entry), entry.scenario, verdict, entry.headline)
