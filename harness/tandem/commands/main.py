@@ -181,5 +181,6 @@ def main(commands: typer.Typer = app) -> None:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
     if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would cut off what is said now
         err.print(interrupted(sys.argv[1] if len(sys.argv) > 1 else ""))
     sys.exit(status if isinstance(status, int) else 0)

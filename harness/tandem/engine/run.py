@@ -21,6 +21,9 @@ from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec
 from tandem.wording import lasts
 
+FEW = 6
+"""Variants of one trial that are named one by one."""
+
 
 class Lab(Protocol):
     """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; the study of files has another."""
@@ -138,7 +141,9 @@ def _maker[C: Conclusions](
 
 def _title(spec: TrialSpec) -> str:
     again = "" if spec.attempt == 1 else ", once more"
-    return f"block {spec.block}: {', '.join(spec.variants)}{again}"
+    labels = spec.variants
+    named = ", ".join(labels) if len(labels) <= FEW else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+    return f"block {spec.block}: {named}{again}"
 
 
 def summary(trial: Trial) -> str:

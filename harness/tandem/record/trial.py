@@ -64,6 +64,8 @@ class TrialSpec(Part):
     """Answers and statements must be right before anything is measured. The self-test's liars leave it out, so that
     they meet the checks of the windows."""
     attempt: int = 1
+    expected_s: Number | None = None
+    """How long it takes, where that does not follow from its warm-up and windows."""
 
     @property
     def key(self) -> str:

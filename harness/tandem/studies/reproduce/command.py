@@ -10,10 +10,10 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import measure
 from tandem.cli.options import RESULTS, ROOT, Json, Seed, app, out, seed_or_new
 from tandem.engine.run import blocks_s
-from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
-from tandem.reproduce import old_files
+from tandem.studies.files import command as files
+from tandem.studies.files.spec import scaled
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
 from tandem.studies.reproduce.limits import Limits, read_limits, refuse_too_many
 from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for, rows_of
@@ -50,12 +50,11 @@ def reproduce_(
     if experiment == LIST:
         _list(catalog, experiments, as_json)
         return
-    named, chosen = plan_named(plan), pick(experiments, experiment)
+    named = plan_named(plan)
+    chosen = scaled(pick(experiments, experiment), named, scale)
     if chosen.kind not in KINDS:
-        old_files.make(chosen, named, scale, seed_or_new(seed), resume, as_json)
+        files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
         return
-    if scale is not None:
-        raise UsageError(f"--scale is for experiments with files; {chosen.name} has none")
     check_limits(catalog, chosen, named, read_limits(HERE))
     request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
     measure(Reproduce, request, resume, as_json)
@@ -104,14 +103,13 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
     for plan in PLANS:
         entry[f"{plan}_rows"] = len(experiment.measured(plan))
         entry[f"{plan}_s"] = round(estimate_s(catalog, experiment, plan))
-    there = [REFERENCES / experiment.name / name for name in (RESULT, old_files.RESULT)]
-    entry["reference"] = any(file.is_file() for file in there)
+    entry["reference"] = (REFERENCES / experiment.name / RESULT).is_file()
     return entry
 
 
 def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
     """How long it takes, without builds."""
     if experiment.kind not in KINDS:
-        return old_files.estimate_s(experiment, plan)
+        return files.estimate_s(catalog, RESULTS, experiment, plan)
     request = request_for(catalog, experiment.name, experiment, plan, HERE.cpus, 0)
     return blocks_s(Reproduce(catalog, request), RESULTS)

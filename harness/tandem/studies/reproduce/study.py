@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from rich.console import RenderableType
 
@@ -101,6 +101,11 @@ class Reproduce(Study[Reproduced]):
         facts = {row.label: self.rows.facts(row.label) for row in self.rows.rows}
         digest = str(self.request.options["digest"])
         return conclude(self.experiment, self.plan_name, digest, found, facts)
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
+        return f"{stand} of {len(conclusions['claims'])} claims stand"
 
     @classmethod
     def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:

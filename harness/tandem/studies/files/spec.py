@@ -1,11 +1,14 @@
-"""What a row of the kind `files` says, how large its case is, and what it can be held against. Pure."""
+"""What a row of the kind `files` says, as a variant; how large its case is, and how long it takes. Pure."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import UsageError
+from tandem.record.request import Conditions, Variant
 from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run
 
 PERCENT = "lines_percent"
@@ -13,6 +16,13 @@ PERCENT = "lines_percent"
 NANOS_DIGITS = 19
 SPARE = 1.05
 """What a file system needs for itself."""
+PROGRAM = "file-io"
+"""The folder of the program that counts; what the variants are of."""
+NO_STACK = Conditions(topology="none", placement="none")
+"""The program runs alone, on all CPUs."""
+CONTAINER_S = 1.5
+MADE_NS, COUNTED_NS = 150, 80
+"""For the estimate: a container; a line to make it, and to count it once in a way."""
 
 
 class FilesRun(BaseModel):
@@ -39,6 +49,14 @@ class Case:
     cache: str
 
     @property
+    def name(self) -> str:
+        return f"{self.files}-{self.lines}-{self.buffer_bytes}-{self.cache}"
+
+    def expected_s(self, ways: int) -> float:
+        """How long a start takes that counts in so many ways."""
+        return CONTAINER_S + self.lines * (MADE_NS + COUNTED_NS * ways) / 1e9
+
+    @property
     def bytes(self) -> int:
         """Of all files, at the most."""
         longest = len(str(self.files - 1)) + len(str(self.lines // self.files)) + NANOS_DIGITS + len(",,\n")
@@ -59,6 +77,22 @@ def runs(experiment: Experiment, plan: PlanName) -> dict[str, FilesRun]:
     return {row.label: parse_run(experiment, row, FilesRun) for row in experiment.measured(plan)}
 
 
+def variant(label: str, run: FilesRun, lines: int) -> Variant:
+    """A row as what is measured. lines: that are made."""
+    settings = {**run.model_dump(mode="json"), "lines": lines}
+    return Variant(
+        label=label,
+        implementation=PROGRAM,
+        settings={name: str(value) for name, value in settings.items()},
+    )
+
+
+def case_of(variant: Variant) -> Case:
+    """The files that a variant counts."""
+    run = FilesRun.model_validate(variant.settings)
+    return Case(run.files, run.lines, run.buffer_bytes, run.cache)
+
+
 def cases(experiment: Experiment, plan: PlanName) -> dict[Case, dict[str, FilesRun]]:
     """The rows of each case, by label. Raises UsageError for two rows that would be the same measurement."""
     found: dict[Case, dict[str, FilesRun]] = {}
@@ -70,6 +104,38 @@ def cases(experiment: Experiment, plan: PlanName) -> dict[Case, dict[str, FilesR
                 raise UsageError(f"{experiment.name}: the rows '{other}' and '{label}' are the same")
         own[label] = run
     return found
+
+
+def facts(experiment: Experiment, plan: PlanName, label: str) -> dict[str, str]:
+    """What a row runs, for people."""
+    run, share = runs(experiment, plan)[label], percent(experiment, plan)
+    return {
+        "way": run.way,
+        "files": str(run.files),
+        "lines": f"{run.lines:,}" if share == 100 else f"{share} % of {run.lines:,}",
+        "buffer": f"{run.buffer_bytes} bytes",
+        "cache": run.cache,
+    }
+
+
+def arguments(case: Case, ways: Sequence[str], seed: int) -> list[str]:
+    """asynctest's, after the folder."""
+    return [
+        str(case.files),
+        str(case.lines),
+        *("--only", ",".join(ways)),
+        *("--buffer-size", str(case.buffer_bytes)),
+        *("--cache", case.cache),
+        *("--repeats", "1"),
+        *("--seed", str(seed)),
+        "--json",
+    ]
+
+
+def seed_of(seed: int, block: int, case: Case) -> int:
+    """Of the order within one container: another one each time, fixed by the study's."""
+    text = f"{seed} {block} {case.name}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
 
 def check_space(experiment: Experiment, plan: PlanName, free_bytes: int) -> None:

@@ -5,15 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness_commands import TANDEM, run, tandem
+from harness_commands import TANDEM, printed, run, tandem, tandem_interrupted
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
-from tandem.record.window import Verdict
-from tandem.reproduce.files import arguments
-from tandem.reproduce.files_container import IMAGE, FilesContainer
-from tandem.reproduce.files_result import read, starts
-from tandem.reproduce.files_spec import Case, FilesRun
+from tandem.record.trial import Trial
+from tandem.studies.files.container import IMAGE, FilesContainer
+from tandem.studies.files.document import counting, read
+from tandem.studies.files.spec import Case, arguments
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
@@ -37,26 +36,42 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
     assert (status, found["verdict"]) in ((0, "ok"), (1, "void")), said  # void: the host, and twice
     if found["verdict"] == "void":
         pytest.skip("the host disturbed every attempt")
-    rows = {row["label"]: row for row in found["rows"]}
-    assert {len(row["starts"]) for row in rows.values()} == {2}
-    stolen = [start for row in rows.values() for start in row["starts"] if start["verdict"] != "ok"]
-    assert all("the hypervisor took" in start["reason"] for start in stolen), "nothing else may be in the way"
+    rows = {row["label"]: row for row in found["conclusions"]["rows"]}
+    assert {row["starts"] for row in rows.values()} == {2}
+    assert all("the hypervisor took" in reason for reason in found["reasons"]), (
+        "nothing else may be in the way"
+    )
     for label in ("tokio tasks", "one thread", "tight loop"):
         figures = rows[label]["figures"]
-        quiet = [start for start in rows[label]["starts"] if start["verdict"] == "ok"]
-        assert figures["time_ms"]["n"] == len(quiet), "a start that the host disturbed does not count"
+        assert figures["time_ms"]["n"] == rows[label]["starts_ok"], (
+            "a start that was disturbed does not count"
+        )
         assert figures["cpu_ms"]["mean"] > 0
     assert rows["tight loop"]["figures"]["loop_ratio"]["mean"] == 1
-    assert (
-        rows["tokio tasks"]["figures"]["time_ms"]["mean"] > rows["one thread"]["figures"]["time_ms"]["mean"]
-    )
+    tokio, one = (rows[label]["figures"]["time_ms"]["mean"] for label in ("tokio tasks", "one thread"))
+    assert tokio > one
     for label in ("io_uring", "one thread, cold"):  # what the kernel or the disk does not let is said
         row = rows[label]
-        assert row["figures"] or all(start["warnings"] for start in row["starts"])
-    assert found["environment"]["file-io"]["versions"]["tokio"]
-    [folder] = tmp_path.glob("*-reproduce-tiny-files-smoke")
-    assert len(list((folder / "raw").glob("*.json"))) == 4, "two blocks of two cases"
+        assert row["figures"] or row["warnings"]
+    assert found["environments"]["file-io"]["versions"]["tokio"]
+    [folder] = tmp_path.glob("*-files-tokio-tasks+*-smoke")
+    trials = [Trial.model_validate_json(file.read_text()) for file in folder.glob("trials/*.json")]
+    assert len([trial for trial in trials if trial.spec.attempt == 1]) == 4, "two blocks of two cases"
+    assert len(list(folder.glob("raw/*/asynctest.json"))) == len(trials)
+    assert "tokio is behind" in printed(folder / "result.json")
     assert not leftovers()
+
+
+def test_an_interrupted_one_goes_on(tmp_path: Path) -> None:
+    tandem_interrupted("reproduce", EXPERIMENT, "--seed", "5", results=tmp_path, once="*/trials/*.json")
+    assert not leftovers()
+    [made, *_] = sorted(tmp_path.glob("*/trials/*.json"))
+    before = made.stat().st_mtime_ns
+    status, found, said = tandem("reproduce", EXPERIMENT, "--resume", results=tmp_path)
+    assert (status, found["verdict"]) in ((0, "ok"), (1, "void")), said
+    assert found["request"]["seed"] == 5
+    assert made.stat().st_mtime_ns == before
+    assert len(list(tmp_path.glob("*/result.json"))) == 1
 
 
 def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
@@ -64,7 +79,7 @@ def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--scale takes a share" in refused.stderr
     tandem("reproduce", EXPERIMENT, "--scale", "0.05", results=tmp_path)
-    [file, *_] = tmp_path.glob("*/raw/*.json")
+    [file, *_] = tmp_path.glob("*/raw/*/asynctest.json")
     assert json.loads(file.read_text())["asked"]["lines"] == 20_000
 
 
@@ -87,11 +102,11 @@ def test_a_disk_that_is_too_small(root: Path, options: str, asked: list[str], to
 
 
 def test_files_in_memory_are_never_cold(root: Path) -> None:
-    case, rows = Case(2, 20_000, 8192, "cold"), {"one": FilesRun(way="test04", files=2, lines=20_000)}
-    document = read(FilesContainer(root, IN_MEMORY).run(arguments(case, rows, 1)))
-    [found] = starts(document, case, rows, 1, 1)
-    assert (found.verdict, found.figures) == (Verdict.OK, {})
-    assert "did not leave the page cache" in found.warnings[0]
+    case = Case(2, 20_000, 8192, "cold")
+    document = read(FilesContainer(root, IN_MEMORY).run(arguments(case, ["test04"], 1)))
+    found, [finding] = counting(document, case, "test04")
+    assert (found.figures, finding.severity) == ({}, "warning")
+    assert "did not leave the page cache" in finding.text
 
 
 def test_a_refusal_of_io_uring_is_no_failure(tmp_path: Path) -> None:

@@ -1,25 +1,25 @@
-"""What asynctest says (`--json`), and the starts that are made from it. Pure."""
+"""What asynctest says (`--json`), and the figures that are taken from it. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import TandemError
 from tandem.judge.judge import STEAL_VOID, STEAL_WARN
-from tandem.record.window import Verdict
-from tandem.reproduce.files_spec import Case, FilesRun
-from tandem.reproduce.result import Start
+from tandem.record.part import Number, Part
+from tandem.record.window import Finding
+from tandem.studies.files.spec import Case
 
 BUSY = 0.85
 """From this share of a CPU, or of all, it was the limit."""
 
 
-class _Part(BaseModel):
+class _Told(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Asking(_Part):
+class Asking(_Told):
     files: int
     lines: int
     bytes: int
@@ -29,7 +29,7 @@ class Asking(_Part):
     buffer_sizes_bytes: list[int]
 
 
-class Way(_Part):
+class Way(_Told):
     """A way of counting. measure: the tight loop that it is held against."""
 
     name: str
@@ -41,7 +41,7 @@ class Way(_Part):
     """Why this machine does not let it."""
 
 
-class Measurement(_Part):
+class Measurement(_Told):
     repeat: int
     name: str
     buffer_bytes: int | None
@@ -55,7 +55,7 @@ class Measurement(_Part):
     disk_read_bytes: int | None
 
 
-class Document(_Part):
+class Document(_Told):
     schema_version: Literal[1]
     program: str
     started_unix_s: int
@@ -82,46 +82,54 @@ def versions(document: Document) -> dict[str, str]:
     return {way.library: way.version for way in document.ways if way.library and way.version}
 
 
-def starts(
-    document: Document, case: Case, rows: Mapping[str, FilesRun], block: int, attempt: int
-) -> list[Start]:
-    """One start for each row. rows: by label, all of that case."""
-    return [_start(document, case, label, run, block, attempt) for label, run in rows.items()]
+class Counting(Part):
+    """What one start says of one row: Trial.facts holds it by the row's label. Empty where it was not measured."""
+
+    figures: dict[str, Number] = Field(default_factory=dict)
+    bottleneck: str | None = None
+    evidence: list[str] = Field(default_factory=list)
+    """The share that decided the bottleneck."""
 
 
-def _start(document: Document, case: Case, label: str, run: FilesRun, block: int, attempt: int) -> Start:
-    start = Start(row=label, block=block, verdict=Verdict.OK, attempts=attempt)
-    way = next((way for way in document.ways if way.name == run.way), None)
-    if way is not None and way.unavailable is not None:
-        return start.model_copy(update={"warnings": [f"not measured: {way.unavailable}"]})
-    made = _made(document, run.way)
-    if way is None or made is None:
-        return _bad(start, f"asynctest says nothing about {run.way}")
+def counting(document: Document, case: Case, way: str) -> tuple[Counting, list[Finding]]:
+    """What a document says of one way, and what is wrong with it. case: what was asked for."""
+    known = next((one for one in document.ways if one.name == way), None)
+    if known is not None and known.unavailable is not None:
+        return Counting(), [_not_measured(known.unavailable)]
+    made = _made(document, way)
+    if known is None or made is None:
+        return Counting(), [_wrong(f"asynctest says nothing about {way}")]
     if (document.asked.files, made.lines) != (case.files, case.lines):
-        return _bad(start, f"{made.lines:,} lines were counted where {case.lines:,} were asked for")
+        text = f"{made.lines:,} lines were counted where {case.lines:,} were asked for"
+        return Counting(), [_wrong(text)]
     if made.cache != case.cache or made.buffer_bytes not in (None, case.buffer_bytes):
-        return _bad(start, f"{run.way} was measured under other conditions than were asked for")
-    start.spent_s = {"measuring": made.elapsed_ms / 1e3}
+        return Counting(), [_wrong(f"{way} was measured under other conditions than were asked for")]
     if not made.cache_achieved:
-        return start.model_copy(update={"warnings": [f"not measured: {_elsewhere(document, made)}"]})
-    start.figures = _figures(document, way, made)
-    start.bottleneck, start.evidence = _limit(document, made)
-    return start
+        return Counting(), [_not_measured(_elsewhere(document, made))]
+    bottleneck, evidence = _limit(document, made)
+    figures = _figures(document, known, made)
+    return Counting(figures=figures, bottleneck=bottleneck, evidence=evidence), []
 
 
-def disturbed(start: Start, steal_share: float) -> Start:
-    """The start as it counts after all: void where the hypervisor took too much. steal_share: of all CPUs, while the
-    start's container was there."""
+def measuring_s(document: Document, ways: Collection[str]) -> float:
+    """How long these ways counted, together."""
+    return sum(made.elapsed_ms for made in document.measurements if made.name in ways) / 1e3
+
+
+def disturbance(steal_share: float) -> list[Finding]:
+    """What a hypervisor did to a start. steal_share: of all CPUs, while its container was there."""
+    if steal_share <= STEAL_WARN:
+        return []
     text = f"the hypervisor took {steal_share:.1%} of the CPUs"
-    if start.verdict is not Verdict.OK or steal_share <= STEAL_WARN:
-        return start
-    if steal_share <= STEAL_VOID:
-        return start.model_copy(update={"warnings": [*start.warnings, text]})
-    return start.model_copy(update={"verdict": Verdict.VOID, "reason": text, "figures": {}})
+    return [Finding(code="steal", severity="warning" if steal_share <= STEAL_VOID else "void", text=text)]
 
 
-def _bad(start: Start, reason: str) -> Start:
-    return start.model_copy(update={"verdict": Verdict.INVALID, "reason": reason})
+def _wrong(text: str) -> Finding:
+    return Finding(code="wrong-count", severity="invalid", text=text)
+
+
+def _not_measured(why: str) -> Finding:
+    return Finding(code="not-measured", severity="warning", text=f"not measured: {why}")
 
 
 def _made(document: Document, way: str) -> Measurement | None:

@@ -10,14 +10,25 @@ from harness_experiments import experiment, table
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.record.window import Verdict
-from tandem.reproduce.experiment import Experiment, PlanName, read
-from tandem.reproduce.files import FilesSession, arguments, facts
-from tandem.reproduce.files_result import disturbed, starts, versions
-from tandem.reproduce.files_result import read as read_document
-from tandem.reproduce.files_spec import Case, FilesRun, cases, check_space, lines_made, scaled
-from tandem.reproduce.kinds import Bench
+from tandem.record.window import Finding
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read
+from tandem.studies.files.command import estimate_s
+from tandem.studies.files.document import Counting, counting, disturbance, measuring_s, versions
+from tandem.studies.files.document import read as read_document
+from tandem.studies.files.spec import (
+    Case,
+    FilesRun,
+    arguments,
+    case_of,
+    cases,
+    check_space,
+    facts,
+    lines_made,
+    scaled,
+    variant,
+)
 
 WAYS = ("test04", "test07", "test12", "loop-one")
 CASE = Case(2, 20_000, 8192, "hot")
@@ -35,8 +46,13 @@ def own(root: Path) -> Experiment:
     return read(root / "loadgen/experiments/file-io.toml")
 
 
-def rows(*ways: str) -> dict[str, FilesRun]:
-    return {way: FilesRun(way=way, files=2, lines=20_000) for way in ways or WAYS}
+def said(text: str, way: str, case: Case = CASE) -> tuple[Counting, list[Finding]]:
+    """What a document says of one way."""
+    return counting(read_document(text), case, way)
+
+
+def told(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(finding.severity, finding.text) for finding in findings]
 
 
 def changed(golden: dict[str, Any], way: str, **values: Any) -> str:
@@ -99,21 +115,28 @@ def test_a_way_that_cannot_be_is_refused() -> None:
 
 
 def test_what_asynctest_is_asked() -> None:
-    asked = arguments(Case(2, 20_000, 65536, "cold"), rows("test04", "test07"), 7)
+    asked = arguments(Case(2, 20_000, 65536, "cold"), ["test04", "test07"], 7)
     assert " ".join(asked) == (
         "2 20000 --only test04,test07 --buffer-size 65536 --cache cold --repeats 1 --seed 7 --json"
     )
 
 
 def test_a_scaled_row_says_so() -> None:
-    assert facts(small(), "smoke", "one").settings["lines"] == "10 % of 1,000,000"
-    assert facts(small(), "full", "one").settings["lines"] == "1,000,000"
+    assert facts(small(), "smoke", "one")["lines"] == "10 % of 1,000,000"
+    assert facts(small(), "full", "one")["lines"] == "1,000,000"
 
 
 @given(st.integers(1, 1000), st.integers(1, 10**9), st.integers(1, 100))
 def test_a_file_has_a_line(files: int, lines: int, percent: int) -> None:
     made = lines_made(FilesRun(way="test04", files=files, lines=lines), percent)
     assert files <= made <= max(files, lines)
+
+
+def test_a_row_as_a_variant_and_back() -> None:
+    run = FilesRun(way="test04", files=5, lines=1_000_000, cache="cold")
+    found = variant("one", run, 200_000)
+    assert found.settings["way"] == "test04"
+    assert case_of(found) == Case(5, 200_000, 8192, "cold")
 
 
 # ---- size ----
@@ -154,18 +177,22 @@ def test_a_scale_is_a_share_and_for_files() -> None:
 
 
 def test_a_real_document(golden: dict[str, Any]) -> None:
-    document = read_document(json.dumps(golden))
-    found = {start.row: start for start in starts(document, CASE, rows(), 3, 1)}
-    assert {start.verdict for start in found.values()} == {Verdict.OK}
-    assert {start.block for start in found.values()} == {3}
+    text = json.dumps(golden)
+    found = {way: said(text, way) for way in WAYS}
+    assert all(findings == [] for _, findings in found.values())
     by_name = {made["name"]: made for made in golden["measurements"]}
     one, loop = by_name["test04"], by_name["loop-one"]
-    assert found["test04"].figures["time_ms"] == one["elapsed_ms"]
-    assert found["test04"].figures["cpu_ms"] == pytest.approx(one["cpu_user_ms"] + one["cpu_system_ms"])
-    assert found["test04"].figures["loop_ratio"] == pytest.approx(one["elapsed_ms"] / loop["elapsed_ms"])
-    assert found["loop-one"].figures["loop_ratio"] == 1
-    assert found["test04"].figures["peak_memory_mib"] > 1
+    figures = found["test04"][0].figures
+    assert figures["time_ms"] == one["elapsed_ms"]
+    assert figures["cpu_ms"] == pytest.approx(one["cpu_user_ms"] + one["cpu_system_ms"])
+    assert figures["loop_ratio"] == pytest.approx(one["elapsed_ms"] / loop["elapsed_ms"])
+    assert found["loop-one"][0].figures["loop_ratio"] == 1
+    assert figures["peak_memory_mib"] > 1
+    document = read_document(text)
     assert {"compio", "rayon"} <= versions(document).keys()
+    assert measuring_s(document, ["test04", "loop-one"]) == pytest.approx(
+        (one["elapsed_ms"] + loop["elapsed_ms"]) / 1e3
+    )
 
 
 def test_what_the_machine_does_not_let_is_null_and_said(golden: dict[str, Any]) -> None:
@@ -174,50 +201,45 @@ def test_what_the_machine_does_not_let_is_null_and_said(golden: dict[str, Any]) 
         if way["name"] == "test12":
             way["unavailable"] = "io_uring is refused"
     copy["measurements"] = [made for made in copy["measurements"] if made["name"] != "test12"]
-    [found] = starts(read_document(json.dumps(copy)), CASE, rows("test12"), 1, 1)
-    assert (found.verdict, found.figures, found.warnings) == (
-        Verdict.OK,
-        {},
-        ["not measured: io_uring is refused"],
-    )
+    found, findings = said(json.dumps(copy), "test12")
+    assert (found, told(findings)) == (Counting(), [("warning", "not measured: io_uring is refused")])
 
 
 def test_a_wrong_count_is_invalid(golden: dict[str, Any]) -> None:
-    document = read_document(changed(golden, "test04", lines=19_999))
-    found = {start.row: start for start in starts(document, CASE, rows(), 1, 1)}
-    assert found["test04"].verdict is Verdict.INVALID
-    assert found["test04"].reason == "19,999 lines were counted where 20,000 were asked for"
-    assert found["test07"].verdict is Verdict.OK
+    text = changed(golden, "test04", lines=19_999)
+    found, findings = said(text, "test04")
+    assert found == Counting()
+    assert told(findings) == [("invalid", "19,999 lines were counted where 20,000 were asked for")]
+    assert said(text, "test07")[1] == []
 
 
 def test_what_was_not_asked_for_is_invalid(golden: dict[str, Any]) -> None:
     for values in ({"buffer_bytes": 64}, {"cache": "cold"}):
-        [found] = starts(read_document(changed(golden, "test04", **values)), CASE, rows("test04"), 1, 1)
-        assert found.verdict is Verdict.INVALID, values
-    [found] = starts(read_document(json.dumps(golden)), CASE, rows("test00"), 1, 1)
-    assert found.reason == "asynctest says nothing about test00"
+        _, [finding] = said(changed(golden, "test04", **values), "test04")
+        assert finding.severity == "invalid", values
+    _, findings = said(json.dumps(golden), "test00")
+    assert told(findings) == [("invalid", "asynctest says nothing about test00")]
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "why"),
     [
         ({"cache_achieved": False, "disk_read_bytes": 300_000}, "the page cache did not keep the files"),
         ({"cache_achieved": None, "disk_read_bytes": None}, "the kernel does not say"),
     ],
 )
-def test_a_cache_that_was_not_as_asked_has_no_figures(golden: dict[str, Any], values: Any, told: str) -> None:
-    [found] = starts(read_document(changed(golden, "test04", **values)), CASE, rows("test04"), 1, 1)
-    assert (found.verdict, found.figures) == (Verdict.OK, {})
-    assert told in found.warnings[0]
+def test_a_cache_that_was_not_as_asked_has_no_figures(golden: dict[str, Any], values: Any, why: str) -> None:
+    found, [finding] = said(changed(golden, "test04", **values), "test04")
+    assert (found, finding.severity) == (Counting(), "warning")
+    assert why in finding.text
 
 
 def test_files_that_stay_in_memory_are_not_cold(golden: dict[str, Any]) -> None:
     text = changed(golden, "test04", cache="cold", cache_achieved=False, disk_read_bytes=0)
-    case = Case(2, 20_000, 8192, "cold")
-    [found] = starts(read_document(text), case, rows("test04"), 1, 1)
-    assert found.warnings == [
+    _, [finding] = said(text, "test04", Case(2, 20_000, 8192, "cold"))
+    assert finding.text == (
         "not measured: not achieved: the files did not leave the page cache, 0% came from the disk"
-    ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,24 +260,15 @@ def test_what_limited_a_way(golden: dict[str, Any], cpu_ms: float, cache: str, l
         "disk_read_bytes": 600_000 if cache == "cold" else 0,
         "cache_achieved": True,
     }
-    case = Case(2, 20_000, 8192, cache)
-    [found] = starts(read_document(changed(golden, "test04", **values)), case, rows("test04"), 1, 1)
+    found, _ = said(changed(golden, "test04", **values), "test04", Case(2, 20_000, 8192, cache))
     assert found.bottleneck == limit
     assert found.evidence[0] == f"{cpu_ms / 100:.2f} of 2 CPUs busy"
 
 
-def test_a_hypervisor_that_took_too_much(golden: dict[str, Any]) -> None:
-    [found] = starts(read_document(json.dumps(golden)), CASE, rows("test04"), 1, 1)
-    assert disturbed(found, 0.01) == found
-    warned = disturbed(found, 0.05)
-    assert (warned.verdict, warned.figures) == (Verdict.OK, found.figures)
-    assert warned.warnings == ["the hypervisor took 5.0% of the CPUs"]
-    void = disturbed(found, 0.2)
-    assert (void.verdict, void.figures, void.reason) == (
-        Verdict.VOID,
-        {},
-        "the hypervisor took 20.0% of the CPUs",
-    )
+def test_a_hypervisor_that_took_too_much() -> None:
+    assert disturbance(0.01) == []
+    assert told(disturbance(0.05)) == [("warning", "the hypervisor took 5.0% of the CPUs")]
+    assert told(disturbance(0.2)) == [("void", "the hypervisor took 20.0% of the CPUs")]
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 2}', "made 1 file"])
@@ -287,10 +300,9 @@ def test_the_five_published_cases_on_both_hosts(own: Experiment) -> None:
     assert len({case.buffer_bytes for case in cases(own, "full")}) == 3
 
 
-def test_an_estimate_grows_with_the_lines(own: Experiment) -> None:
-    session = FilesSession.__new__(FilesSession)
-    session.bench = Bench.__new__(Bench)
-    assert session.estimate_s(own, "smoke") < 150 < session.estimate_s(own, "full")
+def test_an_estimate_grows_with_the_lines(real: Catalog, own: Experiment, tmp_path: Path) -> None:
+    smoke, full = (estimate_s(real, tmp_path, own, plan) for plan in ("smoke", "full"))
+    assert smoke < 150 < full
 
 
 def test_the_documents_own_conclusions_are_judged(own: Experiment) -> None:
