@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
-from tandem.commands import develop, replay, report, reproduce, selftest, serve
+from tandem.commands import develop, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
@@ -25,6 +25,7 @@ from tandem.studies.ceiling import command as ceiling
 from tandem.studies.crosscheck import command as crosscheck
 from tandem.studies.sweep import command as sweep
 from tandem.studies.capacity import command as capacity
+from tandem.studies.reproduce import command as reproduce
 
 INTERRUPTED = 130
 
@@ -142,5 +143,6 @@ def main(commands: typer.Typer = app) -> None:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)
     if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would cut off what is said now
         err.print(interrupted(sys.argv[1] if len(sys.argv) > 1 else ""))
     sys.exit(status if isinstance(status, int) else 0)

@@ -17,6 +17,8 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 
 BEGUN = "request.json"
+NAME_MOST = 80
+"""A folder is named after its variants where that is no longer; else after its scenario."""
 
 
 class Begun(Part):
@@ -37,7 +39,9 @@ class Journal:
     def begin(cls, results: Path, request: Request) -> "Journal":
         """A new folder. Raises TandemError if it cannot be made or the disk is nearly full."""
         now = datetime.now(UTC)
-        what = "+".join(file_name(variant.label) for variant in request.variants)[:80]
+        what = "+".join(file_name(variant.label) for variant in request.variants)
+        if request.title or len(what) > NAME_MOST:
+            what = file_name(request.title or request.scenario)
         name = f"{now:%Y%m%dT%H%M%SZ}-{request.study}-{what}-{Path(request.plan).stem}"
         folder = results / name
         number = 1

@@ -18,9 +18,13 @@ from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
+from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.record.window import Finding
 from tandem.wording import lasts
+
+FEW = 6
+"""Variants of one trial that are named one by one."""
 
 
 class Lab(Protocol):
@@ -105,6 +109,8 @@ def run[C: Conclusions](
             phases_s=phases([*looked, *trials], lab.phases_s),
             environments=lab.environments,
         )
+        for name, text in kind.files(result).items():
+            write_atomically(journal.folder / name, text)
         journal.finish(result)
         return result, journal
     except TandemError:
@@ -163,7 +169,9 @@ def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windo
 
 def _title(spec: TrialSpec) -> str:
     again = "" if spec.attempt == 1 else ", once more"
-    return f"block {spec.block}: {', '.join(spec.variants)}{again}"
+    labels = spec.variants
+    named = ", ".join(labels) if len(labels) <= FEW else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+    return f"block {spec.block}: {named}{again}"
 
 
 def summary(trial: Trial) -> str:
