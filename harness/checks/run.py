@@ -12,7 +12,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.lab.laboratory import SHARED
 from tandem.lab.prepare import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
-from tandem.reproduce.files_container import FilesContainer
+from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "3"
 """Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""

@@ -135,6 +135,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "service_time_hdr": None,
         "response_time_hdr": None,
         "per_second": None,
+        "responses_per_second": None,
+        "growth": None,
         "in_flight_mean": 2.0 if opened else 49.5,
         "rows_2xx": REQUESTS,
         "reported_2xx": REQUESTS,

@@ -10,7 +10,7 @@ from pathlib import Path
 from tandem.catalog.catalog import Plan
 from tandem.catalog.golden import Exact, read_answers
 from tandem.catalog.scenario import Answer, Scenario
-from tandem.ceiling.ceiling import DATABASE, MEANINGS, NULL, PROXY
+from tandem.engine.stand_ins import MEANINGS
 from tandem.errors import TandemError
 from tandem.load.client import session_key
 from tandem.old import pgbench
@@ -20,6 +20,7 @@ from tandem.old.prepare import Prepared, build
 from tandem.old.session import VISIT_OVERHEAD_S, WINDOW_OVERHEAD_S, Session
 from tandem.old.store import write_atomically
 
+PROXY, NULL, DATABASE = "proxy", "null", "database"
 NULL_IMPLEMENTATION = "rust-hyper"
 PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
 SHORT = {"warm_up_s": 2, "closed_s": 5, "trim_start_s": 1.0, "trim_end_s": 0.5}

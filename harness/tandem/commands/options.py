@@ -33,9 +33,6 @@ Knobs = Annotated[
     list[str] | None,
     typer.Option("--knob", help="NAME=VALUE of contract/knobs.toml, for all; may be repeated."),
 ]
-Implementations = Annotated[
-    list[str], typer.Argument(help="Folders with a bench.toml; `tandem list` names them.")
-]
 
 
 def conditions(

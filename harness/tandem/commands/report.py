@@ -1,27 +1,44 @@
-"""The command that prints a result again."""
+"""The command that prints results again: one, or a list of many."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from tandem.cli.measure import proof
 from tandem.cli.options import Json, app, out
 from tandem.engine.replay import read_replayed
 from tandem.errors import UsageError
+from tandem.record.store import RESULT
+from tandem.record.window import Verdict
 from tandem.report import replay
-from tandem.studies.registry import read_folder
+from tandem.report.parts import STYLES
+from tandem.studies.registry import Entry, Index, index, read_folder
+
+NAMED = 3
+"""Variants of a result that a list names."""
 
 
 @app.command()
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="What a command left in results/, such as results/reference.")
+        Path,
+        typer.Argument(
+            help="What a command left in results/, such as results/reference; or a folder of many, such as results."
+        ),
     ],
     as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the result of a study again, from its record."""
+    """Print the result of a study again, from its record; of a folder of many, a list of them."""
+    many = None if not folder.is_dir() or (folder / RESULT).exists() else index(folder)
+    if many is not None and (many.entries or many.unreadable or many.unfinished):
+        _list(many, as_markdown, as_json)
+        return
     kind, result, trials = read_folder(folder)
     if as_json:
         print(result.model_dump_json(indent=1))
@@ -34,3 +51,41 @@ def report(
         out.print(proof(), kind.report(result, trials), sep="\n")
         if replayed := read_replayed(folder):
             out.print(replay.report(replayed))
+
+
+def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
+    if as_markdown:
+        raise UsageError("--markdown: a list of results has no table for a page; name one of them")
+    if as_json:
+        print(json.dumps(asdict(found), indent=1))
+        return
+    out.print(listed(found), *notes(found), sep="\n")
+
+
+def listed(found: Index) -> Table:
+    """A row for each result, the newest first."""
+    table = Table(title=f"{len(found.entries):,} results, the newest first", title_justify="left")
+    table.add_column("folder", overflow="fold")
+    for heading in ("study", "variants", "scenario", "verdict", "main figure"):
+        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+    for entry in found.entries:
+        verdict = Text(entry.verdict, style=STYLES[Verdict(entry.verdict)])
+        table.add_row(entry.folder, entry.study, variants(entry), entry.scenario, verdict, entry.headline)
+    return table
+
+
+def variants(entry: Entry) -> str:
+    """The first few."""
+    more = len(entry.variants) - NAMED
+    return ", ".join(entry.variants[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def notes(found: Index) -> list[Text]:
+    """What is there besides finished results."""
+    return [
+        *(Text(line, style="red") for line in found.unreadable),
+        *(
+            Text(f"{name}: not finished; its command with --resume goes on", style="yellow")
+            for name in found.unfinished
+        ),
+    ]

@@ -17,6 +17,8 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 
 BEGUN = "request.json"
+NAME_MOST = 80
+"""A folder is named after its variants where that is no longer; else after its scenario."""
 
 
 class Begun(Part):
@@ -37,7 +39,9 @@ class Journal:
     def begin(cls, results: Path, request: Request) -> "Journal":
         """A new folder. Raises TandemError if it cannot be made or the disk is nearly full."""
         now = datetime.now(UTC)
-        what = "+".join(file_name(variant.label) for variant in request.variants)[:80]
+        what = "+".join(file_name(variant.label) for variant in request.variants)
+        if request.title or len(what) > NAME_MOST:
+            what = file_name(request.title or request.scenario)
         name = f"{now:%Y%m%dT%H%M%SZ}-{request.study}-{what}-{Path(request.plan).stem}"
         folder = results / name
         number = 1
@@ -130,6 +134,11 @@ class Journal:
     def finish(self, result: Result) -> None:  # type: ignore[type-arg]
         """Writes result.json; from then on the study is done."""
         write_model(self.folder / RESULT, result)
+
+    def forget_if_empty(self) -> None:
+        """Removes the folder of a study that could not begin: no trial of it was made."""
+        if not any((self.folder / TRIALS).glob("*.json")):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def give_to(self, owner: Path) -> None:
         """Makes the owner of a path the owner of all files here."""

@@ -14,12 +14,17 @@ from tandem.engine.blocks import Plan
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.store import write_atomically
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.record.window import Finding
 from tandem.wording import lasts
+
+FEW = 6
+"""Variants of one trial that are named one by one."""
 
 
 class Lab(Protocol):
@@ -104,8 +109,13 @@ def run[C: Conclusions](
             phases_s=phases([*looked, *trials], lab.phases_s),
             environments=lab.environments,
         )
+        for name, text in kind.files(result).items():
+            write_atomically(journal.folder / name, text)
         journal.finish(result)
         return result, journal
+    except TandemError:
+        journal.forget_if_empty()
+        raise
     finally:
         with suppress(OSError):
             journal.give_to(session.catalog.root)
@@ -132,17 +142,36 @@ def _maker[C: Conclusions](
         if found is not None:
             return found
         view.trial(_title(spec))
-        trial = lab.visit(spec, study.windows(spec), journal.fresh_raw(spec))
-        journal.save(trial)
-        view.note(f"  {summary(trial)}")
+        journal.save(lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec)))
+        trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
+        assert trial is not None
+        view.note(f"  {study.line(trial) or summary(trial)}")
         return trial
 
     return make
 
 
+def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
+    """The windows of a warm start. The study is told each as the journal will keep it, so that it decides as it would
+    when it is told again."""
+    windows = study.windows(spec)
+    try:
+        wanted = next(windows)
+        while True:
+            made = yield wanted
+            kept = WindowRecord.model_validate_json(made.model_dump_json())
+            if line := study.line(kept):
+                view.note(f"  {line}")
+            wanted = windows.send(kept)
+    except StopIteration:
+        return
+
+
 def _title(spec: TrialSpec) -> str:
     again = "" if spec.attempt == 1 else ", once more"
-    return f"block {spec.block}: {', '.join(spec.variants)}{again}"
+    labels = spec.variants
+    named = ", ".join(labels) if len(labels) <= FEW else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+    return f"block {spec.block}: {named}{again}"
 
 
 def summary(trial: Trial) -> str:

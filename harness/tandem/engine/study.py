@@ -60,6 +60,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
+        tandem.engine.run.summary says."""
+        return None
+
     @abstractmethod
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
         """What follows from all trials, void ones and repeated ones among them."""
@@ -78,6 +83,17 @@ class Study[C: Conclusions](ABC):
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:
         """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
         return of_windows(trials, label)
+
+    @classmethod
+    def files(cls, result: Result[C]) -> dict[str, str]:
+        """Further files that belong to the result: name -> text. They are written beside it."""
+        return {}
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
+        a KeyError, TypeError or ValueError means that they do not tell."""
+        return ""
 
     @classmethod
     def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:

@@ -20,8 +20,8 @@ from tandem.record.window import Finding, Verdict
 type Windows = Generator[WindowSpec, WindowRecord]
 """Yields window specs, receives each window as it was made."""
 
-LOADS = ("warm up", "windows")
-"""The phases that are a load; the rest of a visit is its overhead."""
+LOADS = ("warm up", "windows", "rest")
+"""The phases that the spec asks for by the second; what is left of a visit is its overhead."""
 
 
 class Floor(Protocol):
@@ -83,9 +83,14 @@ class Visit:
     """Runs the phases of one trial spec in order and times them. To be used once."""
 
     def __init__(
-        self, floor: Floor, spec: TrialSpec, view: View, clock: Callable[[], float] = time.monotonic
+        self,
+        floor: Floor,
+        spec: TrialSpec,
+        view: View,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._floor, self._spec, self._view, self._clock = floor, spec, view, clock
+        self._floor, self._spec, self._view, self._clock, self._sleep = floor, spec, view, clock, sleep
         self.trial = Trial(spec=spec, started_at=datetime.now(UTC), verdict=Verdict.FAILED)
 
     def run(self, script: Windows) -> Trial:
@@ -103,6 +108,8 @@ class Visit:
         try:
             spec = next(script)
             while True:
+                if spec.after_s:
+                    self._timed("rest", None, lambda after_s=spec.after_s: self._sleep(after_s))  # type: ignore[misc]
                 spec = script.send(self.measure(spec, running))
         except StopIteration:
             return

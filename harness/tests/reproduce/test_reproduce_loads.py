@@ -7,13 +7,6 @@ from xml.etree import ElementTree
 import pytest
 from harness_samples import good_window, quiet_roles, role
 from rich.console import Console
-
-from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError
-from tandem.lab.live import Lines
-from tandem.load import wrk
-from tandem.load.tool_result import SocketErrors, ToolResult
-from tandem.record.window import Verdict, Window
 from tandem.reproduce import connections, opinion, plots, tool_spec
 from tandem.reproduce.benches import Work, failed, loaded, started
 from tandem.reproduce.connections import ConnectionsSpec
@@ -22,6 +15,13 @@ from tandem.reproduce.kinds import Bench
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import split
 from tandem.reproduce.witness import Seen
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.lab.live import Lines
+from tandem.load import wrk
+from tandem.load.tool_result import SocketErrors, ToolResult
+from tandem.record.window import Verdict, Window
 
 RESULT = ToolResult(
     requests=100_000,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import RenderableType
 
@@ -12,6 +13,7 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.studies.bench import legacy, report
 from tandem.studies.bench.conclusions import CLOSED, OPEN, Benched, row, worst
+from tandem.wording import number
 
 
 def warm_up_of(plan: Plan) -> WarmUp:
@@ -76,6 +78,11 @@ class Bench(Study[Benched]):
             reasons=[f"{r.label}: {reason}" for r in rows for reason in r.reasons],
             conclusions=Benched(rows=rows),
         )
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        reached = [(row["label"], row["summary"]["goodput_rps"]) for row in conclusions["rows"]]
+        return ", ".join(f"{label} {number(rate)}/s" for label, rate in reached if rate is not None)
 
     @classmethod
     def report(cls, result: Result[Benched], trials: Sequence[Trial]) -> RenderableType:

@@ -1,0 +1,1 @@
+"""What could the parts around an application do?"""
