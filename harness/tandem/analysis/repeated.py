@@ -94,3 +94,19 @@ def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> li
             Compared(label=label, metric=metric, recorded=old, new=now, interval=interval, outcome=outcome)
         )
     return out
+
+
+class Replayed(Part):
+    """replay.json"""
+
+    study: str
+    recorded: str
+    """Id of the record."""
+    new: str
+    verdict: Verdict
+    """Of the new result."""
+    figures: list[Compared]
+    differences: list[str]
+    """Of the environments, in sentences."""
+    reproduced: bool
+    """The new result is ok, something could be compared and nothing is outside."""

@@ -20,12 +20,12 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
 from tandem.studies.bench import command as bench
-from tandem.studies.compare import command as compare
-from tandem.studies.ceiling import command as ceiling
-from tandem.studies.crosscheck import command as crosscheck
-from tandem.studies.sweep import command as sweep
 from tandem.studies.capacity import command as capacity
+from tandem.studies.ceiling import command as ceiling
+from tandem.studies.compare import command as compare
+from tandem.studies.crosscheck import command as crosscheck
 from tandem.studies.reproduce import command as reproduce
+from tandem.studies.sweep import command as sweep
 
 INTERRUPTED = 130
 
@@ -119,7 +119,20 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, compare, capacity, sweep, ceiling, crosscheck, report, replay, reproduce, selftest, serve, develop)
+COMMANDS = (
+    bench,
+    compare,
+    capacity,
+    sweep,
+    ceiling,
+    crosscheck,
+    report,
+    replay,
+    reproduce,
+    selftest,
+    serve,
+    develop,
+)
 """Imported for the commands that they add."""
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
-
 from pydantic_core import from_json
 
 from tandem.engine.journal import BEGUN
@@ -20,17 +19,16 @@ from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import Bench
-from tandem.studies.compare.study import Compare
-from tandem.studies.ceiling.study import Ceiling
-from tandem.studies.crosscheck.study import CrossCheck
-from tandem.studies.sweep.study import Sweep
 from tandem.studies.capacity.study import Capacity
+from tandem.studies.ceiling.study import Ceiling
+from tandem.studies.compare.study import Compare
+from tandem.studies.crosscheck.study import CrossCheck
 from tandem.studies.files.study import Files
 from tandem.studies.reproduce.study import Reproduce
+from tandem.studies.sweep.study import Sweep
 
 STUDIES: dict[str, type[Study[Any]]] = {
-    study.name: study
-    for study in (Bench, Compare, Capacity, Sweep, Ceiling, CrossCheck, Reproduce, Files)
+    study.name: study for study in (Bench, Compare, Capacity, Sweep, Ceiling, CrossCheck, Reproduce, Files)
 }
 
 
