@@ -239,7 +239,7 @@ class Visit:
         loads_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
         loads_s += sum(record.spec.seconds for record in trial.windows)
         trial.overhead_s = max(0.0, took_s - loads_s)
-        found = list(trial.all_findings())
+        found = trial.counting_findings()
         alone = len(trial.starts) <= 1
         broken = bool(trial.findings) or (alone and any(finding.code == "failed" for finding in found))
         all_refused = all(start.refused for start in trial.starts.values())
