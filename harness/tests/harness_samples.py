@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 from hypothesis import settings
+from tandem.old.run import Environment, ResponseTime, Run, Summary, Trial
 
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
-from tandem.old.run import Environment, ResponseTime, Run, Summary, Trial
 from tandem.record.host import Hiccup, Host
 from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 

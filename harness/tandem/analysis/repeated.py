@@ -96,3 +96,19 @@ def figures(pairs: dict[tuple[str, str], tuple[list[float], list[float]]]) -> li
             )
         )
     return out
+
+
+class Replayed(Part):
+    """replay.json"""
+
+    study: str
+    recorded: str
+    """Id of the record."""
+    new: str
+    verdict: Verdict
+    """Of the new result."""
+    figures: list[RepeatedFigure]
+    differences: list[str]
+    """Of the environments, in sentences."""
+    reproduced: bool
+    """The new result is ok, something could be compared and nothing is outside."""

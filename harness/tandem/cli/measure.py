@@ -1,5 +1,6 @@
 """Runs a study for a person or a program: progress, the result, the exit status."""
 
+import pkgutil
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ def proof() -> Text:
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
-    place = kind.lab or Laboratory
+    place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
         found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)

@@ -2,7 +2,7 @@
 
 import json
 
-from tandem.commands.options import app
+from tandem.cli.options import app
 from tandem.studies.registry import json_schema
 
 

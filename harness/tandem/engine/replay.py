@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tandem.analysis.repeated import RepeatedFigure, Values, figures
+from tandem.analysis.repeated import Replayed, Values, figures
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK
 from tandem.engine.study import Study
 from tandem.lab.prepare import Ground
-from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.store import read_model
@@ -20,22 +19,6 @@ from tandem.record.window import Verdict
 
 FILE = "replay.json"
 """In the folder of the new result."""
-
-
-class Replayed(Part):
-    """replay.json"""
-
-    study: str
-    recorded: str
-    """Id of the record."""
-    new: str
-    verdict: Verdict
-    """Of the new result."""
-    figures: list[RepeatedFigure]
-    differences: list[str]
-    """Of the environments, in sentences."""
-    reproduced: bool
-    """The new result is ok, something could be compared and nothing is outside."""
 
 
 def read_replayed(folder: Path) -> Replayed | None:

@@ -137,14 +137,3 @@ def environment(
         hashes=hashes(root),
         configuration=configuration(stack, host),
     )
-
-
-def of_another(known: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
-    """The environment of another application in the same session: sources, host and shared services are the known one's."""
-    own = {
-        "images": {**known.images, "app": str(stack.image("app").id)},
-        "settings": settings,
-        "variables": stack.variables,
-        "configuration": {**known.configuration, "app environment": _lines(stack.environment("app"))},
-    }
-    return known.model_copy(update=own)

@@ -264,7 +264,7 @@ class Visit:
         # Of several side by side some may be missing; that is told in their starts.
         none = all(any(found.code == "failed" for found in start.findings) for start in trial.starts.values())
         failed = none or any(found.code == "failed" for found in trial.findings)
-        trial.verdict = Verdict.FAILED if failed else verdict(list(trial.all_findings()))
+        trial.verdict = Verdict.FAILED if failed else verdict(trial.counting_findings())
 
     def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
         self._view.phase(shown or name, expected_s)

@@ -38,6 +38,9 @@ class WindowSpec(Part):
     """Begins once the host is quiet; False: at once."""
     after_s: Number = 0.0
     """A rest before it."""
+    counts: bool = True
+    """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
+    be served."""
 
 
 class WarmUp(Part):
@@ -153,6 +156,11 @@ class Trial(Part):
             if record.spec.name == name:
                 return record.windows.get(label or record.spec.variants[0])
         return None
+
+    def counting_findings(self) -> list[Finding]:
+        """Those that the verdict follows from: all but those of windows that their study judges."""
+        others = [record for record in self.windows if record.spec.counts]
+        return list(self.model_copy(update={"windows": others}).all_findings())
 
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
         """All windows of a variant in which it alone was loaded this way."""

@@ -5,7 +5,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.engine.replay import Replayed
+from tandem.analysis.repeated import Replayed
 from tandem.record.window import Verdict
 from tandem.wording import number
 

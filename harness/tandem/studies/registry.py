@@ -34,7 +34,7 @@ FOLDERS = (
 )
 
 
-def _studies(folder: str) -> Iterator[type[Study[Any]]]:
+def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:
     """Those that are defined in a study's folder."""
     package = f"tandem.studies.{folder}."
     for found in vars(import_module(f"{package}study")).values():
@@ -42,7 +42,7 @@ def _studies(folder: str) -> Iterator[type[Study[Any]]]:
             yield from [found] if found.__module__.startswith(package) else []
 
 
-STUDIES: dict[str, type[Study[Any]]] = {kind.name: kind for folder in FOLDERS for kind in _studies(folder)}
+STUDIES: dict[str, type[Study[Any]]] = {kind.name: kind for folder in FOLDERS for kind in _kinds_in(folder)}
 
 
 def add_commands() -> None:

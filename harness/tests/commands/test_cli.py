@@ -18,8 +18,8 @@ from checks import run as checks
 from checks.__main__ import app as checks_app
 from tandem.catalog.catalog import Catalog
 from tandem.cli import measure
+from tandem.cli.options import app
 from tandem.commands import main as cli
-from tandem.commands.options import app
 from tandem.hosts import Here
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"

@@ -8,9 +8,10 @@ from harness_places import FIXTURES
 from harness_samples import NOW
 from rich.console import Console
 
+from tandem.analysis.repeated import Replayed
 from tandem.commands import report as report_
 from tandem.commands.report import report
-from tandem.engine.replay import FILE, Replayed
+from tandem.engine.replay import FILE
 from tandem.errors import TandemError, UsageError
 from tandem.record.store import write_model
 from tandem.record.window import Verdict

@@ -71,6 +71,7 @@ class Terms:
             trim_end_s=self.plan.trim_end_s,
             settled=settled,
             after_s=after_s,
+            counts=False,
         )
 
     def loads(self, capacity_rps: int) -> list[WindowSpec]:

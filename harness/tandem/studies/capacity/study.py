@@ -144,8 +144,7 @@ class Capacity(Study[CapacityFound]):
         return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
 
     def _summed_up(self, trial: Trial) -> str | None:
-        """What a trial came to besides what its windows say. Its verdict is not told: an overload is invalid anywhere
-        else."""
+        """What a trial came to besides what its windows say."""
         if broken(trial) is not None:
             return None
         if trial.spec.name != SEARCH:

@@ -16,7 +16,6 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp
 from tandem.studies.files import legacy, report
 from tandem.studies.files.conclusions import Counted, claim_of, reasons, row_of, whole
-from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import NO_STACK, Case, case_of, cases, facts, percent, scaled, variant
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
 
@@ -48,7 +47,7 @@ class Files(Study[Counted]):
 
     name = "files"
     kind = Counted
-    lab = FilesLab
+    lab = "tandem.studies.files.lab.FilesLab"
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         # Its plan is one of the experiment's own, not of loadgen/plans.

@@ -49,6 +49,7 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     assert (found.confirmed, found.fresh_starts, found.limited_by) == (5, 5, "database")
     assert len(found.search) <= 12
     assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
+    assert result.trials == {Verdict.OK: 7}
     assert [load.share for load in found.behaviour] == [0.5, 0.75, 0.9, 1.1, 1.5]
     assert [load.recovery is not None for load in found.behaviour] == [False, False, False, True, True]
     last = found.behaviour[-1].recovery
@@ -226,6 +227,14 @@ def test_a_trial_that_breaks_ends_it(real: Catalog, tmp_path: Path, windows: int
     lab, result = run(real, tmp_path, stops_at=windows, stops_with=TandemError)
     assert (result.verdict, len(lab.made)) == (Verdict.FAILED, windows)
     assert result.trials[Verdict.FAILED] == 1
+
+
+def test_an_overload_makes_no_trial_invalid(real: Catalog, tmp_path: Path) -> None:
+    odd = {"search/probe-3": [finding("invalid", "incomplete", "a fourth was not answered")]}
+    _, result = run(real, tmp_path, odd=odd)
+    assert (result.verdict, result.trials) == (Verdict.OK, {Verdict.OK: 7})
+    other, _ = search(real, tmp_path / "closed", Simulated(odd={"search/closed": odd["search/probe-3"]}))
+    assert (other.verdict, other.trials) == (Verdict.INVALID, {Verdict.INVALID: 1}), "the closed one counts"
 
 
 def test_what_starts_and_ends_say_is_told(real: Catalog, tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""What could the parts around an application do?"""
