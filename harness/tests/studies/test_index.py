@@ -145,7 +145,7 @@ def test_only_the_first_variants_are_named() -> None:
         return Entry("f", "f", "bench", list(names), "recipes", "2026-01-01", "ok", "")
 
     assert variants(entry("a", "b", "c")) == "a, b, c"
-    assert variants(entry("a", "b", "c", "d", "e")) == "a, b, c and 2 more"
+    assert variants(entry("a", "b", "c", "d", "e")) == "5: a, b, c, …"
 
 
 def test_a_hundred_results_take_a_fraction_of_a_second(keep: Keep, tmp_path: Path) -> None:
