@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tandem.analysis.disturbed import cut
 from tandem.analysis.ratios import detectable_ratio
 from tandem.compare.comparison import Block, second
 from tandem.old.store import Campaign, read_runs
@@ -27,6 +26,10 @@ from tandem.record.window import Verdict, Window
 BUDGET_S = 15 * 60
 LEAST = 3
 """Blocks, or nothing is told."""
+STEAL_LIMIT = 0.02
+"""Share of the capacity of all CPUs within one second."""
+KEPT_LEAST = 0.5
+"""Of a window's seconds; with fewer left it has no figure."""
 Figure = Callable[[Window], float | None]
 Pairs = list[float]
 """ln ratios of one block, one for each round."""
@@ -40,14 +43,34 @@ def cost(window: Window) -> float | None:
     return window.app_cpu_us_per_request
 
 
+def undisturbed(window: Window) -> tuple[float, float, int] | None:
+    """Right answers, CPU-seconds of the application and number of the whole seconds in which the hypervisor took little.
+
+    A second with an unknown steal (nan) is cut too. None where fewer than half are left, or none was noted. The rule
+    looks at the steal alone and its limit is fixed beforehand, so it cannot favour a result. Raises ValueError where a
+    kept second has no CPU time.
+    """
+    noted = window.per_second
+    if noted is None:
+        return None
+    columns = zip(noted.good, noted.app_cpu_s, noted.steal_share, strict=True)
+    kept = [(good, used) for good, used, steal in columns if steal <= STEAL_LIMIT]
+    if not kept or len(kept) < KEPT_LEAST * len(noted.good):
+        return None
+    cpu_s = sum(used for _, used in kept)
+    if not math.isfinite(cpu_s):
+        raise ValueError("a second without a CPU time")
+    return sum(good for good, _ in kept), cpu_s, len(kept)
+
+
 def cut_rate(window: Window) -> float | None:
-    seconds = window.per_second
-    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).goodput_rps
+    found = undisturbed(window)
+    return found and found[0] / found[2]
 
 
 def cut_cost(window: Window) -> float | None:
-    seconds = window.per_second
-    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).app_cpu_us_per_request
+    found = undisturbed(window)
+    return found[1] / found[0] * 1e6 if found and found[0] else None
 
 
 FIGURES: dict[str, Figure] = {

@@ -49,6 +49,16 @@ def _quantised(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
     return lowest.tolist(), counts[used].tolist()
 
 
+def recorded(encoded: str) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct durations of a histogram in seconds, ascending, each within three digits, and how often each is there."""
+    found = [
+        (item.value_iterated_to / 1e6, item.count_at_value_iterated_to)
+        for item in HdrHistogram.decode(encoded).get_recorded_iterator()
+    ]
+    values, counts = zip(*found, strict=True) if found else ((), ())
+    return np.array(values, dtype=np.float64), np.array(counts, dtype=np.int64)
+
+
 def merge(encoded: Sequence[str]) -> Times:
     """The pooled distribution of several histograms, in milliseconds, each figure within three digits.
 

@@ -37,7 +37,6 @@ class Implementation(Entry):
     pool_tells: bool = False
     """`GET /pool` says how long requests waited for its own pool of database connections, where the knobs let it."""
     unsupported: Unsupported = Unsupported()
-    hidden: bool = False
 
 
 class Pairing(BaseModel):
@@ -208,7 +207,10 @@ class Catalog:
         return knobs
 
     def implementation(self, name: str) -> Implementation:
-        """The implementation of that name. A hidden one (a test's) is found by its path. Raises UsageError."""
+        """The implementation of that name; one in a deeper folder (a test's) is found by its path and in no list.
+
+        Raises UsageError.
+        """
         file = self.root / name / "bench.toml"
         if name in self.implementations:
             found = self.implementations[name]

@@ -10,14 +10,13 @@ import time
 from typing import Annotated
 
 import typer
-import typer._click as click
 from python_on_whales import DockerException
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling import ceiling
 from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, report, reproduce, search, selftest, serve
+from tandem.commands import compare, crosscheck, develop, report, search, selftest, serve
 from tandem.commands.options import (
     RESULTS,
     ROOT,
@@ -38,6 +37,7 @@ from tandem.lab import doctor, matrix
 from tandem.lab.live import Lines, make_view
 from tandem.old.prepare import DEFAULT_TOPOLOGY
 from tandem.studies.bench import command as bench
+from tandem.studies.reproduce import command as reproduce
 
 INTERRUPTED = 130
 
@@ -161,19 +161,22 @@ COMMANDS = (bench, report, compare, search, crosscheck, reproduce, selftest, ser
 """Imported for the commands that they add."""
 
 
-def main() -> None:
-    """Runs the command line; 2 for usage, 1 for failure, 130 when interrupted."""
+def main(commands: typer.Typer = app) -> None:
+    """Runs a command line and ends the process: with 2 for usage, 1 for failure, 130 when interrupted."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     _end_with_client()
     try:
-        status = app(prog_name="tandem", standalone_mode=False)
+        status = commands(prog_name="tandem", standalone_mode=False)
     except TandemError as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)
-    except click.ClickException as error:  # an unknown option, a missing argument: with the nearest name
-        error.show()
-        sys.exit(2)
+    except typer.TyperException as error:  # an unknown option, a missing argument: with the nearest name
+        # It says nothing where no command was given: then the help has been printed.
+        if told := error.format_message():
+            err.print(f"tandem: {told}", style="red", markup=False, highlight=False)
+            err.print("With --help the command says what it takes.")
+        sys.exit(error.exit_code)
     except (OSError, subprocess.SubprocessError, DockerException) as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)
         sys.exit(1)

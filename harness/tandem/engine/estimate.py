@@ -11,7 +11,6 @@ from tandem.record.trial import Trial, TrialSpec
 
 NEWEST = 40
 """So many trials are read."""
-LOADS = ("warm up", "windows")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def overheads_of(trials: Iterable[Trial]) -> Overheads:
             continue
         around = [max(0.0, record.duration_s - record.spec.seconds) for record in made]
         windows += around
-        starts.append((trial.overhead_s - sum(around)) / len(trial.starts))
+        starts.append(trial.overhead_s / len(trial.starts))
     if not starts:
         return Overheads()
     return Overheads(statistics.median(starts), statistics.median(windows))

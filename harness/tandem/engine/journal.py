@@ -40,8 +40,8 @@ class Journal:
         """A new folder. Raises TandemError if it cannot be made or the disk is nearly full."""
         now = datetime.now(UTC)
         what = "+".join(file_name(variant.label) for variant in request.variants)
-        if len(what) > NAME_MOST:
-            what = file_name(request.scenario)
+        if request.title or len(what) > NAME_MOST:
+            what = file_name(request.title or request.scenario)
         name = f"{now:%Y%m%dT%H%M%SZ}-{request.study}-{what}-{Path(request.plan).stem}"
         folder = results / name
         number = 1

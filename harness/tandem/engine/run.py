@@ -17,6 +17,7 @@ from tandem.engine.study import Study, Windows
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
+from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec
 from tandem.wording import lasts
 
@@ -100,6 +101,8 @@ def run[C: Conclusions](
             phases_s=phases([*looked, *trials], lab.phases_s),
             environments=lab.environments,
         )
+        for name, text in kind.files(result).items():
+            write_atomically(journal.folder / name, text)
         journal.finish(result)
         return result, journal
     finally:

@@ -74,6 +74,11 @@ class Study[C: Conclusions](ABC):
         return None
 
     @classmethod
+    def files(cls, result: Result[C]) -> dict[str, str]:
+        """Further files that belong to the result: name -> text. They are written beside it."""
+        return {}
+
+    @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:
         """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
         a KeyError, TypeError or ValueError means that they do not tell."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from python_on_whales import DockerException
 
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab.stack import engine_versions

@@ -11,6 +11,9 @@ from tandem.load.generator import FOLDER, Generator, Load
 # The generator's own lines stand between two stamps; its exit status is passed on.
 _SCRIPT = 'date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
 
+KEPT_CHARACTERS = 20_000
+"""Of the end of what a generator printed: its summary is there."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -42,12 +45,29 @@ def send(stack: Stack, folder: Path, name: str, load: Load, by: Generator, body:
         stack.copy_in("loadgen", file, f"{FOLDER}/{file.name}")
 
 
+def installed(stack: Stack, generator: str) -> None:
+    """Raises TandemError, with the remedy, for a generator that the image does not have."""
+    script = 'command -v "$1" >/dev/null || echo missing'
+    if stack.execute("loadgen", ["sh", "-c", script, "sh", generator]).strip():
+        raise TandemError(
+            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile."
+            " Build it anew: docker compose --profile load build loadgen"
+        )
+
+
 def run_load(stack: Stack, folder: Path, name: str, load: Load, by: Generator) -> Ran:
     """Runs a load to its end, after `send`. name: of the files that it leaves in `folder`, one for each load that runs
     at the same time. Raises TandemError."""
     left = [f"{name}.{suffix}" for suffix in by.suffixes]
+    (folder / f"{name}.txt").unlink(missing_ok=True)
     script = f"cd {FOLDER} && rm -f {' '.join(left)}; {_SCRIPT}"
-    ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)]))
+    try:
+        ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)]))
+    except TandemError:
+        installed(stack, by.name)
+        raise
     for file_name in left:
         stack.copy_out("loadgen", f"{FOLDER}/{file_name}", folder / file_name)
+    if ran.text.strip():
+        (folder / f"{name}.txt").write_text(ran.text[-KEPT_CHARACTERS:])
     return ran

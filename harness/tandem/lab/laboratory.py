@@ -13,14 +13,14 @@ import psycopg
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.hosts import HERE
-from tandem.lab import pgbench
+from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.lab.live import View
 from tandem.lab.observe import Loaded, Scene, watched, windows
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, prepare
 from tandem.lab.programs import identity, keep
-from tandem.lab.provenance import environment
+from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.stack import Stack, build_side_by_side, other_campaigns, remove_leftovers
 from tandem.lab.visit import Visit, Windows
@@ -67,7 +67,7 @@ def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> N
     began = time.monotonic()
     needed = [*dict.fromkeys(service for run in runs for service in shared(run.stack))]
     jobs = {service: (runs[0].stack, service) for service in needed}
-    jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
+    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs}
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:
@@ -136,14 +136,23 @@ class Laboratory:
             self.phases_s["remove the stack"] = time.monotonic() - began
 
     def _environment(self, run: Prepared) -> Environment:
-        images = {service: run.stack.service(service).image for service in shared(run.stack)}
-        found = environment(self.catalog.root, run.stack, run.settings, images)
+        known = next(iter(self.environments.values()), None)
+        if known is None:
+            images = {service: run.stack.service(service).image for service in shared(run.stack)}
+            found = environment(self.catalog.root, run.stack, run.settings, images)
+        else:
+            found = of_another(known, run.stack, run.settings)
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
         return found
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         """Makes a trial. script: yields its windows."""
-        return Visit(self.floor(spec, folder), spec, self.view).run(script)
+        floor = self.floor(spec, folder)
+        trial = Visit(floor, spec, self.view).run(script)
+        for label, start in trial.starts.items():
+            if (peaks := floor.apps[label].peaks()) is not None:
+                start.cpu_peak_percent, start.resident_peak_bytes = peaks
+        return trial
 
     def floor(self, spec: TrialSpec, folder: Path) -> "Floor":
         """What a visit of this spec needs done."""
@@ -227,6 +236,8 @@ class Floor:
         try:
             for label, app in apps.items():
                 self._point(app, spec, cells[label].load_address)
+            if spec.generator == silent.NAME:
+                return silent.window(apps[spec.variants[0]], spec)
             return self._measured(spec, apps)
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             logs = "\n".join(app.log_end() for app in apps.values())
@@ -254,7 +265,10 @@ class Floor:
             label: spec.name if len(apps) == 1 else f"{spec.name}-{number}"
             for number, label in enumerate(apps, start=1)
         }
-        loads = {label: app.load(spec.seconds, spec.rates_rps.get(label)) for label, app in apps.items()}
+        loads = {
+            label: replace(app.load(spec.seconds, spec.rates_rps.get(label)), options=spec.generator_options)
+            for label, app in apps.items()
+        }
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
@@ -265,10 +279,12 @@ class Floor:
         ended = {
             label: Loaded(app, loads[label], by, names[label], ran[label]) for label, app in apps.items()
         }
+        told = [one.told for one in ended.values() if one.told is not None]
         return WindowRecord(
             spec=spec,
             windows=windows(spec, ended, probes),
             began_s={label: one.began_s for label, one in ran.items()},
+            told=told[0].model_dump() if told else None,
         )
 
     def drain(self) -> None:

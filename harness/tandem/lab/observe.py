@@ -3,16 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 from tandem.hosts import HERE
-from tandem.judge import judge
+from tandem.judge import judge, second_opinion
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Conditions, Measured, window
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
-from tandem.load.generator import Generator, Load
+from tandem.load.generator import Generator, Load, Report
+from tandem.load.rows import Rows
+from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
+from tandem.probes.ends import Ends
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD
@@ -239,6 +243,31 @@ class Idle:
         return {"idle_connections": self._open[app]}
 
 
+class BothEnds:
+    """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._ends = {
+            label: Ends(HERE, app.app.pid, app.services["loadgen"].pid, app.cell.scenario.connections)
+            for label, app in scene.apps.items()
+        }
+
+    def start(self) -> None:
+        for ends in self._ends.values():
+            ends.start()
+
+    def stop(self) -> None:
+        for ends in self._ends.values():
+            ends.stop()
+
+    def fields(self, app: str) -> dict[str, object]:
+        return self._ends[app].found
+
+
+def _both_ends(scene: Scene) -> Probe | None:
+    return BothEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
+
+
 def _distance(scene: Scene) -> Probe | None:
     setting_ms = scene.first.cell.db_rtt_ms
     return None if setting_ms is None else Distance(scene, setting_ms)
@@ -253,6 +282,7 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
     Bodies,
     Idle,
     Disturbances,
+    _both_ends,
 )
 """They start in this order and stop in the other. One that returns None has nothing to watch."""
 
@@ -281,6 +311,21 @@ class Loaded:
     name: str
     ran: Ran
 
+    @cached_property
+    def left(self) -> tuple[Rows, Report]:
+        """What the generator left behind. Raises TandemError where that cannot be read."""
+        return self.by.read(self.app.folder, self.name)
+
+    @property
+    def told(self) -> ToolResult | None:
+        """The summary of a generator that leaves no rows."""
+        return self.left[1].told
+
+    @property
+    def seconds(self) -> float:
+        """How long it was. What leaves no rows is as long as it ran: not all of it is told a time."""
+        return self.asked.duration_s if self.told is None else self.ran.ended_s - self.ran.began_s
+
 
 def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe]) -> dict[str, Window]:
     """The judged windows of loads that ran in the same seconds, by label. Raises TandemError where a generator's files
@@ -302,7 +347,8 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe])
 
 def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe]) -> Window:
     app, cell = loaded.app, loaded.app.cell
-    rows, report = loaded.by.read(app.folder, loaded.name)
+    rows, report = loaded.left
+    scale = loaded.seconds / loaded.asked.duration_s
     found: dict[str, object] = {}
     for probe in probes:
         found |= probe.fields(label)
@@ -310,11 +356,11 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
     measured = Measured(rows=rows, report=report, began_s=loaded.ran.began_s, **known)  # type: ignore[arg-type]
     conditions = Conditions(
         load=spec.load,
-        duration_s=loaded.asked.duration_s,
+        duration_s=loaded.seconds,
         connections=loaded.asked.connections,
         rate_rps=loaded.asked.rate_rps,
-        trim_start_s=spec.trim_start_s,
-        trim_end_s=spec.trim_end_s,
+        trim_start_s=spec.trim_start_s * scale,
+        trim_end_s=spec.trim_end_s * scale,
         lengths=cell.answers.lengths(),
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
@@ -327,7 +373,8 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
 
 def _judged(found: Window, loaded: Loaded, expected: Expectation) -> Window:
     cell = loaded.app.cell
-    found.findings = judge.gates(found, expected)
+    told = loaded.told
+    found.findings = judge.gates(found, expected) if told is None else second_opinion.findings(told, found)
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(
         found, cell.db_pool_usable, cell.handler_threads, cell.admitted

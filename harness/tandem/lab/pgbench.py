@@ -12,12 +12,11 @@ from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.judge.judge import host_findings, verdict
+from tandem.judge.measure import unloaded
 from tandem.lab.prepare import Prepared
 from tandem.lab.stack import LABEL, Stack, to_its_end
 from tandem.load.client import session_key
-from tandem.record.host import Host
 from tandem.record.trial import WindowRecord, WindowSpec
-from tandem.record.window import Times, Verdict, Window
 
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
@@ -126,41 +125,9 @@ def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
     done = of_application(prepared, spec.seconds, folder)
     during = HERE.read_cpu().since(before)
     transactions = round(done.transactions_per_s * spec.seconds)
-    made = Window(
-        load="closed",
-        duration_s=spec.seconds,
-        connections=int(prepared.settings["DB_POOL_MAX"]),
-        offered_rps=None,
-        measured_s=spec.seconds,
-        requests=transactions,
-        good=transactions,
-        failed={},
-        goodput_rps=done.transactions_per_s,
-        little=None,
-        service_time_ms=Times(samples=0),
-        response_time_ms=None,
-        lateness_ms=None,
-        scheduled=None,
-        unsent=None,
-        app_cpu_us_per_request=None,
-        app_memory_peak_bytes=None,
-        roles={},
-        statements={},
-        proxy=None,
-        pooler=None,
-        host=Host(
-            steal_share=during.steal_s / during.total_s,
-            foreign_cpu_share=None,
-            softirq_share=during.softirq_s / during.total_s,
-            harness_cpu_cores=None,
-        ),
-        probes=0,
-        probe_failures=[],
-        bottleneck="unknown",
-        evidence=[],
-        findings=[],
-        verdict=Verdict.OK,
-    )
+    made = unloaded(int(prepared.settings["DB_POOL_MAX"]), spec.seconds, during)
+    made.requests = made.good = transactions
+    made.goodput_rps = done.transactions_per_s
     made.findings = host_findings(made)
     made.verdict = verdict(made.findings)
     return WindowRecord(spec=spec, windows={spec.variants[0]: made}, began_s={spec.variants[0]: began_s})

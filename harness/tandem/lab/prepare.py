@@ -12,12 +12,14 @@ from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
 from tandem.hosts import HERE
-from tandem.lab.cell import Cell
+from tandem.lab.cell import Cell, db_pool_usable, handler_threads
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.request import Request, StandIn, Variant
+from tandem.record.request import Build, Request, StandIn, Variant
 
+BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
+"""What compose/stack.yaml is given for a build other than the release build."""
 FAULTS = "faults"
 """The latency proxy; it is up where a distance to the database was asked for."""
 DEFAULT_TOPOLOGY = "full"
@@ -35,6 +37,12 @@ class Prepared:
     stack: Stack
     settings: dict[str, str]
     """The effective ones."""
+
+    @property
+    def program(self) -> str:
+        """What is built for it: the implementation, and which build of it."""
+        build = self.variant.build
+        return self.cell.implementation.name + (f"-{build}" if build else "")
 
 
 @dataclass(frozen=True)
@@ -123,15 +131,12 @@ def cell_of(
     root = ground.catalog.root
     topology = ground.catalog.topologies[ground.topology].variables
     load_address = topology["LOAD_ADDRESS"]
-    workers = int(settings.get("WORKERS") or 1)
-    threads = int(settings["THREADS"]) if implementation.model == "sync" and settings.get("THREADS") else None
-    pool = int(settings["DB_POOL_MAX"])
     return Cell(
         implementation=implementation,
         scenario=scenario,
-        workers=workers,
-        handler_threads=None if threads is None else workers * threads,
-        db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
+        workers=int(settings.get("WORKERS") or 1),
+        handler_threads=handler_threads(implementation.model, settings),
+        db_pool_usable=db_pool_usable(scenario, implementation.model, settings),
         resets=settings.get("DB_RESET") == "1",
         time_zone=settings.get("DB_TIME_ZONE") == "request",
         load_address=load_address,
@@ -168,6 +173,7 @@ def prepare(
         "STATS_PORT": "0",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **ground.variables,
+        **(BUILDS[variant.build] if variant.build else {}),
     }
     if ground.db_rtt_ms is not None:
         variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}

@@ -89,6 +89,26 @@ def _toxiproxy(stack: Stack) -> str:
     return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
 
 
+def tools(stack: Stack) -> dict[str, str]:
+    """What wrk and drill say of themselves; wrk does so with a status of 1."""
+    said = stack.execute("loadgen", ["sh", "-c", "wrk -v || true; drill --version || true"])
+    words = [line.split() for line in said.splitlines()]
+    return {line[0]: line[1] for line in words if len(line) > 1 and line[0] in ("wrk", "drill")}
+
+
+def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
+    """The environment of a further variant on the same services. found: of the first."""
+    own = {"app environment": _lines(stack.environment("app"))}
+    return found.model_copy(
+        update={
+            "images": {**found.images, "app": str(stack.image("app").id)},
+            "settings": settings,
+            "variables": stack.variables,
+            "configuration": {**found.configuration, **own},
+        }
+    )
+
+
 def environment(
     root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host = HERE
 ) -> Environment:
@@ -107,6 +127,7 @@ def environment(
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
             "psrecord": version("psrecord"),
+            **tools(stack),
             **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
         settings=settings,

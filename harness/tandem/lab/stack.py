@@ -12,7 +12,7 @@ from pathlib import Path
 from python_on_whales import Container, DockerClient, DockerException, Image
 
 from tandem.errors import TandemError
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"

@@ -184,7 +184,7 @@ class Visit:
         own = _with_rates(spec.model_copy(update={"variants": loaded}), self.trial)
         began = self._clock()
         try:
-            record = self._timed("windows", spec.seconds, lambda: self._loaded(own))
+            record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
         except TandemError as error:
             if len(self._spec.variants) == 1:
                 raise
@@ -229,8 +229,7 @@ class Visit:
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial
-        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
-        loads_s += sum(record.spec.seconds for record in trial.windows)
+        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
         trial.overhead_s = max(0.0, took_s - loads_s)
         found = list(trial.all_findings())
         alone = len(trial.starts) <= 1
@@ -238,13 +237,19 @@ class Visit:
         all_refused = all(start.refused for start in trial.starts.values())
         trial.verdict = Verdict.FAILED if broken or (all_refused and not found) else verdict(found)
 
-    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T]) -> T:
-        self._view.phase(name, expected_s)
+    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
+        self._view.phase(shown or name, expected_s)
         began = self._clock()
         try:
             return work()
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
+
+
+def _shown(spec: WindowSpec) -> str:
+    """What a person is told of a window that begins."""
+    rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
+    return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
 
 
 def _settled(seconds: list[int], wanted: int) -> str:

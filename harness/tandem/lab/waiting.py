@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 
 from tandem.errors import TandemError
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 

@@ -3,7 +3,7 @@
 import subprocess
 
 from tandem.errors import TandemError
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 
 PORT = 8080
 OPEN_TIMEOUT_S = 60

@@ -40,6 +40,12 @@ class Rows:
         return len(self.start_s)
 
 
+def no_rows() -> Rows:
+    """Of no request."""
+    floats, integers = np.empty(0, dtype=np.float64), np.empty(0, dtype=np.int64)
+    return Rows(floats, floats, floats, integers, integers)
+
+
 def read_rows(file: Path) -> Rows:
     """Reads oha's SQLite file. Raises TandemError if it is missing, truncated or has other columns."""
     if not file.is_file():

@@ -6,8 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tandem.hosts import Host
-from tandem.hosts.host import Cgroup, HostCpu, Usage
+from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pause import uneven_s
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters

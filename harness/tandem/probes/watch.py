@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from tandem.catalog.ranges import expand
-from tandem.hosts import Host
-from tandem.hosts.host import Clocks, Oversleep
+from tandem.hosts.host import Clocks, Host, Oversleep
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from tandem.record.part import Part
 StandIn = Literal["null", "proxy", "database"]
 """What replaces the application to bound it: a null application, HAProxy's own answer, pgbench on the database."""
 
+Build = Literal["debug"]
+"""A build of an implementation's folder other than the release build."""
+
 
 class Variant(Part):
     """One thing that is measured: an implementation with its settings, under a scenario that may be changed."""
@@ -29,6 +32,8 @@ class Variant(Part):
     variables: dict[str, str] = Field(default_factory=dict)
     """Variables of compose/stack.yaml in place of the placement's: limits of shared services, CPU sets."""
     stand_in: StandIn | None = None
+    build: Build | None = None
+    """Another build of the implementation's folder; None: the release build."""
 
 
 class Conditions(Part):
@@ -50,6 +55,8 @@ class Request(Part):
     plan: str
     """Name of a plan, or the path of a TOML file."""
     seed: int
+    title: str | None = None
+    """What its folder is called after; None: its variants."""
     settings: dict[str, str] = Field(default_factory=dict)
     """Chosen for all variants."""
     options: dict[str, JsonValue] = Field(default_factory=dict)

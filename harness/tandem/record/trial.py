@@ -25,6 +25,8 @@ class WindowSpec(Part):
     """Open loop without a rate: this share of the goodput that the window `share_of` reached in the same trial."""
     share_of: str | None = None
     generator: str = "oha"
+    generator_options: dict[str, Any] = Field(default_factory=dict)
+    """What this generator is told beside the load, such as wrk's own number of threads."""
     scenario_changes: dict[str, Any] = Field(default_factory=dict)
     """Fields of the scenario that are laid over it for this window."""
     address: str | None = None
@@ -89,6 +91,10 @@ class Start(Part):
     warm_up_requests: int | None = None
     findings: list[Finding] = Field(default_factory=list)
     """Of its answers before the load, its warm-up and its end."""
+    cpu_peak_percent: Number | None = None
+    """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
+    resident_peak_bytes: int | None = None
+    """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
     refused: str | None = None
     """Why no window of it was made."""
 

@@ -159,6 +159,12 @@ class Window(Part):
     app_pool_wait_ms: Number | None = None
     """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
     counts it; null where it does not tell."""
+    established: int | None = None
+    """Where the generator asks the application itself: so many connections were open, at the most."""
+    app_threads: int | None = None
+    """There as well: threads of the application's first process, at the most."""
+    generator_thread_cores: Number | None = None
+    """There as well: what the generator's busiest thread used of a core."""
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

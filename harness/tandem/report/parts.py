@@ -18,14 +18,18 @@ def conditions_line(request: Request) -> str:
     return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
 
 
+def machine(result: Result[Any]) -> str:
+    """The machine that measured, in words; empty where it was not recorded."""
+    host = next((e.host for e in result.environments.values() if e.host.get("cpu_model")), None)
+    if host is None:
+        return ""
+    memory_gib = int(host.get("memory_bytes") or 0) / 2**30
+    return f"{host['cpus']} × {host['cpu_model']}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
+
+
 def host_line(result: Result[Any]) -> str:
     """When and on what machine it was made."""
-    host = next(iter(result.environments.values())).host if result.environments else {}
-    memory_gib = int(host.get("memory_bytes") or 0) / 2**30
-    return (
-        f"{result.started_at:%Y-%m-%d}, {host.get('cpus')} × {host.get('cpu_model')}, {memory_gib:.0f} GiB,"
-        f" Linux {host.get('kernel')}"
-    )
+    return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
 
 
 def settings(result: Result[Any]) -> Text:

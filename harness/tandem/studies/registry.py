@@ -18,8 +18,9 @@ from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import Bench
 from tandem.studies.files.study import Files
+from tandem.studies.reproduce.study import Reproduce
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Files)}
+STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Files, Reproduce)}
 
 
 def study_of(file: Path) -> type[Study[Any]]:

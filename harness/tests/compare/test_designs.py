@@ -9,8 +9,11 @@ from types import ModuleType
 
 import pytest
 from harness_places import ROOT
+from harness_samples import good_window
 
 from tandem.compare.comparison import Compared, Comparison, second
+from tandem.record.host import PerSecond
+from tandem.record.window import Window
 from tandem.wording import BOTTLENECKS, number
 
 DESIGNS = ROOT / "results/designs"
@@ -127,6 +130,44 @@ def test_a_scatter_of_nothing_finds_anything(pairing: ModuleType) -> None:
     assert noisy.in_budget == calm.in_budget == 20
     assert noisy.finds > 9 * calm.finds > 0
     assert "too few blocks" in str(pairing.Design("short", [0.1, 0.2], 45.0))
+
+
+# ---- seconds with steal ----
+
+
+def window(good: list[int], cpu_s: list[float], steal: list[float]) -> Window:
+    """One with these seconds."""
+    seconds = PerSecond(second=[*range(len(good))], good=good, app_cpu_s=cpu_s, steal_share=steal)
+    return good_window().model_copy(update={"per_second": seconds})
+
+
+def test_seconds_with_steal_are_cut_whatever_they_had(pairing: ModuleType) -> None:
+    for answers, cpu_s in ((10, 9.0), (0, 0.0), (5000, math.nan)):
+        found = window([100, answers, 110, 90], [0.2, cpu_s, 0.22, 0.18], [0.0, 0.5, 0.02, 0.0])
+        assert pairing.cut_rate(found) == pytest.approx(100)
+        assert pairing.cut_cost(found) == pytest.approx(2000)
+
+
+def test_a_second_that_was_not_measured_is_cut(pairing: ModuleType) -> None:
+    assert pairing.cut_rate(window([100, 7], [0.1, math.nan], [0.0, math.nan])) == 100
+
+
+@pytest.mark.parametrize(("stolen", "rate"), [(0, 100), (2, 100), (3, None), (4, None)])
+def test_half_of_the_seconds_are_needed(pairing: ModuleType, stolen: int, rate: float | None) -> None:
+    found = window([100] * 4, [0.1] * 4, [0.021] * stolen + [0.02] * (4 - stolen))
+    assert pairing.cut_rate(found) == rate
+    assert (pairing.cut_cost(found) is None) == (rate is None)
+
+
+def test_a_kept_second_without_a_figure_is_refused(pairing: ModuleType) -> None:
+    with pytest.raises(ValueError, match="second"):
+        pairing.cut_cost(window([1, 1], [1.0, math.nan], [0.0, 0.0]))
+
+
+def test_no_second_and_no_answer_have_no_figure(pairing: ModuleType) -> None:
+    assert pairing.cut_rate(window([], [], [])) is None
+    assert pairing.cut_rate(good_window().model_copy(update={"per_second": None})) is None
+    assert pairing.cut_cost(window([0], [0.1], [0.0])) is None
 
 
 # ---- the host's speed ----

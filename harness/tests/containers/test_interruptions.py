@@ -25,7 +25,7 @@ from harness_commands import (
 )
 from harness_places import ROOT
 
-# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.commands.side_by_side).
+# It measures nothing, so it may run beside other tests; but one such command at a time (checks.groups).
 pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]

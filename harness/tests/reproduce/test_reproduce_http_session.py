@@ -28,8 +28,6 @@ from tandem.reproduce.http import HttpSession
 from tandem.reproduce.http_setting import groups, settings, usable_connections
 from tandem.reproduce.kinds import Bench
 
-HYPER = ("hyper-delay", "hyper-payload")
-
 # ---- what is refused before anything is built ----
 
 

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from harness_samples import good_window, quiet_roles, role
 from rich.console import Console
+from tandem.reproduce.witness import Seen
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
@@ -21,7 +22,6 @@ from tandem.reproduce.experiment import ExperimentPlan
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import split
-from tandem.reproduce.witness import Seen
 
 RESULT = ToolResult(
     requests=100_000,

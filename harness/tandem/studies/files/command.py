@@ -6,9 +6,9 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import measure
 from tandem.engine.run import blocks_s
 from tandem.hosts import HERE
-from tandem.reproduce.experiment import Experiment, PlanName
 from tandem.studies.files.spec import check_space
 from tandem.studies.files.study import Files, request_of
+from tandem.studies.reproduce.experiment import Experiment, PlanName
 
 
 def reproduce_files(

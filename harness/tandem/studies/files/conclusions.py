@@ -9,11 +9,11 @@ from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.reproduce import claims
-from tandem.reproduce.claims import ClaimResult
-from tandem.reproduce.experiment import Claim, Experiment, PlanName, published_ratio
-from tandem.reproduce.result import Mean, mean
 from tandem.studies.files.document import Counting
+from tandem.studies.reproduce import claims
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import Mean, mean
+from tandem.studies.reproduce.experiment import Claim, Experiment, PlanName, published_ratio
 
 ENOUGH = 2
 """Good starts of each row, where the plan has so many."""

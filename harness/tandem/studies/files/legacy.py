@@ -10,10 +10,10 @@ from tandem.record.request import Request
 from tandem.record.result import Baselines, Environment, Result
 from tandem.record.trial import Phase, Start, Trial, TrialSpec, WarmUp
 from tandem.record.window import Finding, Verdict
-from tandem.reproduce.claims import ClaimResult
 from tandem.studies.files.conclusions import Counted, CountedRow
 from tandem.studies.files.document import Counting
 from tandem.studies.files.spec import NO_STACK, FilesRun, lines_made, variant
+from tandem.studies.reproduce.claims import ClaimResult
 
 RECORD = "reproduction.json"
 Json = dict[str, Any]

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from tandem.record.result import Result
 from tandem.report.parts import host_line
-from tandem.reproduce.figures import FIGURES
-from tandem.reproduce.report import (
+from tandem.studies.files.conclusions import Counted, CountedRow
+from tandem.studies.reproduce.figures import FIGURES
+from tandem.studies.reproduce.report import (
     FIRST,
     FURTHER,
     NOTE,
@@ -22,7 +23,6 @@ from tandem.reproduce.report import (
     published_ratio,
     ratio_text,
 )
-from tandem.studies.files.conclusions import Counted, CountedRow
 from tandem.wording import BOTTLENECKS, number, time_spent
 
 Column = tuple[str, Callable[[CountedRow], str], bool]

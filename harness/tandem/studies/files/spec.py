@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import UsageError
 from tandem.record.request import Conditions, Variant
-from tandem.reproduce.experiment import Experiment, PlanName, parse_run
+from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run
 
 PERCENT = "lines_percent"
 """The plan's limit: how much of the published number of lines is made."""

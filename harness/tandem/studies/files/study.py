@@ -14,11 +14,11 @@ from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp
-from tandem.reproduce.experiment import Experiment, PlanName, pick, read_all
 from tandem.studies.files import legacy, report
 from tandem.studies.files.conclusions import Counted, claim_of, reasons, row_of, whole
 from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import NO_STACK, Case, case_of, cases, facts, percent, scaled, variant
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
 
 
 def request_of(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.record.window import Finding
-from tandem.reproduce.experiment import Experiment, PlanName, read
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read
 from tandem.studies.files.command import estimate_s
 from tandem.studies.files.document import Counting, counting, disturbance, measuring_s, versions
 from tandem.studies.files.document import read as read_document

@@ -19,7 +19,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.reproduce.experiment import read
+from tandem.studies.reproduce.experiment import read
 from tandem.studies.files.conclusions import Counted
 from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import PROGRAM, scaled

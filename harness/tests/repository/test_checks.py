@@ -1,4 +1,4 @@
-"""tandem.commands.checks, tandem.commands.side_by_side: every test is in one session, what measures is alone, groups stay together."""
+"""checks: every test is in one session, what measures is alone, groups stay together."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from checks import run
+from checks.groups import BESIDE, FAULT_PARTS, group
 from tandem.catalog.catalog import Catalog
-from tandem.commands import checks
-from tandem.commands.side_by_side import BESIDE, FAULT_PARTS, group
 
 GROUPED = """
 import os, pathlib, pytest
@@ -18,22 +18,22 @@ def test_contract(backend, check):
     with open(os.environ["SEEN"], "a") as seen:
         seen.write(f"{backend} {os.environ['PYTEST_XDIST_WORKER']}\\n")
 """
-RUN = "import pytest, sys; from tandem.commands.side_by_side import Groups; sys.exit(pytest.main(sys.argv[1:], plugins=[Groups()]))"
+PYTEST = "import pytest, sys; from checks.groups import Groups; sys.exit(pytest.main(sys.argv[1:], plugins=[Groups()]))"
 
 
 def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
-    unit, builds, alone, together = checks.sessions(root, weekly=False)
+    unit, builds, alone, together = run.sessions(root, weekly=False)
     tests = str(root / "harness/tests")
     assert tests in unit
     assert tests in alone
-    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / checks.CONTAINERS / checks.BUILDS)
+    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / run.CONTAINERS / run.BUILDS)
     assert alone[alone.index(builds[-1]) - 1] == "--ignore"
-    for name in (*BESIDE, checks.BUILDS):
-        assert "pytest.mark.docker" in (root / checks.CONTAINERS / name).read_text(), (
+    for name in (*BESIDE, run.BUILDS):
+        assert "pytest.mark.docker" in (root / run.CONTAINERS / name).read_text(), (
             "it would run without an engine"
         )
     for name in BESIDE:
-        file = root / checks.CONTAINERS / name
+        file = root / run.CONTAINERS / name
         assert alone[alone.index(str(file)) - 1] == "--ignore"
         assert together[together.index(str(file)) - 1] != "--ignore"
     for file in (root / "contract/tests").glob("test_*.py"):
@@ -42,7 +42,7 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
 
 @pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])
 def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
-    _, _, alone, _ = checks.sessions(root, weekly)
+    _, _, alone, _ = run.sessions(root, weekly)
     assert alone[alone.index("-m") + 1] == chosen
 
 
@@ -79,7 +79,7 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
         "--no-loadscope-reorder",
     ]
     done = subprocess.run(
-        [sys.executable, "-c", RUN, *flags, str(tmp_path)], env={"SEEN": str(seen), **_path()}, check=False
+        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_path()}, check=False
     )
     assert done.returncode == 0
     lines = seen.read_text().split("\n")[:-1]
@@ -88,4 +88,4 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
 
 
 def _path() -> dict[str, str]:
-    return {"PYTHONPATH": str(Path(checks.__file__).parents[2])}
+    return {"PYTHONPATH": str(Path(run.__file__).parents[1])}

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from tandem.old.store import write_atomically
-from tandem.reproduce.figures import FIGURES
+from tandem.studies.reproduce.figures import FIGURES
 
 PLOTTED = ("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "anonymous_memory_mib", "cpu_percent")
 SCALES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
@@ -16,7 +14,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
 @dataclass(frozen=True)
-class Point:
+class PlotPoint:
     """One implementation under so many connections."""
 
     implementation: str
@@ -29,7 +27,7 @@ def name(figure: str, scale: str) -> str:
     return f"{figure}-{scale}.svg"
 
 
-def rows(points: Sequence[Point], figure: str, scale: str) -> list[dict[str, Any]]:
+def rows(points: Sequence[PlotPoint], figure: str, scale: str) -> list[dict[str, Any]]:
     """The data of a plot, by connections; what was not measured is left out, and 0 where a logarithm is taken."""
     known = [
         {"implementation": p.implementation, "connections": p.connections, "value": p.figures[figure]}
@@ -39,7 +37,7 @@ def rows(points: Sequence[Point], figure: str, scale: str) -> list[dict[str, Any
     return sorted(known, key=lambda row: (row["implementation"], row["connections"]))
 
 
-def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> str:
+def chart(points: Sequence[PlotPoint], figure: str, scale: Literal["linear", "log"]) -> str:
     """A line and its points for each implementation, as Vega-Lite."""
     import altair as alt  # here, because loading it takes longer than most commands
 
@@ -61,19 +59,18 @@ def chart(points: Sequence[Point], figure: str, scale: Literal["linear", "log"])
     return str(drawn.to_json())
 
 
-def svg(points: Sequence[Point], figure: str, scale: Literal["linear", "log"]) -> str:
+def svg(points: Sequence[PlotPoint], figure: str, scale: Literal["linear", "log"]) -> str:
     """The plot as SVG text."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(chart(points, figure, scale)))
 
 
-def write(folder: Path, points: Sequence[Point]) -> list[Path]:
-    """Writes every plot of which there is anything to see; returns the files."""
-    written = []
-    for figure in PLOTTED:
-        for scale in SCALES:
-            if rows(points, figure, scale):
-                written.append(folder / name(figure, scale))
-                write_atomically(written[-1], svg(points, figure, scale) + "\n")
-    return written
+def files(points: Sequence[PlotPoint]) -> dict[str, str]:
+    """Every plot of which there is anything to see: the name of its file -> its text."""
+    return {
+        name(figure, scale): svg(points, figure, scale) + "\n"
+        for figure in PLOTTED
+        for scale in SCALES
+        if rows(points, figure, scale)
+    }

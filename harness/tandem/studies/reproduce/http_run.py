@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tandem.reproduce.experiment import ExperimentPlan
+from tandem.studies.reproduce.experiment import ExperimentPlan
+from tandem.studies.reproduce.kinds import trims_s
 
-LONG_S = 10
-"""A window from here on can spare the usual two seconds at its start and one at its end."""
 TRIMS_LONG, TRIMS_SHORT = (2.0, 1.0), (0.5, 0.25)
 DELAYS_LEAST = 3
 """Of the measured part, in delays."""
@@ -78,11 +77,6 @@ def trips_implied(usable: int | None, rtt_ms: float, rate_rps: float) -> float |
     return None if usable is None or rtt_ms <= 0 or rate_rps <= 0 else usable / (rate_rps * rtt_ms) * 1e3
 
 
-def alone_s(run: HttpRun) -> float:
-    """About how long a request takes that is the only one: its delay, or its round trips."""
-    return ((run.delay_ms or 0) + (run.round_trips or 0) * ((run.db_rtt_ms or 0) + 1.0)) / 1e3
-
-
 @dataclass(frozen=True)
 class WindowTimes:
     """A window: its length and what of it is not measured, in seconds."""
@@ -105,7 +99,7 @@ def window_times(plan: ExperimentPlan, ceiling_rps: float | None, delay_ms: int 
         seconds = max(seconds, math.ceil(plan.requests / ceiling_rps + sum(TRIMS_LONG)))
     if plan.cap_s:
         seconds = min(seconds, plan.cap_s)
-    start, end = TRIMS_LONG if seconds >= LONG_S else TRIMS_SHORT
+    start, end = trims_s(seconds, TRIMS_SHORT, TRIMS_LONG)
     if not delay_ms or delay_ms < WAVES_FROM_MS:
         return WindowTimes(seconds, start, end)
     delay_s = delay_ms / 1e3

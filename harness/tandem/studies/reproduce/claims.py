@@ -41,9 +41,9 @@ def implied(published: float | None) -> Says | None:
     return "more" if published > 1 else "less"
 
 
-def ratio(of: Mapping[int, float], to: Mapping[int, float]) -> Ratio:
+def ratio[Block](of: Mapping[Block, float], to: Mapping[Block, float]) -> Ratio:
     """of / to over the blocks that have both; figures by block, all above 0."""
-    return compare([math.log(of[block] / to[block]) for block in sorted(of.keys() & to.keys())])
+    return compare([math.log(of[block] / to[block]) for block in [block for block in of if block in to]])
 
 
 def verdict(says: Says, found: Ratio) -> Word:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from checks.groups import BESIDE, Groups
 from tandem.catalog.catalog import Catalog
-from tandem.commands.side_by_side import BESIDE, Groups
+from tandem.lab.laboratory import SHARED
+from tandem.lab.prepare import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
-from tandem.old.prepare import FAULTS, SHARED
 from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "3"

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
-from tandem.old.store import file_name
-from tandem.reproduce.figures import FIGURES
+from tandem.record.store import file_name
+from tandem.studies.reproduce.figures import FIGURES
 
 Kind = Literal["http", "tools", "connections", "files"]
 PlanName = Literal["smoke", "core", "wide", "full"]
@@ -24,7 +24,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Row(_Part):
+class ExperimentRow(_Part):
     """One line of a published table, or one of our own beside it."""
 
     label: Annotated[str, Field(min_length=1, max_length=80)]
@@ -105,7 +105,7 @@ class Experiment(_Part):
     """The columns of its table; the record holds all that were measured."""
     run: dict[str, Any] = {}
     """What all rows have in common."""
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[ExperimentRow], Field(min_length=1)]
     claims: list[Claim] = []
     plans: Plans
     sentence: str = ""
@@ -114,11 +114,11 @@ class Experiment(_Part):
     def plan(self, name: PlanName) -> ExperimentPlan:
         return self.plans.named(name)
 
-    def measured(self, plan: PlanName) -> list[Row]:
+    def measured(self, plan: PlanName) -> list[ExperimentRow]:
         """The rows that a plan measures, in the order of the file."""
         return [row for row in self.rows if plan in ("wide", "full") or row.smoke]
 
-    def row(self, label: str) -> Row:
+    def row(self, label: str) -> ExperimentRow:
         """Raises UsageError for a label that there is not."""
         for row in self.rows:
             if row.label == label:
@@ -228,7 +228,7 @@ def published_ratio(experiment: Experiment, claim: Claim) -> float | None:
     return None if of is None or to is None else of / to
 
 
-def parse_run[T: BaseModel](experiment: Experiment, row: Row, into: type[T]) -> T:
+def parse_run[T: BaseModel](experiment: Experiment, row: ExperimentRow, into: type[T]) -> T:
     """A row's `run`, laid over the experiment's, in a kind's own type. Nested tables are laid over each other as
     well. Raises UsageError with the row and the key."""
     merged = dict(experiment.run)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tandem.errors import UsageError
-from tandem.hosts import Host
+from tandem.hosts.host import Host
 
 RESERVED_FILES = 100
 """What a program has open besides its connections; ours have at most a few dozen."""

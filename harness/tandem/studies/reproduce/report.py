@@ -7,10 +7,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.old.run import Environment
-from tandem.reproduce.claims import ClaimResult
-from tandem.reproduce.figures import FIGURES
-from tandem.reproduce.result import Mean, Reproduction, RowResult
+from tandem.record.result import Result
+from tandem.report.parts import machine
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
+from tandem.studies.reproduce.figures import FIGURES
 from tandem.wording import BOTTLENECKS, number, time_spent
 
 FIRST, FURTHER = 2, 3
@@ -56,10 +57,10 @@ def limited(row: RowResult) -> str:
     return BOTTLENECKS.get(row.bottleneck or "", row.bottleneck or "–")
 
 
-def starts(row: RowResult) -> str:
-    """Good starts of all."""
-    good = sum(start.verdict == "ok" for start in row.starts)
-    return str(good) if good == len(row.starts) else f"{good} of {len(row.starts)}"
+def trials(row: RowResult) -> str:
+    """Good trials of all."""
+    good = sum(one.verdict == "ok" for one in row.trials)
+    return str(good) if good == len(row.trials) else f"{good} of {len(row.trials)}"
 
 
 Column = tuple[str, Callable[[RowResult], str], bool]
@@ -74,12 +75,12 @@ def _ours_of(name: str) -> Callable[[RowResult], str]:
     return lambda row: ours(row.figures.get(name), FIGURES[name].digits)
 
 
-def columns(found: Reproduction, names: Sequence[str]) -> list[Column]:
+def columns(found: Reproduced, names: Sequence[str]) -> list[Column]:
     """Of a table with these figures: published values only where there are any. The first table has the rest as well."""
     first = list(names) == found.columns[: len(names)]
     out: list[Column] = [("row", lambda row: row.label, False)]
     if first:
-        out.append(("starts", starts, True))
+        out.append(("starts", trials, True))
     for name in names:
         figure = FIGURES[name]
         heading = f"{figure.title}, {figure.unit}" if figure.unit else figure.title
@@ -94,7 +95,7 @@ def columns(found: Reproduction, names: Sequence[str]) -> list[Column]:
     return out
 
 
-def parts(found: Reproduction) -> list[list[Column]]:
+def parts(found: Reproduced) -> list[list[Column]]:
     """The columns of each table: more than a few figures beside each other cannot be read."""
     return [columns(found, found.columns[:FIRST])] + [
         columns(found, names) for names in batched(found.columns[FIRST:], FURTHER, strict=False)
@@ -123,7 +124,7 @@ def of_what(claim: ClaimResult) -> str:
     return f"{FIGURES[claim.figure].title}: {claim.of} / {claim.to}"
 
 
-def _tables(found: Reproduction) -> list[Table]:
+def _tables(found: Reproduced) -> list[Table]:
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
     tables = []
     for number_, shown in enumerate(parts(found)):
@@ -147,42 +148,38 @@ def _tables(found: Reproduction) -> list[Table]:
     return [*tables, claims] if found.claims else tables
 
 
-def host(environment: dict[str, Environment]) -> str:
-    """The machine that measured, in words; empty where it was not recorded."""
-    told = next((e.host for e in environment.values() if e.host.get("cpu_model")), None)
-    if told is None:
-        return ""
-    memory = int(told.get("memory_bytes") or 0) / 2**30
-    return f"{told['cpus']} × {told['cpu_model']}, {memory:.0f} GiB, Linux {told.get('kernel')}"
-
-
-def notes(found: Reproduction) -> list[str]:
+def notes(result: Result[Reproduced]) -> list[str]:
     """What is said under the tables."""
+    found = result.conclusions
     out = [NOTE, f"published: {found.origin}; {found.published_host}"]
     elsewhere = list(dict.fromkeys(name for row in found.rows for name in row.published_elsewhere))
     if elsewhere:
         out.append(f"in brackets: {', '.join(elsewhere)}")
     out.append(
-        f"ours: {found.started_at:%Y-%m-%d}, {host(found.environment) or 'host not recorded'}, seed {found.seed}"
+        f"ours: {result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}, seed {result.request.seed}"
     )
     out += [f"{row.label}: {row.note}" for row in found.rows if row.note]
     return out
 
 
-def report(found: Reproduction) -> Group:
+def report(result: Result[Reproduced]) -> Group:
     """All that is said at the end."""
-    out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(found))]
+    found = result.conclusions
+    out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(result))]
     if found.sentence:
         out.append(Text(f"{SENTENCE}: {found.sentence}", style="bold"))
-    out += [Text(reason, style="yellow") for reason in found.reasons]
-    warned = dict.fromkeys(f"{s.row}: {w}" for row in found.rows for s in row.starts for w in s.warnings)
+    out += [Text(reason, style="yellow") for reason in result.reasons]
+    warned = dict.fromkeys(
+        f"{one.row}: {w}" for row in found.rows for one in row.trials for w in one.warnings
+    )
     out += [Text(warning, style="dim") for warning in warned]
-    out.append(Text(time_spent(found.spent_s), style="dim"))
+    out.append(Text(time_spent(result.phases_s), style="dim"))
     return Group(*out)
 
 
-def markdown(found: Reproduction) -> str:
+def markdown(result: Result[Reproduced]) -> str:
     """The tables for a page."""
+    found = result.conclusions
     lines: list[str] = []
     for shown in parts(found):
         lines += [
@@ -197,7 +194,7 @@ def markdown(found: Reproduction) -> str:
             f"| {' | '.join((c.text, of_what(c), published_ratio(c), ratio_text(c), judged(c)))} |"
             for c in found.claims
         ]
-    lines += ["", *(f"{note}.  " for note in notes(found))]
+    lines += ["", *(f"{note}.  " for note in notes(result))]
     if found.sentence:
         lines += ["", f"**{SENTENCE}: {found.sentence}**"]
     return "\n".join(lines)
