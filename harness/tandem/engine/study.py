@@ -80,8 +80,8 @@ class Study[C: Conclusions](ABC):
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:
-        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
-        a KeyError, TypeError or ValueError means that they do not tell."""
+        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated:
+        a KeyError, TypeError or ValueError is raised where they do not tell."""
         return ""
 
     @classmethod
