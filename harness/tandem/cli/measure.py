@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pkgutil import resolve_name
 
 import typer
 from rich.text import Text
@@ -33,7 +34,7 @@ def proof() -> Text:
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
-    place = kind.lab or Laboratory
+    place = resolve_name(kind.lab) if kind.lab else Laboratory
 
     def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
         found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)

@@ -1,7 +1,7 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,8 +27,9 @@ class Study[C: Conclusions](ABC):
     name: ClassVar[str]
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
-    lab: ClassVar[Callable[..., Any] | None] = None
-    """A place of its own where its trials are made, called as tandem.lab.laboratory.Laboratory is; None: that one."""
+    lab: ClassVar[str | None] = None
+    """`module:class` of a place of its own where its trials are made, called as tandem.lab.laboratory.Laboratory is;
+    None: that one. By name, because a study imports nothing that starts something."""
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         """Raises UsageError for a request that cannot be made."""
