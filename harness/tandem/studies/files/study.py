@@ -16,7 +16,6 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp
 from tandem.studies.files import legacy
 from tandem.studies.files.conclusions import row_trial
-from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import Case, case_of, cases, facts, request_with, runs, scaled, variant
 from tandem.studies.reproduce import report
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
@@ -37,7 +36,7 @@ class Files(Study[Reproduced]):
 
     name = "files"
     kind = Reproduced
-    lab = FilesLab
+    lab = "tandem.studies.files.lab:FilesLab"
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         # Its plan is one of the experiment's own, not of loadgen/plans.

@@ -11,6 +11,7 @@ import pytest
 from harness_places import EXPERIMENTS
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import session
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, blocks_s, run
 from tandem.errors import TandemError, UsageError
@@ -134,6 +135,11 @@ def good(row: RowResult) -> int:
 @pytest.fixture(autouse=True)
 def _own_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Journal, "give_to", lambda *_: None)
+
+
+def test_it_has_a_laboratory_of_its_own(real: Catalog, tmp_path: Path, request_: Request) -> None:
+    lab = session(Files, real, Quiet()).lab(request_.variants, request_, Journal.begin(tmp_path, request_))
+    assert isinstance(lab, FilesLab)
 
 
 # ---- the schedule ----
