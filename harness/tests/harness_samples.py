@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 from hypothesis import settings
+from tandem.old.run import Environment, ResponseTime, Run, Summary, Trial
 
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
-from tandem.old.run import Environment, ResponseTime, Run, Summary, Trial
 from tandem.record.host import Hiccup, Host
 from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
@@ -135,6 +135,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "service_time_hdr": None,
         "response_time_hdr": None,
         "per_second": None,
+        "responses_per_second": None,
+        "growth": None,
         "in_flight_mean": 2.0 if opened else 49.5,
         "rows_2xx": REQUESTS,
         "reported_2xx": REQUESTS,

@@ -11,15 +11,17 @@ from rich.text import Text
 
 from tandem.cli.measure import proof
 from tandem.cli.options import Json, app, out
+from tandem.engine.replay import read_replayed
 from tandem.errors import UsageError
 from tandem.record.store import RESULT
 from tandem.record.window import Verdict
+from tandem.report import replay
 from tandem.report.parts import STYLES
 from tandem.studies.registry import Entry, Index, index, read_folder
 
 NAMED = 3
 """Variants of a result that a list names."""
-FOLDER_LEAST, MOST = 30, {"variants": 32, "main figure": 34}
+FOLDER_LEAST, MOST = 42, {"variants": 24, "main figure": 28}
 """Widths of columns in characters: a folder's name is needed whole, the rest may be cut to stay in one line."""
 
 
@@ -49,6 +51,8 @@ def report(
         print(table)
     else:
         out.print(proof(), kind.report(result, trials), sep="\n")
+        if replayed := read_replayed(folder):
+            out.print(replay.report(replayed))
 
 
 def _list(found: Index, as_markdown: bool, as_json: bool) -> None:

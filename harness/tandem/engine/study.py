@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rich.console import RenderableType
 
+from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Plan, in_blocks
 from tandem.record.request import Request, Variant
@@ -28,8 +29,8 @@ class Study[C: Conclusions](ABC):
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
     lab: ClassVar[str | None] = None
-    """`module:class` of a place of its own where its trials are made, called as tandem.lab.laboratory.Laboratory is;
-    None: that one. By name, because a study imports nothing that starts something."""
+    """A place of its own where its trials are made: the dotted name of a class that is called as
+    tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         """Raises UsageError for a request that cannot be made."""
@@ -60,6 +61,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
+        tandem.engine.run.summary says."""
+        return None
+
     @abstractmethod
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
         """What follows from all trials, void ones and repeated ones among them."""
@@ -75,14 +81,19 @@ class Study[C: Conclusions](ABC):
         return None
 
     @classmethod
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
+        return of_windows(trials, label)
+
+    @classmethod
     def files(cls, result: Result[C]) -> dict[str, str]:
         """Further files that belong to the result: name -> text. They are written beside it."""
         return {}
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:
-        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated:
-        a KeyError, TypeError or ValueError is raised where they do not tell."""
+        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
+        a KeyError, TypeError or ValueError means that they do not tell."""
         return ""
 
     @classmethod

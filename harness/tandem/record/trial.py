@@ -36,6 +36,8 @@ class WindowSpec(Part):
     """Seconds at both ends that no figure is taken from."""
     settled: bool = True
     """Begins once the host is quiet; False: at once."""
+    after_s: Number = 0.0
+    """A rest before it."""
 
 
 class WarmUp(Part):
@@ -137,13 +139,13 @@ class Trial(Part):
     """What a study notes about this trial beside its windows."""
 
     def all_findings(self) -> Iterator[Finding]:
-        """Those of the visit, of its starts and of its windows, in this order."""
-        yield from self.findings
+        """Those of its starts, of its windows and of the visit: a cause stands before its consequences."""
         for start in self.starts.values():
             yield from start.findings
         for record in self.windows:
             for window in record.windows.values():
                 yield from window.findings
+        yield from self.findings
 
     def window(self, name: str, label: str | None = None) -> Window | None:
         """The window of that name; label: default the first variant. None if it was not made."""

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import SEEK_END
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
 from tandem.engine.journal import BEGUN
@@ -17,10 +19,17 @@ from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import Bench
+from tandem.studies.capacity.study import Capacity
+from tandem.studies.ceiling.study import Ceiling
+from tandem.studies.compare.study import Compare
+from tandem.studies.crosscheck.study import CrossCheck
 from tandem.studies.files.study import Files
 from tandem.studies.reproduce.study import Reproduce
+from tandem.studies.sweep.study import Sweep
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Files, Reproduce)}
+STUDIES: dict[str, type[Study[Any]]] = {
+    study.name: study for study in (Bench, Compare, Capacity, Sweep, Ceiling, CrossCheck, Reproduce, Files)
+}
 
 
 def study_of(file: Path) -> type[Study[Any]]:
@@ -59,6 +68,35 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
         key=lambda trial: trial.started_at,
     )
     return study_of(file), result, trials
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
+    common is described once, under `$defs`."""
+    results: dict[str, type[BaseModel]] = {
+        name: Result[kind.kind]  # type: ignore[name-defined]
+        for name, kind in STUDIES.items()
+    }
+    of: Literal["serialization"] = "serialization"
+    every: list[type[BaseModel]] = [*results.values(), Trial]
+    models = [(model, of) for model in every]
+    references, definitions = models_json_schema(models)
+    for name, model in results.items():
+        definition = definitions["$defs"][_key(references[model, of])]
+        definition["title"] = f"result.json of {name}"
+        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"const": name}}}]}
+        definition["properties"]["request"] = request
+    definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Tandem, schema version {SCHEMA_VERSION}",
+        "oneOf": [references[model, of] for model in every],
+        **definitions,
+    }
+
+
+def _key(reference: dict[str, Any]) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
 
 
 # ---- a folder of many ----

@@ -7,6 +7,13 @@ from xml.etree import ElementTree
 import pytest
 from harness_samples import good_window, quiet_roles, role
 from rich.console import Console
+from tandem.reproduce import connections, opinion, plots, tool_spec
+from tandem.reproduce.benches import Work, failed, loaded, started
+from tandem.reproduce.connections import ConnectionsSpec
+from tandem.reproduce.experiment import ExperimentPlan
+from tandem.reproduce.kinds import Bench
+from tandem.reproduce.saturation import limit
+from tandem.reproduce.toolrun import split
 from tandem.reproduce.witness import Seen
 
 from tandem.catalog.catalog import Catalog
@@ -15,13 +22,6 @@ from tandem.lab.live import Lines
 from tandem.load import wrk
 from tandem.load.tool_result import SocketErrors, ToolResult
 from tandem.record.window import Verdict, Window
-from tandem.reproduce import connections, opinion, plots, tool_spec
-from tandem.reproduce.benches import Work, failed, loaded, started
-from tandem.reproduce.connections import ConnectionsSpec
-from tandem.reproduce.experiment import ExperimentPlan
-from tandem.reproduce.kinds import Bench
-from tandem.reproduce.saturation import limit
-from tandem.reproduce.toolrun import split
 
 RESULT = ToolResult(
     requests=100_000,

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from rich.console import RenderableType
 
+from tandem.analysis.repeated import Values
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
@@ -16,6 +17,7 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp
 from tandem.studies.files import legacy
 from tandem.studies.files.conclusions import row_trial
+from tandem.studies.files.document import Counting
 from tandem.studies.files.spec import Case, case_of, cases, facts, request_with, runs, scaled, variant
 from tandem.studies.reproduce import report
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
@@ -31,12 +33,16 @@ def request_of(
     return request_with(found, experiment.name, asked, experiment.digest(plan), plan, seed, scale)
 
 
+COMPARED = ("time_ms", "cpu_ms", "peak_memory_mib")
+"""What a replay holds against the record."""
+
+
 class Files(Study[Reproduced]):
     """Each case once in each block; its variants are the rows of an experiment."""
 
     name = "files"
     kind = Reproduced
-    lab = "tandem.studies.files.lab:FilesLab"
+    lab = "tandem.studies.files.lab.FilesLab"
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         # Its plan is one of the experiment's own, not of loadgen/plans.
@@ -82,7 +88,8 @@ class Files(Study[Reproduced]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         experiment, plan = self.experiment, self.plan_name
-        found = [row_trial(label, trial) for trial in trials for label in trial.spec.variants]
+        in_order = sorted(trials, key=lambda trial: (trial.spec.block, trial.spec.attempt))
+        found = [row_trial(label, trial) for trial in in_order for label in trial.spec.variants]
         known = {one.label: Facts(facts(experiment, plan, one.label)) for one in self.variants}
         return conclude(experiment, plan, experiment.digest(plan), found, known)
 
@@ -92,8 +99,12 @@ class Files(Study[Reproduced]):
 
     @classmethod
     def migrated(cls, folder: Path) -> tuple[Result[Reproduced], list[Trial]] | None:
-        found = legacy.read(folder)
-        return None if found is None else (found, [])
+        return legacy.migrated(folder)
+
+    @classmethod
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        told = [Counting.model_validate(trial.facts.get(label, {})).figures for trial in trials]
+        return {name: [one[name] for one in told if name in one] for name in COMPARED}
 
     @classmethod
     def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:

@@ -7,11 +7,11 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.record.result import Baselines
 from tandem.record.window import Verdict
-from tandem.studies.files.spec import facts
+from tandem.studies.files.conclusions import row_trial
 from tandem.studies.files.study import Files
 from tandem.studies.registry import read_folder
-from tandem.studies.reproduce.conclusions import Facts, conclude
 
 
 @pytest.fixture
@@ -38,9 +38,27 @@ def test_an_old_record_gives_the_same_table(old: Path) -> None:
     assert result.environments["file-io"].versions["tokio"]
 
 
+def test_its_trials_are_of_the_cases(old: Path) -> None:
+    _, result, trials = read_folder(old)
+    found = {trial.spec.name: trial for trial in trials}
+    assert found.keys() == {f"{block}-2-400000-8192-{cache}" for block in (1, 2) for cache in ("hot", "cold")}
+    assert found["2-2-400000-8192-cold"].spec.variants == ["one thread, cold"]
+    again = [
+        row_trial(row.label, trial)
+        for row in result.conclusions.rows
+        for trial in trials
+        if row.label in trial.facts
+    ]
+    left_out = {"trial"}
+    recorded = [one for row in result.conclusions.rows for one in row.trials]
+    assert [one.model_dump(exclude=left_out) for one in again] == [
+        one.model_dump(exclude=left_out) for one in recorded
+    ]
+
+
 def test_a_start_that_did_not_count_does_not_count(old: Path, tmp_path: Path) -> None:
     _, result, _ = read_folder(broken(old, tmp_path, verdict="void", reason="stolen", figures={}))
-    assert result.trials == {Verdict.OK: 9, Verdict.VOID: 1}
+    assert result.trials == {Verdict.OK: 3, Verdict.VOID: 1}
     [void] = [one for row in result.conclusions.rows for one in row.trials if one.verdict is Verdict.VOID]
     assert (void.row, void.reason) == ("tokio tasks", "stolen")
     assert " 1 of 2 " in (Files.markdown(result, []) or "")
@@ -62,16 +80,14 @@ def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
 
 def test_the_reference_says_the_same_when_it_is_concluded_again(real: Catalog) -> None:
     folder = real.root / "results/reference-experiments/file-io"
-    _, result, _ = read_folder(folder)
-    recorded = result.conclusions
-    experiment, plan = Files(real, result.request).experiment, recorded.plan
-    found = [one for row in recorded.rows for one in row.trials]
-    known = {row.label: Facts(facts(experiment, plan, row.label)) for row in recorded.rows}
-    again = conclude(experiment, plan, recorded.digest, found, known)
+    _, result, trials = read_folder(folder)
+    again = Files(real, result.request).conclude(trials, Baselines())
     assert again.verdict is result.verdict
-    for part in ("rows", "claims", "digest", "settings", "columns"):
-        made, kept = (one.model_dump(mode="json")[part] for one in (again.conclusions, recorded))
-        assert made == kept
+    made, kept = (one.conclusions.model_dump(mode="json") for one in (again, result))
+    for part in ("claims", "digest", "settings", "columns"):
+        assert made[part] == kept[part]
+    for row, recorded in zip(made["rows"], kept["rows"], strict=True):
+        assert row | {"trials": []} == recorded | {"trials": []}
 
 
 def test_figures_of_the_reference(real: Catalog) -> None:

@@ -13,6 +13,7 @@ from harness_places import EXPERIMENTS
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import session
 from tandem.engine.journal import Journal
+from tandem.engine.replay import compare
 from tandem.engine.run import Session, blocks_s, run
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
@@ -214,6 +215,17 @@ def test_its_folder_can_be_read_and_told_again(place: Place, request_: Request) 
     assert len(those) == len(trials) == 4
     assert len(list(folder.glob("raw/*/asynctest.json"))) == 4
     assert "tokio is behind" in (kind.markdown(again, those) or "")
+
+
+def test_a_replay_compares_the_figures_of_each_row(place: Place, request_: Request) -> None:
+    result, trials = place.run(request_)
+    found = compare(Files, (result, trials), (result, trials))
+    assert {(one.label, one.metric) for one in found.figures} >= {
+        ("one thread", "time_ms"),
+        ("tight loop", "cpu_ms"),
+    }
+    assert {len(one.recorded) for one in found.figures} == {2}
+    assert found.reproduced
 
 
 def test_a_disturbed_start_voids_its_block_which_is_made_again(place: Place, request_: Request) -> None:
