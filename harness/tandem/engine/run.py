@@ -101,6 +101,7 @@ def run[C: Conclusions](
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,
+            headline=study.headline(concluded.conclusions.model_dump(mode="json")),
             reasons=concluded.reasons,
             findings=[*concluded.findings, *session.findings(study.request)],
             trials=dict(Counter(trial.verdict for trial in trials)),
