@@ -98,13 +98,14 @@ def json_schema() -> dict[str, Any]:
         for name, kind in STUDIES.items()
     }
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*results.values(), Trial]
+    every: list[type[BaseModel]] = [*dict.fromkeys(results.values()), Trial]
     models = [(model, of) for model in every]
     references, definitions = models_json_schema(models)
-    for name, model in results.items():
+    for model in dict.fromkeys(results.values()):
+        names = [name for name, other in results.items() if other is model]  # two may conclude alike
         definition = definitions["$defs"][_key(references[model, of])]
-        definition["title"] = f"result.json of {name}"
-        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"const": name}}}]}
+        definition["title"] = f"result.json of {' and '.join(names)}"
+        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
         definition["properties"]["request"] = request
     definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
     return {
