@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from harness_places import ROOT
-
 from tandem.reproduce.claims import ClaimResult
 from tandem.reproduce.experiment import read_all
 from tandem.reproduce.result import Reproduction, RowResult
+
 from tandem.studies.registry import read_folder
 
 REFERENCES = ROOT / "results/reference-experiments"

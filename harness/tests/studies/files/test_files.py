@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.record.window import Finding
-from tandem.studies.reproduce.experiment import Experiment, PlanName, read
 from tandem.studies.files.command import estimate_s
 from tandem.studies.files.document import Counting, counting, disturbance, measuring_s, versions
 from tandem.studies.files.document import read as read_document
@@ -29,6 +28,7 @@ from tandem.studies.files.spec import (
     scaled,
     variant,
 )
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read
 
 WAYS = ("test04", "test07", "test12", "loop-one")
 CASE = Case(2, 20_000, 8192, "hot")

@@ -19,12 +19,12 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.reproduce.experiment import read
 from tandem.studies.files.conclusions import Counted
 from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import PROGRAM, scaled
 from tandem.studies.files.study import Files, request_of
 from tandem.studies.registry import read_folder
+from tandem.studies.reproduce.experiment import read
 
 TINY = EXPERIMENTS / "tiny-files.toml"
 HOT, COLD = "2-400000-8192-hot", "2-400000-8192-cold"
