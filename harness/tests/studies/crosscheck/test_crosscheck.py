@@ -290,7 +290,9 @@ def test_an_old_record_is_told_as_it_was() -> None:
     assert [record.spec.name for record in made.windows[2:4]] == ["2-vegeta", "2-oha"]
     again = json.loads((OLD / "crosscheck.json").read_text())["windows"]
     kept = [json.loads(pair.oha.model_dump_json()) for pair in pairs_of(made)]
-    assert [window | pair["oha"] for window, pair in zip(kept, again, strict=True)] == kept, "nothing was lost"
+    assert [window | pair["oha"] for window, pair in zip(kept, again, strict=True)] == kept, (
+        "nothing was lost"
+    )
 
 
 def test_the_same_windows_give_the_same_figures() -> None:
