@@ -88,6 +88,7 @@ def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: 
             done.append("watched")
 
     monkeypatch.setattr(laboratory, "watched", lambda scene: Watched())
+    monkeypatch.setattr(laboratory, "Loaded", lambda *_: SimpleNamespace(told=None))
     monkeypatch.setattr(
         laboratory, "windows", lambda spec, loads, probes: dict.fromkeys(loads, good_window())
     )
