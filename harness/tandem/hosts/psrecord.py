@@ -9,8 +9,7 @@ INTERVAL_S = 1
 
 
 def peaks(log: str) -> tuple[float, int] | None:
-    """The most CPU in percent of a core within a second, and the most resident memory in bytes, both summed over the
-    processes, from a log as it was. None where it has no line."""
+    """Psrecord.peaks, from a log as it was."""
     lines = [line.split() for line in log.splitlines() if line and not line.startswith("#")]
     rows = [[float(value) for value in line[:3]] for line in lines if len(line) >= 3]
     if not rows:
@@ -31,6 +30,7 @@ class LocalPsrecord:
             "--log",
             str(file),
         ]
+        self._file = file
         program = Path(sys.executable).parent / command[0]
         self._process = subprocess.Popen(
             [str(program), *command[1:]],
@@ -49,3 +49,6 @@ class LocalPsrecord:
         """It ends by itself when the application does; this makes sure."""
         self._process.terminate()
         self._process.wait(timeout=5)
+
+    def peaks(self) -> tuple[float, int] | None:
+        return peaks(self._file.read_text()) if self._file.is_file() else None

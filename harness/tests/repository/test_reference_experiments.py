@@ -7,17 +7,15 @@ from typing import Any
 
 import pytest
 from harness_places import ROOT
-from tandem.reproduce.claims import ClaimResult
-from tandem.reproduce.experiment import read_all
-from tandem.reproduce.result import Reproduction, RowResult
 
 from tandem.studies.registry import read_folder
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import RowResult
+from tandem.studies.reproduce.experiment import read_all
 
 REFERENCES = ROOT / "results/reference-experiments"
 EXPERIMENTS = read_all(ROOT)
-FOLDERS = sorted(
-    file.parent.name for name in ("reproduction.json", "result.json") for file in REFERENCES.glob(f"*/{name}")
-)
+FOLDERS = sorted(file.parent.name for file in REFERENCES.glob("*/result.json"))
 MADE = [name for name in FOLDERS if "." not in name]
 """Those that the page speaks of first. NAME.wide beside NAME has every row, in fewer starts."""
 PENDING = "*After the reference run.*"
@@ -26,23 +24,22 @@ FIGURE = rf"(?:× )?{NUMBER}(?:/s)?"
 PUBLISHED = rf"published {FIGURE}(?: and {FIGURE})*"
 
 
-def reference(name: str) -> Reproduction:
-    if (REFERENCES / name / "result.json").exists():
-        _, result, _ = read_folder(REFERENCES / name)
-        found = result.conclusions
+def reference(name: str) -> Any:
+    _, result, _ = read_folder(REFERENCES / name)
+    found = result.conclusions
+    settings: Any = getattr(found, "settings", None)
+    if settings is None:
         settings = SimpleNamespace(starts=found.starts, limits={"lines_percent": found.lines_percent})
-        told: Any = SimpleNamespace(
-            **{name: getattr(found, name) for name in ("experiment", "digest", "rows", "claims")},
-            plan=result.request.plan,
-            settings=settings,
-            environment=result.environments,
-            started_at=result.started_at,
-        )
-        return told
-    return Reproduction.model_validate_json((REFERENCES / name / "reproduction.json").read_text())
+    return SimpleNamespace(
+        **{name: getattr(found, name) for name in ("experiment", "digest", "rows", "claims")},
+        plan=result.request.plan,
+        settings=settings,
+        environment=result.environments,
+        started_at=result.started_at,
+    )
 
 
-def records(name: str) -> list[Reproduction]:
+def records(name: str) -> list[Any]:
     """All of an experiment, the main one first."""
     return [reference(folder) for folder in FOLDERS if folder.partition(".")[0] == name]
 
@@ -57,15 +54,17 @@ def found_in_page(name: str) -> str:
 # ---- figures of a record, for the phrases below ----
 
 
-def row(record: Reproduction, label: str) -> RowResult:
-    return next(one for one in record.rows if one.label == label)
+def row(record: Any, label: str) -> RowResult:
+    found: RowResult = next(one for one in record.rows if one.label == label)
+    return found
 
 
-def mean(record: Reproduction, label: str, figure: str) -> float:
-    return row(record, label).figures[figure].mean
+def mean(record: Any, label: str, figure: str) -> float:
+    found: float = row(record, label).figures[figure].mean
+    return found
 
 
-def means(record: Reproduction, figure: str, words: str = "") -> list[float]:
+def means(record: Any, figure: str, words: str = "") -> list[float]:
     """Of the rows that have that figure, and these words in their label."""
     return [one.figures[figure].mean for one in record.rows if words in one.label and figure in one.figures]
 
@@ -74,13 +73,16 @@ def span(values: list[float]) -> str:
     return f"{min(values):.1f} to {max(values):.1f}"
 
 
-def reached(record: Reproduction, label: str) -> str:
+def reached(record: Any, label: str) -> str:
     """The share of threads/delay, in percent."""
     return f"{100 * mean(record, label, 'goodput_rps') / row(record, label).ceilings['threads/delay']:.0f}"
 
 
-def claim(record: Reproduction, of: str, to: str, figure: str) -> ClaimResult:
-    return next(one for one in record.claims if (one.of, one.to, one.figure) == (of, to, figure))
+def claim(record: Any, of: str, to: str, figure: str) -> ClaimResult:
+    found: ClaimResult = next(
+        one for one in record.claims if (one.of, one.to, one.figure) == (of, to, figure)
+    )
+    return found
 
 
 def interval(found: ClaimResult) -> str:
@@ -93,7 +95,7 @@ def less(found: ClaimResult) -> str:
     return f"{100 * (1 - found.ratio.ratio):.0f} % lower"
 
 
-def held(record: Reproduction) -> str:
+def held(record: Any) -> str:
     """The connections of wrk and oha that were open, and how many failed."""
     rows = [one for one in record.rows if one.settings["tool"] in ("wrk", "oha")]
     opened = min(min(float(one.settings["connections"]), one.figures["established"].mean) for one in rows)
@@ -111,10 +113,10 @@ ASYNC, RUST = "async Python, as published, 4 ms", "async Rust, as published, 4 m
 SYNC = "sync Python, as published, 4 ms"
 TASKS, CPU, TRIPS = "tokio tasks, 10/10M", "app_cpu_us_per_request", "round_trips"
 IDLE = "memory_per_idle_kib"
-ALL: list[Callable[[Reproduction], str]] = [
+ALL: list[Callable[[Any], str]] = [
     lambda r: f"Plan {r.plan}, {NUMBERS[r.settings.starts]} start{'s' if r.settings.starts > 1 else ''}"
 ]
-PHRASES: dict[str, list[Callable[[Reproduction], str]]] = {
+PHRASES: dict[str, list[Callable[[Any], str]]] = {
     "sync-to-async-python": [
         lambda r: interval(claim(r, ASYNC, SYNC, "goodput_rps")),
         lambda r: f"leave time for {span(means(r, TRIPS, 'equal, 15'))} round trips",
@@ -168,7 +170,7 @@ def told(ratios: Iterable[float | None], rates: Iterable[float | None]) -> set[s
     }
 
 
-def wrong(text: str, records: list[Reproduction]) -> list[str]:
+def wrong(text: str, records: list[Any]) -> list[str]:
     """What a text lacks or has wrong: phrases that it should have, then numbers that are neither in one of them, nor
     a ratio or rate of a record or (behind the word `published`) of the document, nor in a row's label."""
     record, rows = records[0], [row for record in records for row in record.rows]
