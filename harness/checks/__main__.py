@@ -6,8 +6,8 @@ import typer
 
 from checks import run
 from tandem.catalog.catalog import Catalog
+from tandem.cli.options import ROOT
 from tandem.commands.main import main
-from tandem.commands.options import ROOT
 
 app = typer.Typer(
     help="Tests and formats Tandem itself.",

@@ -1,6 +1,8 @@
 """Runs a study for a person or a program: progress, the result, the exit status."""
 
+import pkgutil
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import typer
@@ -11,13 +13,15 @@ from tandem.cli.options import RESULTS, ROOT, err, out
 from tandem.engine.journal import Journal
 from tandem.engine.run import Lab, Session, run
 from tandem.engine.study import Study
+from tandem.errors import UsageError
 from tandem.hosts import HERE
-from tandem.lab.laboratory import Laboratory
+from tandem.lab.laboratory import Laboratory, refuse_or_clean_up
 from tandem.lab.live import Lines, View, make_view
+from tandem.lab.prepare import check
 from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
-from tandem.record.window import Verdict
+from tandem.record.window import Finding, Verdict
 
 
 def view_for(as_json: bool) -> View:
@@ -33,13 +37,23 @@ def proof() -> Text:
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
-    place = kind.lab or Laboratory
+    place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
         found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)
         return found
 
-    return Session(catalog, RESULTS, view, lab, line(RESULTS, ROOT, datetime.now(UTC))[1])
+    def ahead(variants: Sequence[Variant], request: Request) -> None:
+        if kind.lab is None:
+            check(catalog, request, list(variants))
+        refuse_or_clean_up(ROOT, RESULTS, view.note)
+
+    def findings(request: Request) -> list[Finding]:
+        unfit = unfit_for(catalog, request)
+        return [Finding(code="unfit-machine", severity="warning", text=unfit)] if unfit else []
+
+    selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
+    return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)
 
 
 def make[C: Conclusions](
@@ -57,8 +71,9 @@ def make[C: Conclusions](
 
 def unfit_for(catalog: Catalog, request: Request) -> str | None:
     """Why this host is not fit for the request's plan; None if it is."""
-    plans = catalog.plans
-    return plans[request.plan].unfit(HERE.cpus) if request.plan in plans else None
+    with suppress(UsageError):  # a study may have plans of its own
+        return catalog.plan(request.plan).unfit(HERE.cpus)
+    return None
 
 
 def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool, as_json: bool) -> None:

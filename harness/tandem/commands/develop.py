@@ -2,11 +2,11 @@
 
 import json
 
-from tandem.commands.options import app
-from tandem.old.run import Run
+from tandem.cli.options import app
+from tandem.studies.registry import json_schema
 
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of run.json."""
-    print(json.dumps(Run.model_json_schema(), indent=1))
+    """Print the JSON Schema of result.json, of every study, and of the files of its trials."""
+    print(json.dumps(json_schema(), indent=1))

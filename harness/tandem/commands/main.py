@@ -14,58 +14,14 @@ from python_on_whales import DockerException
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
-from tandem.ceiling import ceiling
-from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, report, search, selftest, serve
-from tandem.commands.options import (
-    RESULTS,
-    ROOT,
-    ChosenPlacement,
-    Json,
-    ScenarioName,
-    Seed,
-    app,
-    conditions,
-    err,
-    out,
-    print_result,
-    seed_or_new,
-)
+from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
+from tandem.commands import develop, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
-from tandem.lab.live import Lines, make_view
-from tandem.old.prepare import DEFAULT_TOPOLOGY
-from tandem.studies.bench import command as bench
-from tandem.studies.reproduce import command as reproduce
+from tandem.studies import registry
 
 INTERRUPTED = 130
-
-
-@app.command(name="ceiling")
-def ceiling_(
-    implementations: Annotated[
-        list[str] | None, typer.Argument(help="Some only; default: all that support the scenario.")
-    ] = None,
-    scenario: ScenarioName = "recipes",
-    plan: Annotated[
-        str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
-    ] = "ceiling",
-    placement: ChosenPlacement = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""
-    catalog = Catalog(ROOT)
-    under = conditions(catalog, scenario, DEFAULT_TOPOLOGY, placement, plan)
-    asked = catalog.scenarios[scenario]
-    view = Lines(err) if as_json else make_view(err)
-    try:
-        session = CeilingSession(under, asked, RESULTS, view, seed_or_new(seed))
-        found = session.run(supporting(under, asked, implementations))
-    finally:
-        view.close()
-    print_result(found, ceiling.report, as_json)
 
 
 @app.command(name="matrix")
@@ -157,8 +113,9 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (bench, report, compare, search, crosscheck, reproduce, selftest, serve, develop)
-"""Imported for the commands that they add."""
+registry.add_commands()
+COMMANDS = (report, replay, selftest, serve, develop)
+"""Imported for the commands that they add; those of the studies are added above."""
 
 
 def main(commands: typer.Typer = app) -> None:

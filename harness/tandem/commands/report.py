@@ -11,14 +11,18 @@ from rich.text import Text
 
 from tandem.cli.measure import proof
 from tandem.cli.options import Json, app, out
+from tandem.engine.replay import read_replayed
 from tandem.errors import UsageError
 from tandem.record.store import RESULT
 from tandem.record.window import Verdict
+from tandem.report import replay
 from tandem.report.parts import STYLES
 from tandem.studies.registry import Entry, Index, index, read_folder
 
 NAMED = 3
 """Variants of a result that a list names."""
+FOLDER_LEAST, MOST = 42, {"variants": 24, "main figure": 28}
+"""Widths of columns in characters: a folder's name is needed whole, the rest may be cut to stay in one line."""
 
 
 @app.command()
@@ -47,6 +51,8 @@ def report(
         print(table)
     else:
         out.print(proof(), kind.report(result, trials), sep="\n")
+        if replayed := read_replayed(folder):
+            out.print(replay.report(replayed))
 
 
 def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
@@ -61,9 +67,10 @@ def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
 def listed(found: Index) -> Table:
     """A row for each result, the newest first."""
     table = Table(title=f"{len(found.entries):,} results, the newest first", title_justify="left")
-    table.add_column("folder", overflow="fold")
+    table.add_column("folder", overflow="fold", min_width=FOLDER_LEAST)
     for heading in ("study", "variants", "scenario", "verdict", "main figure"):
-        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+        most = MOST.get(heading)
+        table.add_column(heading, no_wrap=True, max_width=most, min_width=None if most else len(heading))
     for entry in found.entries:
         verdict = Text(entry.verdict, style=STYLES[Verdict(entry.verdict)])
         table.add_row(entry.folder, entry.study, variants(entry), entry.scenario, verdict, entry.headline)
@@ -71,9 +78,9 @@ def listed(found: Index) -> Table:
 
 
 def variants(entry: Entry) -> str:
-    """The first few."""
-    more = len(entry.variants) - NAMED
-    return ", ".join(entry.variants[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    """The first few; where there are more, how many in all."""
+    named = ", ".join(entry.variants[:NAMED])
+    return named if len(entry.variants) <= NAMED else f"{len(entry.variants)}: {named}, …"
 
 
 def notes(found: Index) -> list[Text]:

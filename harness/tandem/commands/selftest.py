@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
 from tandem.errors import UsageError
 from tandem.lab.live import Lines, make_view
 from tandem.record import selftest as result

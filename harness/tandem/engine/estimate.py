@@ -26,7 +26,7 @@ def trial_s(spec: TrialSpec, overheads: Overheads) -> float:
     if spec.expected_s is not None:
         return spec.expected_s
     starts = len(spec.variants) * (overheads.start_s + steady_after_s(spec))
-    return starts + sum(window.seconds + overheads.window_s for window in spec.windows)
+    return starts + sum(window.after_s + window.seconds + overheads.window_s for window in spec.windows)
 
 
 def steady_after_s(spec: TrialSpec) -> int:

@@ -58,12 +58,14 @@ class Journal:
     def resume(cls, results: Path, request: Request) -> "Journal":
         """The newest unfinished folder of the same request, whatever its seed. Raises UsageError if there is none,
         and TandemError for one that an older Tandem began."""
+        unreadable = []
         for file in sorted(results.glob(f"*/{BEGUN}"), reverse=True):
             if (file.parent / RESULT).exists():
                 continue
             try:
                 begun = Begun.model_validate_json(file.read_text())
             except (ValueError, OSError):
+                unreadable.append(str(file))
                 continue
             if not begun.request.same_but_for_the_seed(request):
                 continue
@@ -74,8 +76,10 @@ class Journal:
                 )
             return cls(file.parent, begun)
         names = request.title or ", ".join(variant.label for variant in request.variants)
+        also = f" (cannot be read: {', '.join(unreadable)})" if unreadable else ""
         raise UsageError(
-            f"there is no unfinished {request.study} of {names} with this scenario, plan, settings, conditions and options"
+            f"there is no unfinished {request.study} of {names} with this scenario, plan, settings, conditions"
+            f" and options{also}"
         )
 
     @property
@@ -130,6 +134,11 @@ class Journal:
     def finish(self, result: Result) -> None:  # type: ignore[type-arg]
         """Writes result.json; from then on the study is done."""
         write_model(self.folder / RESULT, result)
+
+    def forget_if_empty(self) -> None:
+        """Removes the folder of a study that could not begin: no trial of it was made."""
+        if not any((self.folder / TRIALS).glob("*.json")):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def give_to(self, owner: Path) -> None:
         """Makes the owner of a path the owner of all files here."""

@@ -14,11 +14,13 @@ from tandem.engine.blocks import Plan
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.store import write_atomically
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
+from tandem.record.window import Finding
 from tandem.wording import lasts
 
 FEW = 6
@@ -53,6 +55,11 @@ class Session:
     lab: Callable[[Sequence[Variant], Request, Journal], Lab]
     selftest: str | None = None
     """What the self-test says of the harness."""
+    check: Callable[[Sequence[Variant], Request], None] = lambda variants, request: None
+    """Raises UsageError for what this machine cannot make, TandemError while something else measures. It is asked
+    before anything is left on disk."""
+    findings: Callable[[Request], list[Finding]] = lambda request: []
+    """What this machine is not fit for."""
 
 
 def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
@@ -71,6 +78,8 @@ def run[C: Conclusions](
     """
     study = kind(session.catalog, request)
     view = session.view
+    looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
+    session.check([*study.variants, *looks], request)
     if resume:
         journal = Journal.resume(session.results, request)
         study = kind(session.catalog, journal.request)
@@ -79,7 +88,6 @@ def run[C: Conclusions](
         journal = Journal.begin(session.results, request)
     view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
     try:
-        looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
         lab = session.lab([*study.variants, *looks], study.request, journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
@@ -93,8 +101,9 @@ def run[C: Conclusions](
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,
+            headline=study.headline(concluded.conclusions.model_dump(mode="json")),
             reasons=concluded.reasons,
-            findings=concluded.findings,
+            findings=[*concluded.findings, *session.findings(study.request)],
             trials=dict(Counter(trial.verdict for trial in trials)),
             baselines=baselines,
             conclusions=concluded.conclusions,
@@ -105,6 +114,9 @@ def run[C: Conclusions](
             write_atomically(journal.folder / name, text)
         journal.finish(result)
         return result, journal
+    except TandemError:
+        journal.forget_if_empty()
+        raise
     finally:
         with suppress(OSError):
             journal.give_to(session.catalog.root)
@@ -131,12 +143,29 @@ def _maker[C: Conclusions](
         if found is not None:
             return found
         view.trial(_title(spec))
-        trial = lab.visit(spec, study.windows(spec), journal.fresh_raw(spec))
-        journal.save(trial)
-        view.note(f"  {summary(trial)}")
+        journal.save(lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec)))
+        trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
+        assert trial is not None
+        view.note(f"  {study.line(trial) or summary(trial)}")
         return trial
 
     return make
+
+
+def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
+    """The windows of a warm start. The study is told each as the journal will keep it, so that it decides as it would
+    when it is told again."""
+    windows = study.windows(spec)
+    try:
+        wanted = next(windows)
+        while True:
+            made = yield wanted
+            kept = WindowRecord.model_validate_json(made.model_dump_json())
+            if line := study.line(kept):
+                view.note(f"  {line}")
+            wanted = windows.send(kept)
+    except StopIteration:
+        return
 
 
 def _title(spec: TrialSpec) -> str:

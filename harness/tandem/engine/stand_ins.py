@@ -14,6 +14,8 @@ MEANINGS: dict[str, str] = {
     "database": "pgbench runs the scenario's statements through PgBouncer",
 }
 WINDOW = "closed"
+LOOK = "look-"
+"""So begin the names of the trials that are a session's look at its ceilings."""
 LOOK_WARM_UP_S, LOOK_S = 2, 5
 LOOK_TRIMS_S = (1.0, 0.5)
 
@@ -42,7 +44,7 @@ def variants(catalog: Catalog, request: Request) -> list[Variant]:
 
 
 def trial(
-    stand_in: StandIn, name: str, block: int, warm_up_s: int, seconds: int, trims_s: tuple[float, float]
+    stand_in: StandIn, name: str, block: int, warm_up: WarmUp, seconds: int, trims_s: tuple[float, float]
 ) -> TrialSpec:
     """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end."""
     label = variant(stand_in).label
@@ -58,15 +60,16 @@ def trial(
         name=name,
         block=block,
         variants=[label],
-        warm_up=WarmUp(least_s=warm_up_s, cap_s=warm_up_s),
+        warm_up=warm_up,
         windows=[window],
     )
 
 
 def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
     """One short look at each."""
+    warm_up = WarmUp(least_s=LOOK_WARM_UP_S, cap_s=LOOK_WARM_UP_S)
     return [
-        trial(stand_in, f"look-{stand_in}", 0, LOOK_WARM_UP_S, LOOK_S, LOOK_TRIMS_S)
+        trial(stand_in, f"{LOOK}{stand_in}", 0, warm_up, LOOK_S, LOOK_TRIMS_S)
         for stand_in in fitting(catalog, request)
     ]
 

@@ -1,12 +1,13 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import RenderableType
 
+from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Plan, in_blocks
 from tandem.record.request import Request, Variant
@@ -27,8 +28,9 @@ class Study[C: Conclusions](ABC):
     name: ClassVar[str]
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
-    lab: ClassVar[Callable[..., Any] | None] = None
-    """A place of its own where its trials are made, called as tandem.lab.laboratory.Laboratory is; None: that one."""
+    lab: ClassVar[str | None] = None
+    """A place of its own where its trials are made: the dotted name of a class that is called as
+    tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         """Raises UsageError for a request that cannot be made."""
@@ -59,6 +61,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
+        tandem.engine.run.summary says."""
+        return None
+
     @abstractmethod
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
         """What follows from all trials, void ones and repeated ones among them."""
@@ -72,6 +79,11 @@ class Study[C: Conclusions](ABC):
     def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
         """The table for a page; None: this study has none."""
         return None
+
+    @classmethod
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
+        return of_windows(trials, label)
 
     @classmethod
     def files(cls, result: Result[C]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
+from tandem.judge.seconds import Responses, by_second, growth
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
 from tandem.load.rows import Floats, Rows
@@ -108,9 +109,10 @@ def window(measured: Measured, asked: Conditions) -> Window:
     if measured.probes_refused:
         failed["probe not answered"] = len(measured.probes_refused)
 
-    open_loop, response = None, None
+    open_loop, response, due = None, None, None
     if asked.rate_rps is not None:
         open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+        due = Responses.of(open_loop)
         response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
     service_s = (rows.end_s - rows.start_s)[steady & good]
 
@@ -155,6 +157,8 @@ def window(measured: Measured, asked: Conditions) -> Window:
         service_time_hdr=histogram.encode(service_s),
         response_time_hdr=histogram.encode(*response) if response else None,
         per_second=_per_second(rows.end_s[good], series, measured.began_s, asked),
+        responses_per_second=by_second(due, asked.duration_s) if due else None,
+        growth=growth(due, asked.trim_start_s, asked.duration_s - asked.trim_end_s) if due else None,
         in_flight_mean=rows_.in_flight(rows, *trims),
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=measured.report.answered_2xx,

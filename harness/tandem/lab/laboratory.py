@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import httpx
 import psycopg
 
 from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError
+from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
@@ -36,6 +36,8 @@ from tandem.record.window import Finding
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up from the first visit to the last."""
+READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
+"""A variant's variables that one of them reads: it starts anew before a visit that has another value."""
 TOLD_FROM_S = 5.0
 """Builds that come from the cache are not worth a line."""
 AWAKE_S = 0.2
@@ -102,6 +104,8 @@ class Laboratory:
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
     """By label and slot."""
+    _limits: dict[str, str] = field(init=False, default_factory=dict)
+    """Those of READ_BY that the shared services run with."""
 
     def prepared(self, label: str, slot: str | None = None) -> Prepared:
         """A variant, ready. slot: of one application among several."""
@@ -126,6 +130,7 @@ class Laboratory:
             self.view.phase("start the stack", None)
             began = time.monotonic()
             start(runs[0].stack, self.view.note)
+            self._limits = _limits(runs[0].stack)
             for run in runs:
                 self.environments[run.variant.label] = self._environment(run)
             self.phases_s["start the stack"] = time.monotonic() - began
@@ -143,6 +148,8 @@ class Laboratory:
         else:
             found = of_another(known, run.stack, run.settings)
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
+        with suppress(UsageError):  # a study may have plans of its own
+            found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)
         return found
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
@@ -164,7 +171,22 @@ class Laboratory:
             )
             for label in spec.variants
         }
-        return Floor(apps, self.view)
+        return Floor(apps, self.view, services_as=self._services_as)
+
+    def _services_as(self, stack: Stack) -> None:
+        wanted = _limits(stack)
+        other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
+        if other:
+            self._limits = dict.fromkeys(
+                READ_BY, "unknown"
+            )  # where they do not come up, the next visit tries again
+            stack.start(sorted(other))
+            await_services(stack, shared(stack))
+            self._limits = wanted
+
+
+def _limits(stack: Stack) -> dict[str, str]:
+    return {name: stack.variables[name] for name in READ_BY if name in stack.variables}
 
 
 @dataclass
@@ -174,7 +196,9 @@ class Floor:
     apps: dict[str, Application]
     view: View
     beginning: Callable[[], None] | None = None
-    """Called once right before each window's load; must not wait. The self-test arms its servers so."""
+    """Called right before each load, those of a warm-up among them; must not wait. The self-test arms its servers so."""
+    services_as: Callable[[Stack], None] | None = None
+    """Makes the shared services run with the variables of this stack. Side by side, that is the first's."""
 
     @property
     def _first(self) -> Application:
@@ -186,6 +210,8 @@ class Floor:
 
     def reset(self) -> None:
         self._first.stack.stop("app", grace_s=1)
+        if self.services_as is not None:
+            self.services_as(self._first.stack)
         self._first.stack.execute("db", ["reset"])
         cell = self._first.cell
         if cell.db_rtt_ms is not None:
@@ -210,6 +236,8 @@ class Floor:
         if self._by_pgbench(label):
             done = pgbench.of_application(self.apps[label].prepared, duration_s, self.apps[label].folder)
             return [round(done.transactions_per_s)] * duration_s
+        if self.beginning is not None:
+            self.beginning()
         return self.apps[label].warm_up(duration_s)
 
     def rest(self, labels: Sequence[str]) -> None:
@@ -296,7 +324,12 @@ class Floor:
             self.apps[label].collect()
 
     def stop(self, label: str) -> list[Finding]:
-        return [] if self._by_pgbench(label) else self.apps[label].stop()
+        if self._by_pgbench(label):
+            return []
+        if self._several:  # who is frozen cannot end by itself
+            with suppress(TandemError):
+                self.apps[label].stack.unpause()
+        return self.apps[label].stop()
 
     def _by_pgbench(self, label: str) -> bool:
         return self.apps[label].prepared.variant.stand_in == "database"

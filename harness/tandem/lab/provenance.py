@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tandem.hosts import HERE, Host
 from tandem.lab.stack import Stack, engine_versions
+from tandem.load import vegeta
 from tandem.load.generator import check_version
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
@@ -123,6 +124,7 @@ def environment(
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
+            "vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])),
             "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],

@@ -7,7 +7,7 @@ happened. Every command and the self-test run this.
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -20,8 +20,8 @@ from tandem.record.window import Finding, Verdict
 type Windows = Generator[WindowSpec, WindowRecord]
 """Yields window specs, receives each window as it was made."""
 
-LOADS = ("warm up", "windows")
-"""The phases that are a load; the rest of a visit is its overhead."""
+LOADS = ("warm up", "windows", "rest")
+"""The phases that the spec asks for by the second; what is left of a visit is its overhead."""
 
 
 class Floor(Protocol):
@@ -64,6 +64,14 @@ class Floor(Protocol):
         """Ends it the way production does, and removes it."""
 
 
+class NoGoodputError(TandemError):
+    """There is nothing that a rate could be a share of. label: of whom."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__("too few right answers to derive a rate from")
+        self.label = label
+
+
 class View(Protocol):
     """Who is told how far it has come."""
 
@@ -75,9 +83,14 @@ class Visit:
     """Runs the phases of one trial spec in order and times them. To be used once."""
 
     def __init__(
-        self, floor: Floor, spec: TrialSpec, view: View, clock: Callable[[], float] = time.monotonic
+        self,
+        floor: Floor,
+        spec: TrialSpec,
+        view: View,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._floor, self._spec, self._view, self._clock = floor, spec, view, clock
+        self._floor, self._spec, self._view, self._clock, self._sleep = floor, spec, view, clock, sleep
         self.trial = Trial(spec=spec, started_at=datetime.now(UTC), verdict=Verdict.FAILED)
 
     def run(self, script: Windows) -> Trial:
@@ -95,6 +108,8 @@ class Visit:
         try:
             spec = next(script)
             while True:
+                if spec.after_s:
+                    self._timed("rest", None, lambda after_s=spec.after_s: self._sleep(after_s))  # type: ignore[misc]
                 spec = script.send(self.measure(spec, running))
         except StopIteration:
             return
@@ -137,16 +152,17 @@ class Visit:
                         None,
                         lambda label=label: self._floor.verify(label),  # type: ignore[misc]
                     )
-                    if any(finding.severity == "invalid" for finding in start.findings):
-                        start.refused = start.findings[0].text
-                        continue
-                self._warm_up(label, start)
-                self._floor.rest([label])
+                grave = [finding.text for finding in start.findings if finding.severity == "invalid"]
+                if grave:
+                    start.refused = grave[0]
+                else:
+                    self._warm_up(label, start)
             except (TandemError, OSError) as error:
                 start.refused = str(error)
                 start.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
                 if len(spec.variants) > 1:
                     self._view.note(f"  {label}: {error}")
+            self._rest([label])  # who was refused as well: it must not disturb the others
 
     def _warm_up(self, label: str, start: Start) -> None:
         """Loads until the time and the number of requests are reached and the rate is steady, or the cap is reached."""
@@ -180,15 +196,23 @@ class Visit:
     def measure(self, spec: WindowSpec, running: Sequence[str]) -> WindowRecord:
         """Makes one window of this warm start. One of several variants that breaks is told in its record; where a
         trial has one variant alone, it ends the trial. Raises TandemError."""
-        loaded = [label for label in spec.variants if label in running]
-        own = _with_rates(spec.model_copy(update={"variants": loaded}), self.trial)
+        own = spec.model_copy(update={"variants": [label for label in spec.variants if label in running]})
         began = self._clock()
         try:
+            own = _with_rates(own, self.trial)
             record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
-        except TandemError as error:
-            if len(self._spec.variants) == 1:
-                raise
+        except NoGoodputError as error:
+            finding = Finding(code="no-goodput", severity="invalid", text=str(error))
+            self.trial.starts[error.label].findings.append(finding)
             record = WindowRecord(spec=own, refused=str(error))
+        except TandemError as error:
+            record = WindowRecord(spec=own, refused=str(error))
+            if len(self._spec.variants) == 1:
+                self._keep(record, began)
+                raise
+        return self._keep(record, began)
+
+    def _keep(self, record: WindowRecord, began: float) -> WindowRecord:
         record.duration_s = self._clock() - began
         self.trial.windows.append(record)
         return record
@@ -200,7 +224,13 @@ class Visit:
         try:
             return self._floor.measure(spec)
         finally:
-            self._floor.rest(spec.variants)
+            self._rest(spec.variants)
+
+    def _rest(self, labels: Sequence[str]) -> None:
+        """Freezes these; one that died meanwhile cannot be, and its next window or its end tells that."""
+        for label in labels:
+            with suppress(TandemError):
+                self._floor.rest([label])
 
     # ---- after the windows ----
 
@@ -231,11 +261,10 @@ class Visit:
         trial = self.trial
         loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
         trial.overhead_s = max(0.0, took_s - loads_s)
-        found = list(trial.all_findings())
-        alone = len(trial.starts) <= 1
-        broken = bool(trial.findings) or (alone and any(finding.code == "failed" for finding in found))
-        all_refused = all(start.refused for start in trial.starts.values())
-        trial.verdict = Verdict.FAILED if broken or (all_refused and not found) else verdict(found)
+        # Of several side by side some may be missing; that is told in their starts.
+        none = all(any(found.code == "failed" for found in start.findings) for start in trial.starts.values())
+        failed = none or any(found.code == "failed" for found in trial.findings)
+        trial.verdict = Verdict.FAILED if failed else verdict(trial.counting_findings())
 
     def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
         self._view.phase(shown or name, expected_s)
@@ -258,7 +287,7 @@ def _settled(seconds: list[int], wanted: int) -> str:
 
 def _with_rates(spec: WindowSpec, trial: Trial) -> WindowSpec:
     """The spec with the rates that follow from an earlier window of this trial. On a host that changes from start to
-    start, one rate for all would be another load for each. Raises TandemError if there is no goodput to follow from."""
+    start, one rate for all would be another load for each. Raises NoGoodputError."""
     if spec.share is None or spec.rates_rps:
         return spec
     rates = {}
@@ -266,6 +295,6 @@ def _with_rates(spec: WindowSpec, trial: Trial) -> WindowSpec:
         before = trial.window(spec.share_of or "", label)
         rate = int(before.goodput_rps * spec.share) if before is not None else 0
         if rate < 1:
-            raise TandemError("too few right answers to derive a rate from")
+            raise NoGoodputError(label)
         rates[label] = rate
     return spec.model_copy(update={"rates_rps": rates})

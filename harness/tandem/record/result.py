@@ -66,6 +66,8 @@ class Result[C: Conclusions](Part):
     started_at: datetime
     finished_at: datetime
     verdict: Verdict
+    headline: str = ""
+    """The main figure in a few words, for lists of results, which read no farther than this."""
     reasons: list[str]
     findings: list[Finding]
     trials: dict[Verdict, int]

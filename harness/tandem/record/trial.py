@@ -36,6 +36,11 @@ class WindowSpec(Part):
     """Seconds at both ends that no figure is taken from."""
     settled: bool = True
     """Begins once the host is quiet; False: at once."""
+    after_s: Number = 0.0
+    """A rest before it."""
+    counts: bool = True
+    """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
+    be served."""
 
 
 class WarmUp(Part):
@@ -137,13 +142,13 @@ class Trial(Part):
     """What a study notes about this trial beside its windows."""
 
     def all_findings(self) -> Iterator[Finding]:
-        """Those of the visit, of its starts and of its windows, in this order."""
-        yield from self.findings
+        """Those of its starts, of its windows and of the visit: a cause stands before its consequences."""
         for start in self.starts.values():
             yield from start.findings
         for record in self.windows:
             for window in record.windows.values():
                 yield from window.findings
+        yield from self.findings
 
     def window(self, name: str, label: str | None = None) -> Window | None:
         """The window of that name; label: default the first variant. None if it was not made."""
@@ -151,6 +156,11 @@ class Trial(Part):
             if record.spec.name == name:
                 return record.windows.get(label or record.spec.variants[0])
         return None
+
+    def counting_findings(self) -> list[Finding]:
+        """Those that the verdict follows from: all but those of windows that their study judges."""
+        others = [record for record in self.windows if record.spec.counts]
+        return list(self.model_copy(update={"windows": others}).all_findings())
 
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
         """All windows of a variant in which it alone was loaded this way."""

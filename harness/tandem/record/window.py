@@ -87,6 +87,29 @@ class Pooler(Part):
     servers_active_mean: Number | None
 
 
+class Growth(Part):
+    """How the response time's median moved over the measured part of an open loop."""
+
+    slope_ms_per_s: Number
+    """Theil-Sen slope of the per-second medians."""
+    first_third_ms: Number
+    last_third_ms: Number
+    growing: bool
+    """A queue that does not end: slope and factor are both over their limits."""
+
+
+class ResponsesPerSecond(Part):
+    """An open loop's response times by the second in which the request was due: columns of equal length, from the
+    beginning of the load to its end, with the seconds that no other figure is taken from. Few samples do not keep a
+    percentile back here; null: no request that was due then was answered."""
+
+    answered: list[int]
+    p50_ms: list[Number | None]
+    p90_ms: list[Number | None]
+    p99_ms: list[Number | None]
+    p999_ms: list[Number | None]
+
+
 class DbRtt(Part):
     """The round trip from the application's network to the database and back, where a delay was asked for."""
 
@@ -145,6 +168,9 @@ class Window(Part):
     response_time_hdr: str | None = None
     """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
     per_second: PerSecond | None = None
+    responses_per_second: ResponsesPerSecond | None = None
+    growth: Growth | None = None
+    """Open loop only: whether a backlog grew. Null below four seconds with answers."""
     in_flight_mean: Number | None = None
     """By the rows: sum of the times in flight inside the measured part by its length."""
     rows_2xx: int | None = None

@@ -49,3 +49,8 @@ def settings(result: Result[Any]) -> Text:
         if different:
             lines.append(f"{label} has {', '.join(different)}")
     return Text("\n".join(lines), style="dim")
+
+
+def findings(result: Result[Any]) -> list[Text]:
+    """What else a reader has to know."""
+    return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]

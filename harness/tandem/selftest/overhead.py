@@ -9,7 +9,7 @@ import numpy as np
 from tandem.analysis import ratios
 from tandem.hosts import HERE
 from tandem.lab.waiting import settle
-from tandem.load.rows import Floats, answers_per_second, read_rows
+from tandem.load.rows import Floats, answers_per_second
 from tandem.probes import sampler
 from tandem.record.outcome import Outcome
 from tandem.selftest.stage import Running, Stage, require
@@ -27,7 +27,7 @@ STEAL_MOST = 0.02
 @contextmanager
 def unwatched(running: Running) -> Iterator[None]:
     """psrecord, which runs as long as the application, stands still meanwhile."""
-    psrecord = running.lab._psrecord
+    psrecord = running.app._psrecord
     assert psrecord is not None
     psrecord.freeze()
     try:
@@ -46,12 +46,11 @@ def rate(running: Running, watched: bool) -> tuple[float, float]:
     settle(HERE)
     before = HERE.read_cpu()
     if watched:
-        running.window("closed", WINDOW_S, LOAD)
-        answers = answers_per_second(read_rows(running.lab.folder / "closed.sqlite"))
+        answers = answers_per_second(running.window("closed", WINDOW_S, LOAD).rows)
     else:
         running.arm(LOAD)
         with unwatched(running):
-            answers = running.lab.warm_up(WINDOW_S)
+            answers = running.app.warm_up(WINDOW_S)
     used = HERE.read_cpu().since(before)
     return inner(answers, WINDOW_S), used.steal_s / used.total_s
 

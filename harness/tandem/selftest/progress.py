@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import Field
 
 from tandem.errors import UsageError
-from tandem.old.store import write_atomically
 from tandem.record.outcome import Outcome
 from tandem.record.part import Part
+from tandem.record.store import write_atomically
 
 FILE = "selftest-progress.json"
 

@@ -14,6 +14,7 @@ from tandem.selftest import (
     sampling,
     statistics,
     timing,
+    visits,
 )
 from tandem.selftest import units as units_
 from tandem.selftest.stage import Stage
@@ -24,6 +25,7 @@ UNIT: list[ModuleType] = [units_, statistics, capacity]
 """Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
+    "visits": visits.run,
     "timing": timing.run,
     "queueing": queueing.run,
     "liars": liars.run,

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
+from tandem.analysis.alternation import alternation
 from tandem.analysis.ratios import Floats
-from tandem.analysis.schedule import alternation
 from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
 from tandem.record.outcome import Outcome
 
@@ -84,7 +84,7 @@ def unsteady_caught() -> Outcome:
 
 
 def position_p(orders: list[list[str]]) -> float:
-    """Chi-square p of entrant x position: small where a position is somebody's more often."""
+    """Chi-square p of variant x position: small where a position is somebody's more often."""
     counts = Counter((name, place) for order in orders for place, name in enumerate(order))
     names = sorted(orders[0])
     return float(
@@ -95,13 +95,13 @@ def position_p(orders: list[list[str]]) -> float:
 
 
 def alternation_positions() -> Outcome:
-    blocks = [block for seed in range(500) for block in alternation(["a", "b", "c"], "a", 4, 2, seed)]
+    blocks = [block for seed in range(500) for block in alternation(["a", "b", "c", "a~2"], 4, 2, seed)]
     # Only the first of each pair is drawn; its reverse is not independent of it.
-    drawn = [[one.label for one in order] for block in blocks for order in block.rounds[::2]]
-    starts = [[one.label for one in block.starts] for block in blocks]
+    drawn = [order for block in blocks for order in block.rounds[::2]]
+    starts = [block.starts for block in blocks]
     rounds_p, starts_p = position_p(drawn), position_p(starts)
     mirrored = all(a == b[::-1] for block in blocks for a, b in list(pairwise(block.rounds))[::2])
-    complete = all(sorted(one.label for one in r) == ["a", "a~2", "b", "c"] for b in blocks for r in b.rounds)
+    complete = all(sorted(r) == ["a", "a~2", "b", "c"] for b in blocks for r in b.rounds)
     broken = position_p([sorted(order) for order in drawn])
     return Outcome(
         name="alternation-positions",

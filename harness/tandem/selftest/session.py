@@ -69,9 +69,8 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         group("unit", [partial(_unit, check) for check in registry.units()])
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
-        catalog = Catalog(root)
-        placement = catalog.default_placement(HERE.cpus).name
-        with Stage(catalog, results, view, placement).up() as stage:
+        placement = Catalog(root).default_placement(HERE.cpus).name
+        with Stage(root, results, view, placement).up() as stage:
             made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():
                 group(name, [partial(_staged, name, on_stage, stage)])

@@ -85,7 +85,7 @@ class Stopper(threading.Thread):
 
 def generator_stop(running: Running, seconds: int = 14) -> Outcome:
     """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
-    service = running.prepared.stack.service("loadgen")
+    service = running.stack.service("loadgen")
     stopper = Stopper(HERE, service.pid, 5, 1)
     stopper.start()
     seen = running.window("open", seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)

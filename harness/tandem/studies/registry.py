@@ -1,12 +1,17 @@
-"""The studies. A further one is a folder beside this file and a line here."""
+"""The studies. A further one is a folder beside this file, with study.py and command.py, and a line here."""
 
-import gc
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isabstract
+from os import SEEK_END
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
 from tandem.engine.journal import BEGUN
@@ -16,11 +21,35 @@ from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.bench.study import Bench
-from tandem.studies.files.study import Files
-from tandem.studies.reproduce.study import Reproduce
 
-STUDIES: dict[str, type[Study[Any]]] = {study.name: study for study in (Bench, Files, Reproduce)}
+FOLDERS = (
+    "bench",
+    "compare",
+    "capacity",
+    "sweep",
+    "ceiling",
+    "crosscheck",
+    "reproduce",
+    "files",
+)
+
+
+def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:
+    """Those that are defined in a study's folder."""
+    package = f"tandem.studies.{folder}."
+    for found in vars(import_module(f"{package}study")).values():
+        if isinstance(found, type) and issubclass(found, Study) and not isabstract(found):
+            yield from [found] if found.__module__.startswith(package) else []
+
+
+STUDIES: dict[str, type[Study[Any]]] = {kind.name: kind for folder in FOLDERS for kind in _kinds_in(folder)}
+
+
+def add_commands() -> None:
+    """Imports the commands of all studies, which adds them to the command line."""
+    for folder in FOLDERS:
+        if find_spec(name := f"tandem.studies.{folder}.command"):  # one may be asked for through another's
+            import_module(name)
 
 
 def study_of(file: Path) -> type[Study[Any]]:
@@ -61,8 +90,39 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     return study_of(file), result, trials
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
+    common is described once, under `$defs`."""
+    results: dict[str, type[BaseModel]] = {
+        name: Result[kind.kind]  # type: ignore[name-defined]
+        for name, kind in STUDIES.items()
+    }
+    of: Literal["serialization"] = "serialization"
+    every: list[type[BaseModel]] = [*results.values(), Trial]
+    models = [(model, of) for model in every]
+    references, definitions = models_json_schema(models)
+    for name, model in results.items():
+        definition = definitions["$defs"][_key(references[model, of])]
+        definition["title"] = f"result.json of {name}"
+        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"const": name}}}]}
+        definition["properties"]["request"] = request
+    definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Tandem, schema version {SCHEMA_VERSION}",
+        "oneOf": [references[model, of] for model in every],
+        **definitions,
+    }
+
+
+def _key(reference: dict[str, Any]) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
 # ---- a folder of many ----
 
+FIRST_BYTES = 64 << 10
+"""So much of a result is read; the rest only where its request alone is longer."""
 BELOW = ("*", "*/*")
 """How deep studies are looked for."""
 
@@ -96,18 +156,8 @@ class Index:
 
 
 def index(folder: Path) -> Index:
-    """Everything in a folder that holds studies' folders, in it or one deeper. Reads no trials, and of a result only
-    that it is JSON and has what is listed: a thousand are read in less than a second."""
-    collecting = gc.isenabled()
-    gc.disable()  # what is read has no cycles, and looking for them takes a third of the time
-    try:
-        return _index(folder)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _index(folder: Path) -> Index:
+    """Everything in a folder that holds studies' folders, in it or one deeper. Reads no trials, and of a result its
+    beginning only, where that has what is listed: a thousand are read in less than a second."""
     entries, unreadable, unfinished = [], [], []
     for study in _studies(folder):
         name = study.relative_to(folder).as_posix()
@@ -116,7 +166,7 @@ def _index(folder: Path) -> Index:
             unfinished.append(name)
             continue
         try:
-            entries.append(_entry(name, from_json(file.read_bytes())))
+            entries.append(_entry(name, _beginning(file)))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             unreadable.append(f"{file}: the record cannot be read: {error!r}")
         except TandemError as error:
@@ -132,16 +182,35 @@ def _studies(folder: Path) -> Iterator[Path]:
     yield from sorted(found)
 
 
+def _beginning(file: Path) -> dict[str, Any]:
+    """A result as far as its headline, at the least. Raises ValueError for what is no whole JSON object."""
+    with file.open("rb") as stream:
+        first = stream.read(FIRST_BYTES)
+        if len(first) == FIRST_BYTES:
+            stream.seek(-2, SEEK_END)
+            if not stream.read().rstrip().endswith(b"}"):
+                raise ValueError("it ends too early")
+            beginning: dict[str, Any] = from_json(first, allow_partial=True)
+            if "headline" in beginning:
+                return beginning
+            stream.seek(0)
+            first = stream.read()
+    whole: dict[str, Any] = from_json(first)
+    return whole
+
+
 def _entry(folder: str, raw: dict[str, Any]) -> Entry:
     version, asked = raw["schema_version"], raw["request"]
     if version != SCHEMA_VERSION:
         raise TandemError(f"schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}")
     if asked["study"] not in STUDIES:
         raise TandemError(f"the study '{asked['study']}' is not known")
-    try:
-        headline = STUDIES[asked["study"]].headline(raw["conclusions"])
-    except (KeyError, TypeError, ValueError):
-        headline = ""
+    headline = raw.get("headline")
+    if headline is None:
+        try:
+            headline = STUDIES[asked["study"]].headline(raw["conclusions"])
+        except (KeyError, TypeError, ValueError):
+            headline = ""
     return Entry(
         folder=folder,
         id=raw["id"],

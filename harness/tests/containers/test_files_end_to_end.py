@@ -37,24 +37,23 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
     if found["verdict"] == "void":
         pytest.skip("the host disturbed every attempt")
     rows = {row["label"]: row for row in found["conclusions"]["rows"]}
-    assert {row["starts"] for row in rows.values()} == {2}
+    assert all(len(row["trials"]) >= 2 for row in rows.values())
     assert all("the hypervisor took" in reason for reason in found["reasons"]), (
         "nothing else may be in the way"
     )
     for label in ("tokio tasks", "one thread", "tight loop"):
         figures = rows[label]["figures"]
-        assert figures["time_ms"]["n"] == rows[label]["starts_ok"], (
-            "a start that was disturbed does not count"
-        )
+        quiet = [one for one in rows[label]["trials"] if one["verdict"] == "ok"]
+        assert figures["time_ms"]["n"] == len(quiet), "a start that was disturbed does not count"
         assert figures["cpu_ms"]["mean"] > 0
     assert rows["tight loop"]["figures"]["loop_ratio"]["mean"] == 1
     tokio, one = (rows[label]["figures"]["time_ms"]["mean"] for label in ("tokio tasks", "one thread"))
     assert tokio > one
     for label in ("io_uring", "one thread, cold"):  # what the kernel or the disk does not let is said
         row = rows[label]
-        assert row["figures"] or row["warnings"]
+        assert row["figures"] or all(one["warnings"] for one in row["trials"])
     assert found["environments"]["file-io"]["versions"]["tokio"]
-    [folder] = tmp_path.glob("*-files-tokio-tasks+*-smoke")
+    [folder] = tmp_path.glob("*-files-tiny-files-smoke")
     trials = [Trial.model_validate_json(file.read_text()) for file in folder.glob("trials/*.json")]
     assert len([trial for trial in trials if trial.spec.attempt == 1]) == 4, "two blocks of two cases"
     assert len(list(folder.glob("raw/*/asynctest.json"))) == len(trials)

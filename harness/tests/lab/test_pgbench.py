@@ -1,4 +1,4 @@
-"""tandem.old.pgbench: a scenario as a script, and pgbench's summary."""
+"""tandem.lab.pgbench: a scenario as a script, and pgbench's summary."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.old.pgbench import PARAMETERS, Result, parse, script
+from tandem.lab.pgbench import PARAMETERS, Result, parse, script
 
 SUMMARY = """\
 pgbench (17.6 (Debian 17.6-0+deb13u1))

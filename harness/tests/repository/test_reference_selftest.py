@@ -10,9 +10,9 @@ from tandem.selftest.progress import Progress
 
 FOLDER = ROOT / "results/reference-selftest"
 RECORD = Progress.model_validate_json((FOLDER / "selftest-progress.json").read_text())
-QUEUES, PAIRS = (
+QUEUES, PAIRS, VISITS = (
     Selftest.model_validate_json((FOLDER / f"{name}.json").read_text()).outcomes
-    for name in ("long-queues", "pairs")
+    for name in ("long-queues", "pairs", "visits")
 )
 """Made by themselves; each record names its source."""
 PAGE = (ROOT / "docs/methodology.md").read_text()
@@ -21,14 +21,14 @@ SECTION = PAGE.partition("### The weekly class")[2].partition("\n## ")[0]
 
 def test_all_that_was_made_passed_and_every_negative_control_was_caught() -> None:
     assert RECORD.full
-    outcomes = [*QUEUES, *PAIRS, *(outcome for group in RECORD.done.values() for outcome in group)]
+    outcomes = [*QUEUES, *PAIRS, *VISITS, *(outcome for group in RECORD.done.values() for outcome in group)]
     assert len(outcomes) > 55
     assert [outcome.name for outcome in outcomes if not good(outcome)] == []
 
 
 def test_every_group_was_made() -> None:
     # The short queues were a part of `timing` then.
-    made = {*RECORD.done, "queueing", "long-queues", "pairs"}
+    made = {*RECORD.done, "queueing", "long-queues", "pairs", "visits"}
     assert {"unit", *registry.END_TO_END, *registry.WEEKLY} == made
 
 

@@ -14,7 +14,7 @@ from tandem.commands import report as command
 from tandem.commands.report import listed, report, variants
 from tandem.errors import UsageError
 from tandem.studies.bench.study import Bench
-from tandem.studies.registry import Entry, index
+from tandem.studies.registry import FIRST_BYTES, Entry, index
 
 REAL = "results/reference-experiments/file-io"
 Keep = Callable[..., Path]
@@ -94,9 +94,22 @@ def test_a_study_that_has_not_ended_is_named(keep: Keep) -> None:
     assert index(folder).unfinished == ["begun"]
 
 
-def test_conclusions_that_do_not_tell_the_main_figure_leave_it_out(keep: Keep) -> None:
-    [entry] = index(keep("one", conclusions={})).entries
-    assert entry.headline == ""
+def test_only_the_beginning_of_a_long_result_is_read(keep: Keep) -> None:
+    folder = keep("one")
+    file = folder / "one/result.json"
+    text = file.read_text()
+    assert len(text) > FIRST_BYTES
+    file.write_text(text[: FIRST_BYTES + 10] + "what stands here is not looked at}\n")
+    assert index(folder).entries[0].headline.endswith(" claims stand")
+
+
+def test_a_result_without_a_headline_is_read_whole(keep: Keep, real_result: dict[str, Any]) -> None:
+    told = {key: value for key, value in real_result.items() if key != "headline"}
+    for name, result in (("one", told), ("two", {**told, "conclusions": {}})):
+        folder = keep(name)
+        (folder / name / "result.json").write_text(json.dumps(result))
+    headlines = {entry.folder: entry.headline for entry in index(folder).entries}
+    assert headlines == {"one": real_result["headline"], "two": ""}
 
 
 def test_the_main_figure_of_a_bench() -> None:
@@ -145,7 +158,7 @@ def test_only_the_first_variants_are_named() -> None:
         return Entry("f", "f", "bench", list(names), "recipes", "2026-01-01", "ok", "")
 
     assert variants(entry("a", "b", "c")) == "a, b, c"
-    assert variants(entry("a", "b", "c", "d", "e")) == "a, b, c and 2 more"
+    assert variants(entry("a", "b", "c", "d", "e")) == "5: a, b, c, …"
 
 
 def test_a_hundred_results_take_a_fraction_of_a_second(keep: Keep, tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """What a bench concludes: the figures of each variant over its fresh starts. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from pydantic import Field
 
 from tandem.analysis.analyse import t_interval
 from tandem.analysis.histogram import merge
+from tandem.engine.blocks import counting
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
@@ -72,8 +73,14 @@ def _windows(trials: Sequence[Trial], name: str) -> list[Window]:
 
 
 def good(trials: Sequence[Trial]) -> list[Trial]:
-    """Those whose figures count."""
-    return [trial for trial in trials if trial.verdict is Verdict.OK]
+    """Those whose figures count: of a block that was made again, the last that is ok."""
+    return counting(trial for trial in trials if trial.verdict is Verdict.OK)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of all together."""
+    found = set(verdicts)
+    return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
 
 
 def pool(trials: Sequence[Trial]) -> Times:
@@ -120,8 +127,8 @@ def verdict_of(trials: Sequence[Trial], needed: int) -> tuple[Verdict, list[str]
         return Verdict.FAILED, reasons
     if verdicts[Verdict.INVALID]:
         return Verdict.INVALID, reasons
-    if verdicts[Verdict.OK] < needed:
-        return Verdict.VOID, reasons or [f"only {verdicts[Verdict.OK]} of {needed} trials were made"]
+    if (found := len(good(trials))) < needed:
+        return Verdict.VOID, reasons or [f"only {found} of {needed} trials were made"]
     return Verdict.OK, []
 
 

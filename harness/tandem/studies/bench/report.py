@@ -108,5 +108,6 @@ def report(result: Result[Benched]) -> RenderableType:
         settings(result),
         *(Text(f"{row.label}: {row.db_rtt}", style="dim") for row in rows if row.db_rtt),
         *(line for row in rows for line in words(row)),
+        *(Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings),
         Text(time_spent(result.phases_s), style="dim"),
     )

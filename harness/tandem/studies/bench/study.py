@@ -1,6 +1,7 @@
 """The study behind `bench`: fresh starts, a closed and an open window each, in randomised complete blocks."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -10,9 +11,8 @@ from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
-from tandem.record.window import Verdict
-from tandem.studies.bench import report
-from tandem.studies.bench.conclusions import CLOSED, OPEN, Benched, row
+from tandem.studies.bench import legacy, report
+from tandem.studies.bench.conclusions import CLOSED, OPEN, Benched, row, worst
 from tandem.wording import number
 
 
@@ -73,13 +73,8 @@ class Bench(Study[Benched]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         by_label = {v.label: [t for t in trials if t.spec.variants == [v.label]] for v in self.variants}
         rows = [row(label, own, self.timing.trials) for label, own in by_label.items()]
-        worst = [
-            verdict
-            for verdict in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID)
-            if any(r.verdict is verdict for r in rows)
-        ]
         return Concluded(
-            verdict=worst[0] if worst else Verdict.OK,
+            verdict=worst(r.verdict for r in rows),
             reasons=[f"{r.label}: {reason}" for r in rows for reason in r.reasons],
             conclusions=Benched(rows=rows),
         )
@@ -96,3 +91,7 @@ class Bench(Study[Benched]):
     @classmethod
     def markdown(cls, result: Result[Benched], trials: Sequence[Trial]) -> str | None:
         return report.markdown(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[Benched], list[Trial]] | None:
+        return legacy.migrated(folder)

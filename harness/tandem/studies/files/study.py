@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from rich.console import RenderableType
 
+from tandem.analysis.repeated import Values
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
@@ -14,10 +15,12 @@ from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp
-from tandem.studies.files import legacy, report
-from tandem.studies.files.conclusions import Counted, claim_of, reasons, row_of, whole
-from tandem.studies.files.lab import FilesLab
-from tandem.studies.files.spec import NO_STACK, Case, case_of, cases, facts, percent, scaled, variant
+from tandem.studies.files import legacy
+from tandem.studies.files.conclusions import row_trial
+from tandem.studies.files.document import Counting
+from tandem.studies.files.spec import Case, case_of, cases, facts, request_with, runs, scaled, variant
+from tandem.studies.reproduce import report
+from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
 
 
@@ -25,30 +28,21 @@ def request_of(
     experiment: Experiment, asked: str, plan: PlanName, seed: int, scale: float | None = None
 ) -> Request:
     """experiment: scaled. asked: its name, or the path of its TOML file. Raises UsageError for rows that cannot be."""
-    found = [
-        variant(label, run, case.lines)
-        for case, rows in cases(experiment, plan).items()
-        for label, run in rows.items()
-    ]
-    order = {row.label: place for place, row in enumerate(experiment.rows)}
-    options = {"experiment": asked, "digest": experiment.digest(plan)}
-    return Request(
-        study=Files.name,
-        variants=sorted(found, key=lambda one: order[one.label]),
-        scenario=experiment.name,
-        conditions=NO_STACK,
-        plan=plan,
-        seed=seed,
-        options={**options, **({} if scale is None else {"scale": scale})},
-    )
+    lines = {label: case.lines for case, rows in cases(experiment, plan).items() for label in rows}
+    found = [variant(label, run, lines[label]) for label, run in runs(experiment, plan).items()]
+    return request_with(found, experiment.name, asked, experiment.digest(plan), plan, seed, scale)
 
 
-class Files(Study[Counted]):
+COMPARED = ("time_ms", "cpu_ms", "peak_memory_mib")
+"""What a replay holds against the record."""
+
+
+class Files(Study[Reproduced]):
     """Each case once in each block; its variants are the rows of an experiment."""
 
     name = "files"
-    kind = Counted
-    lab = FilesLab
+    kind = Reproduced
+    lab = "tandem.studies.files.lab.FilesLab"
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         # Its plan is one of the experiment's own, not of loadgen/plans.
@@ -92,44 +86,30 @@ class Files(Study[Counted]):
             expected_s=case.expected_s(len(labels)),
         )
 
-    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Counted]:
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         experiment, plan = self.experiment, self.plan_name
-        rows = [
-            row_of(experiment, one.label, trials, facts(experiment, plan, one.label)) for one in self.variants
-        ]
-        labels = {row.label for row in rows}
-        claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= labels]
-        return Concluded(
-            verdict=whole(experiment, plan, rows, trials),
-            reasons=reasons(trials),
-            conclusions=Counted(
-                experiment=experiment.name,
-                title=experiment.title,
-                origin=experiment.origin,
-                published_host=experiment.published_host,
-                digest=experiment.digest(plan),
-                starts=experiment.plan(plan).starts,
-                lines_percent=percent(experiment, plan),
-                columns=experiment.figures,
-                rows=rows,
-                claims=[claim_of(experiment, claim, trials) for claim in claims],
-                sentence=experiment.sentence,
-            ),
-        )
+        in_order = sorted(trials, key=lambda trial: (trial.spec.block, trial.spec.attempt))
+        found = [row_trial(label, trial) for trial in in_order for label in trial.spec.variants]
+        known = {one.label: Facts(facts(experiment, plan, one.label)) for one in self.variants}
+        return conclude(experiment, plan, experiment.digest(plan), found, known)
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:
-        stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
-        return f"{stand} of {len(conclusions['claims'])} claims stand"
+        return report.headline(conclusions)
 
     @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Counted], list[Trial]] | None:
+    def migrated(cls, folder: Path) -> tuple[Result[Reproduced], list[Trial]] | None:
         return legacy.migrated(folder)
 
     @classmethod
-    def report(cls, result: Result[Counted], trials: Sequence[Trial]) -> RenderableType:
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        told = [Counting.model_validate(trial.facts.get(label, {})).figures for trial in trials]
+        return {name: [one[name] for one in told if name in one] for name in COMPARED}
+
+    @classmethod
+    def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:
         return report.report(result)
 
     @classmethod
-    def markdown(cls, result: Result[Counted], trials: Sequence[Trial]) -> str | None:
+    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str | None:
         return report.markdown(result)

@@ -11,6 +11,7 @@ from tandem.record.result import Baselines, Environment, Result
 from tandem.record.store import explained
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult, RowTrial
+from tandem.studies.reproduce.report import headline
 
 FILE = "reproduction.json"
 NOT_SETTINGS = ("APP_MAXCONN", "PGBOUNCER_POOL_SIZE")
@@ -64,6 +65,7 @@ def result(old: dict[str, Any], name: str) -> Result[Reproduced]:
         started_at=old["started_at"],
         finished_at=old["finished_at"],
         verdict=old["verdict"],
+        headline=headline(old),
         reasons=old["reasons"],
         findings=[],
         trials=dict(Counter(Verdict(one.verdict) for row in rows for one in row.trials)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import batched
+from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -160,6 +161,12 @@ def notes(result: Result[Reproduced]) -> list[str]:
     )
     out += [f"{row.label}: {row.note}" for row in found.rows if row.note]
     return out
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """For lists of results. conclusions: as result.json has them."""
+    stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
+    return f"{stand} of {len(conclusions['claims'])} claims stand"
 
 
 def report(result: Result[Reproduced]) -> Group:

@@ -104,8 +104,7 @@ class Reproduce(Study[Reproduced]):
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:
-        stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
-        return f"{stand} of {len(conclusions['claims'])} claims stand"
+        return report.headline(conclusions)
 
     @classmethod
     def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:

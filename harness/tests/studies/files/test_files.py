@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from harness_experiments import experiment, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,8 +65,12 @@ def changed(golden: dict[str, Any], way: str, **values: Any) -> str:
 def small(**changes: Any) -> Experiment:
     """Two cases of the kind."""
     row = {"published": {"time_ms": 10.0}, "smoke": True}
-    return experiment(
-        **{
+    return Experiment.model_validate(
+        {
+            "name": "small",
+            "title": "Counting",
+            "origin": "this test",
+            "published_host": "nowhere",
             "kind": "files",
             "figures": ["time_ms"],
             "run": {},
@@ -163,14 +166,14 @@ def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would() -> None:
     }
 
 
-def test_a_scale_is_a_share_and_for_files() -> None:
+def test_a_scale_is_a_share_and_for_files(root: Path) -> None:
     assert scaled(small(), "full", None) == small()
     assert all(scaled(small(), p, 0.3).digest(p) != small().digest(p) for p in get_args(PlanName))
     for scale in (0.0, 1.5, -1.0):
         with pytest.raises(UsageError, match="--scale takes a share"):
             scaled(small(), "full", scale)
     with pytest.raises(UsageError, match="--scale is for experiments with files"):
-        scaled(Experiment.model_validate({"name": "waiting", **table()}), "full", 0.5)
+        scaled(read(root / "loadgen/experiments/hyper-delay.toml"), "full", 0.5)
 
 
 # ---- what asynctest says ----

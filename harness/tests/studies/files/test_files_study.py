@@ -11,7 +11,9 @@ import pytest
 from harness_places import EXPERIMENTS
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import session
 from tandem.engine.journal import Journal
+from tandem.engine.replay import compare
 from tandem.engine.run import Session, blocks_s, run
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
@@ -19,11 +21,11 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.files.conclusions import Counted
 from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import PROGRAM, scaled
 from tandem.studies.files.study import Files, request_of
 from tandem.studies.registry import read_folder
+from tandem.studies.reproduce.conclusions import Reproduced, RowResult
 from tandem.studies.reproduce.experiment import read
 
 TINY = EXPERIMENTS / "tiny-files.toml"
@@ -92,7 +94,7 @@ class Place:
             @contextmanager
             def up(self) -> Iterator[None]:
                 self._container = place.program  # type: ignore[assignment]
-                host: dict[str, Any] = {"cpu_model": "test"}
+                host: dict[str, Any] = {"cpu_model": "test", "cpus": 2}
                 self.environments[PROGRAM] = Environment(
                     tandem_version="0",
                     git_commit=None,
@@ -111,7 +113,7 @@ class Place:
 
         return Session(self.catalog, self.results, Quiet(), lab)
 
-    def run(self, request: Request, resume: bool = False) -> tuple[Result[Counted], list[Trial]]:
+    def run(self, request: Request, resume: bool = False) -> tuple[Result[Reproduced], list[Trial]]:
         result, journal = run(Files, request, self.session(), resume)
         return result, journal.trials()
 
@@ -126,9 +128,19 @@ def place(real: Catalog, tmp_path: Path, fixtures: Path) -> Place:
     return Place(found, tmp_path, Program(real.root, document))
 
 
+def good(row: RowResult) -> int:
+    """How many of its starts count."""
+    return sum(one.verdict is Verdict.OK for one in row.trials)
+
+
 @pytest.fixture(autouse=True)
 def _own_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Journal, "give_to", lambda *_: None)
+
+
+def test_it_has_a_laboratory_of_its_own(real: Catalog, tmp_path: Path, request_: Request) -> None:
+    lab = session(Files, real, Quiet()).lab(request_.variants, request_, Journal.begin(tmp_path, request_))
+    assert isinstance(lab, FilesLab)
 
 
 # ---- the schedule ----
@@ -184,7 +196,7 @@ def test_a_study_to_its_end(place: Place, request_: Request) -> None:
     result, trials = place.run(request_)
     assert (result.verdict, result.trials) == (Verdict.OK, {"ok": 4})
     rows = {row.label: row for row in result.conclusions.rows}
-    assert {row.starts_ok for row in rows.values()} == {2}
+    assert {good(row) for row in rows.values()} == {2}
     assert rows["tight loop"].figures["loop_ratio"].mean == 1
     assert rows["one thread"].published == {"time_ms": 50.0}
     [claim] = result.conclusions.claims
@@ -205,6 +217,17 @@ def test_its_folder_can_be_read_and_told_again(place: Place, request_: Request) 
     assert "tokio is behind" in (kind.markdown(again, those) or "")
 
 
+def test_a_replay_compares_the_figures_of_each_row(place: Place, request_: Request) -> None:
+    result, trials = place.run(request_)
+    found = compare(Files, (result, trials), (result, trials))
+    assert {(one.label, one.metric) for one in found.figures} >= {
+        ("one thread", "time_ms"),
+        ("tight loop", "cpu_ms"),
+    }
+    assert {len(one.recorded) for one in found.figures} == {2}
+    assert found.reproduced
+
+
 def test_a_disturbed_start_voids_its_block_which_is_made_again(place: Place, request_: Request) -> None:
     place.machine.stolen = {1: 0.3}
     result, trials = place.run(request_)
@@ -212,20 +235,21 @@ def test_a_disturbed_start_voids_its_block_which_is_made_again(place: Place, req
         (1, 2)
     ] * 2
     assert trials[0].verdict is Verdict.VOID
-    assert (result.verdict, result.reasons) == (Verdict.OK, [])
-    assert {row.starts_ok for row in result.conclusions.rows} == {2}
+    assert result.verdict is Verdict.OK
+    lost = trials[0].spec.variants
+    assert result.reasons == [f"{row}, block 1: void: the hypervisor took 30.0% of the CPUs" for row in lost]
+    rows = {row.label: row for row in result.conclusions.rows}
+    assert {label: good(row) for label, row in rows.items()} == {
+        label: 2 if label in lost else 3 for label in rows
+    }
+    assert {len(row.trials) for row in rows.values()} == {3}
 
 
 def test_a_start_that_stays_void_does_not_count(place: Place, request_: Request) -> None:
-    place.machine.stolen = {1: 0.3, 5: 0.3}
-    result, trials = place.run(request_)
-    lost = set(trials[0].spec.variants)
-    rows = {row.label: row for row in result.conclusions.rows}
-    assert {label for label, row in rows.items() if row.starts_ok == 1} == lost
+    place.machine.stolen = {1: 0.3, 5: 0.3, 6: 0.3}
+    result, _ = place.run(request_)
+    assert {good(row) for row in result.conclusions.rows} == {1, 2}
     assert result.verdict is Verdict.VOID
-    assert [reason.partition(": ")[2] for reason in result.reasons] == [
-        "void: the hypervisor took 30.0% of the CPUs"
-    ]
 
 
 def test_a_program_that_fails_is_a_failed_trial(place: Place, request_: Request) -> None:
@@ -240,9 +264,9 @@ def test_one_wrong_count_makes_the_whole_invalid(place: Place, request_: Request
     place.program.document = place.program.document.replace('"name": "test12"', '"name": "test99"')
     result, _ = place.run(request_)
     assert result.verdict is Verdict.INVALID
-    assert "io_uring, start 1-" in " ".join(result.reasons)
+    assert "io_uring, block 1: invalid" in " ".join(result.reasons)
     rows = {row.label: row for row in result.conclusions.rows}
-    assert (rows["io_uring"].starts_ok, rows["one thread"].starts_ok) == (0, 2)
+    assert (good(rows["io_uring"]), good(rows["one thread"])) == (0, 2)
 
 
 def test_what_was_made_is_not_made_again(place: Place, request_: Request) -> None:

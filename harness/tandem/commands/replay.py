@@ -1,0 +1,49 @@
+"""The command that makes a recorded study again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import make
+from tandem.cli.options import ROOT, Json, Seed, app, out, seed_or_new
+from tandem.engine.replay import FILE, again, compare
+from tandem.errors import UsageError
+from tandem.record.legacy import RUN
+from tandem.record.store import RESULT, write_model
+from tandem.report.replay import report
+from tandem.studies.registry import read_folder
+
+
+def record_of(path: Path) -> Path:
+    """The folder of a record. Raises UsageError if there is nothing."""
+    if path.name in (RESULT, RUN) and path.is_file():
+        return path.parent
+    if not path.is_dir():
+        raise UsageError(f"{path}: give a result.json or its folder, such as results/reference")
+    return path
+
+
+@app.command()
+def replay(
+    record: Annotated[Path, typer.Argument(help="A result.json, or the folder of a result.")],
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Make a recorded study again, and say whether the new figures lie within the recorded noise."""
+    folder = record_of(record)
+    kind, old, trials = read_folder(folder)
+    if not trials:
+        raise UsageError(f"{folder}: its trials were not kept, so there is nothing to compare with")
+    request = again(Catalog(ROOT), old, seed_or_new(seed))
+    new, journal = make(kind, request, resume=False, as_json=as_json)
+    found = compare(kind, (old, trials), (new, journal.trials()))
+    write_model(journal.folder / FILE, found)
+    journal.give_to(ROOT)
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(report(found))
+    if not found.reproduced:
+        raise typer.Exit(1)
