@@ -157,6 +157,11 @@ class Trial(Part):
                 return record.windows.get(label or record.spec.variants[0])
         return None
 
+    @property
+    def made(self) -> list[WindowRecord]:
+        """The windows that were made; the others say why they are missing."""
+        return [record for record in self.windows if record.windows]
+
     def counting_findings(self) -> list[Finding]:
         """Those that the verdict follows from: all but those of windows that their study judges."""
         others = [record for record in self.windows if record.spec.counts]

@@ -238,7 +238,7 @@ class Course:
         self.ended = self.ended or broken(trial)
 
     def _tell_search(self, trial: Trial) -> None:
-        for record in trial.windows:
+        for record in trial.made:
             self.searching.tell(record)
         self.searching.next()
         self.ended = broken(trial) or self.searching.ended
@@ -246,7 +246,7 @@ class Course:
             self.confirming = confirmation_of(self.searching.steps, self.terms.plan.trials)
 
     def _tell_confirmation(self, trial: Trial) -> None:
-        for record in trial.windows:
+        for record in trial.made:
             assert self.confirming is not None
             try:
                 found = judge(record.only, self.terms.slo, f"{trial.spec.key}/{record.spec.name}")
@@ -257,7 +257,7 @@ class Course:
 
     def _tell_behaviour(self, trial: Trial) -> None:
         overload: WindowRecord | None = None
-        for record in trial.windows:
+        for record in trial.made:
             what, _, percent = record.spec.name.partition("-")
             if what == AFTER:
                 assert overload is not None

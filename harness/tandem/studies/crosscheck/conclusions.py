@@ -103,9 +103,9 @@ class CrossChecked(Conclusions):
 def pairs_of(trial: Trial) -> list[Pair]:
     """The pairs of a trial, as far as both windows were made."""
     by_pair: dict[str, dict[str, Window]] = {}
-    for record in trial.windows:
+    for record in trial.made:
         number, _, generator = record.spec.name.partition("-")
-        if generator and record.windows:
+        if generator:
             by_pair.setdefault(number, {})[generator] = record.only
     return [Pair(**own) for own in by_pair.values() if own.keys() == {*GENERATORS}]
 
