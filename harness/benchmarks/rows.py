@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tandem.load import rows
 from tandem.analysis import histogram
+from tandem.load import rows
 
 RATE = 30_000
 TABLE = (

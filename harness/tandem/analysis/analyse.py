@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from tandem.record.run import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
 from tandem.analysis.histogram import merge
 from tandem.analysis.host_speed import host_speed
+from tandem.record.run import Finding, ResponseTime, Summary, Times, Trial, Verdict, Warning, Window
 
 CONFIDENCE = 0.95
 TIMES_APART = 2.0

@@ -5,6 +5,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tandem.analysis import analyse
+from tandem.analysis.schedule import schedule
 from tandem.catalog.catalog import Catalog, Implementation, Plan
 from tandem.ceiling.around import ceilings_of, look_s
 from tandem.lab.lab import BenchLab
@@ -16,8 +18,6 @@ from tandem.lab.visit import Visit
 from tandem.record.run import Run, Trial, Verdict, Warning
 from tandem.record.store import Request, Store
 from tandem.selftest.result import line
-from tandem.analysis import analyse
-from tandem.analysis.schedule import schedule
 
 BESIDE_S = 10
 """What a visit takes besides its loads."""

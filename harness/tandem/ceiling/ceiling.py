@@ -8,8 +8,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record.run import Number, Part
 from tandem.analysis.analyse import t_interval
+from tandem.record.run import Number, Part
 from tandem.wording import BOTTLENECKS, number, with_interval
 
 PROXY, NULL, DATABASE = "proxy", "null", "database"

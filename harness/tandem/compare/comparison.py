@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from tandem.record.run import CENSORED_SHARE, Environment, Number, Part, Verdict, Window, share_of_ceiling
 from tandem.analysis import ratios
 from tandem.analysis.ratios import Ratio, Word
+from tandem.record.run import CENSORED_SHARE, Environment, Number, Part, Verdict, Window, share_of_ceiling
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 
+from tandem.analysis.schedule import Block as Planned
+from tandem.analysis.schedule import alternation
 from tandem.catalog.catalog import Pairing, Plan
 from tandem.catalog.entrant import Entrant
 from tandem.ceiling.around import ceilings_of, look_s
@@ -21,8 +23,6 @@ from tandem.lab.prepare import Conditions, Prepared
 from tandem.lab.session import Session
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Store, write_atomically
-from tandem.analysis.schedule import Block as Planned
-from tandem.analysis.schedule import alternation
 
 START_S, AROUND_WINDOW_S, AROUND_DUET_S = 3.5, 1.3, 2
 """What a start, a window and one of all at once cost besides warm-up and load, for the estimate."""

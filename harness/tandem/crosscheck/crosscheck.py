@@ -11,8 +11,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.record.run import Number, Part, Verdict, Window
 from tandem.analysis.analyse import t_interval
+from tandem.record.run import Number, Part, Verdict, Window
 from tandem.wording import number, time_spent
 
 LEAST_PAIRS = 3

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tandem.analysis import histogram
 from tandem.catalog.placement import cpus_in
 from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
@@ -18,7 +19,6 @@ from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
 from tandem.record.run import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
-from tandem.analysis import histogram
 
 HARNESS = "harness"
 

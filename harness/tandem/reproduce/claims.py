@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from tandem.record.part import Number, Part
 from tandem.analysis.ratios import MARGIN, Ratio, compare
+from tandem.record.part import Number, Part
 
 Says = Literal["more", "less", "same"]
 Word = Literal["stands", "reversed", "gone", "not decided"]

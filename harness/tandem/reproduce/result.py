@@ -9,12 +9,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from tandem.analysis.analyse import t_interval
+from tandem.analysis.schedule import schedule
 from tandem.record.run import Environment, Number, Part, Verdict
 from tandem.record.store import file_name
 from tandem.reproduce.claims import ClaimResult, implied, ratio, size, verdict
 from tandem.reproduce.experiment import Claim, Experiment, ExperimentPlan, Kind, PlanName, published_ratio
-from tandem.analysis.analyse import t_interval
-from tandem.analysis.schedule import schedule
 
 
 class Asked(Part):

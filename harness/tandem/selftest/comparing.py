@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 
+from tandem.analysis import ratios
 from tandem.load.rows import Floats
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Stage
-from tandem.analysis import ratios
 
 GROUP = "comparing"
 COST_US = 1000.0

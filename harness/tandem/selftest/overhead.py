@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from tandem.analysis import ratios
 from tandem.lab.waiting import settle
 from tandem.load.rows import Floats, answers_per_second, read_rows
 from tandem.probes import sampler
 from tandem.probes.host import read_cpu
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Stage, require
-from tandem.analysis import ratios
 
 GROUP = "sampler"
 PAIRS, CONTROL_PAIRS = 60, 8

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
-from tandem.selftest.outcome import Outcome
 from tandem.analysis.disturbed import cut
 from tandem.analysis.ratios import Floats
 from tandem.analysis.schedule import alternation
+from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
+from tandem.selftest.outcome import Outcome
 
 GROUP = "statistics"
 SEED = 20261121

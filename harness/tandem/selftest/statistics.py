@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from tandem.selftest import series
-from tandem.selftest.outcome import Outcome
 from tandem.analysis import ratios
 from tandem.analysis.ratios import Floats
+from tandem.selftest import series
+from tandem.selftest.outcome import Outcome
 
 GROUP = "statistics"
 SETS = 20_000

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
+from tandem.analysis.schedule import schedule
 from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
 from tandem.selftest.models import Load, Pause, evenly_spaced_mean, lindley, paced
 from tandem.selftest.outcome import Outcome
-from tandem.analysis.schedule import schedule
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10

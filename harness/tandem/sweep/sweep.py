@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from tandem.errors import UsageError, unknown
-from tandem.record.run import Environment, Number, Part, Verdict, Window
 from tandem.analysis.analyse import t_interval
 from tandem.analysis.schedule import schedule
+from tandem.errors import UsageError, unknown
+from tandem.record.run import Environment, Number, Part, Verdict, Window
 from tandem.sweep.usl import Usl, fit
 
 AXES = {

@@ -5,8 +5,8 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.errors import UsageError
 from tandem.analysis.schedule import Entrant, alternation
+from tandem.errors import UsageError
 
 NAMES = st.lists(st.text("abcdef-", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
 COUNTS = st.integers(1, 9)

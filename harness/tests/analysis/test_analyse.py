@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from harness_samples import finding, good_trial, good_window
 
-from tandem.load.rows import times
-from tandem.record.run import Summary, Times, Trial, Verdict
 from tandem.analysis.analyse import (
     nothing,
     pool,
@@ -17,6 +15,8 @@ from tandem.analysis.analyse import (
     t_interval,
 )
 from tandem.analysis.histogram import encode
+from tandem.load.rows import times
+from tandem.record.run import Summary, Times, Trial, Verdict
 
 INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
 """Student's t, two-sided 95 %, by the number of values: from a printed table."""

@@ -7,8 +7,8 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.load.rows import times
 from tandem.analysis.histogram import HIGHEST_US, LOWEST_US, encode, merge
+from tandem.load.rows import times
 
 PARTS = st.lists(st.lists(st.floats(1e-6, 60), min_size=1, max_size=40), min_size=1, max_size=4)
 

@@ -3,10 +3,10 @@
 import pytest
 from harness_samples import good_trial, good_window
 
-from tandem.record.run import Role, Verdict, Window
 from tandem.analysis.analyse import run_warnings, summarise
 from tandem.analysis.histogram import merge
 from tandem.analysis.host_speed import cost_us_per_request, host_speed
+from tandem.record.run import Role, Verdict, Window
 
 
 def window(

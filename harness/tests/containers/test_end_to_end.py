@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from harness_commands import ONE_TRIAL, bench_containers, codes, run
 
-from tandem.load.rows import read_rows
 from tandem.analysis.histogram import merge
+from tandem.load.rows import read_rows
 
 pytestmark = pytest.mark.docker
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from tandem.analysis.ratios import Floats
 from tandem.judge.steady import steady
 from tandem.selftest.series import shape, simulated
-from tandem.analysis.ratios import Floats
 
 SPAN = np.arange(30)
 

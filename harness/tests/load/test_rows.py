@@ -6,8 +6,8 @@ from harness_samples import PROPERTY, floats, make_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
 from tandem.analysis.histogram import encode, merge
+from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
 
 DURATIONS = st.lists(st.floats(min_value=0, max_value=60), max_size=400)
 

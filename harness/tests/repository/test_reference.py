@@ -5,10 +5,10 @@ import re
 import pytest
 from harness_places import ROOT
 
+from tandem.analysis.host_speed import host_speed
 from tandem.campaign.report import markdown
 from tandem.record.run import Verdict
 from tandem.record.store import read_runs
-from tandem.analysis.host_speed import host_speed
 
 REFERENCE = ROOT / "results/reference"
 IMPLEMENTATIONS = {"cpp-async", "node", "python-async", "python-sync", "rust-async", "rust-sync"}

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from tandem.analysis.ratios import MARGIN, compare
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
 from tandem.record.run import Verdict
@@ -20,7 +21,6 @@ from tandem.reproduce.claims import Says, implied, ratio, size, verdict
 from tandem.reproduce.journal import Journal, make_all, read_reproduction, unfinished
 from tandem.reproduce.report import markdown, report
 from tandem.reproduce.result import Reproduction, Start, start_file, steps
-from tandem.analysis.ratios import MARGIN, compare
 
 RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
 

@@ -5,9 +5,9 @@ from functools import cache
 
 import pytest
 
+from tandem.analysis.ratios import detectable_ratio
 from tandem.selftest.outcome import Outcome
 from tandem.selftest.statistics import bootstrap_coverage, checks, claims, noise
-from tandem.analysis.ratios import detectable_ratio
 
 CHECKS = checks()
 
