@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tandem.analysis.disturbed import cut
+from tandem.analysis.ratios import detectable_ratio
 from tandem.compare.comparison import Block, second
 from tandem.record.run import Verdict, Window
 from tandem.record.store import Campaign, read_runs
-from tandem.analysis.disturbed import cut
-from tandem.analysis.ratios import detectable_ratio
 
 BUDGET_S = 15 * 60
 LEAST = 3
@@ -124,23 +124,28 @@ def steal(windows: Sequence[Window]) -> str:
     return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at the most in a window"
 
 
+def blocks(folder: Path) -> list[Block]:
+    """Of a comparison, in their order."""
+    return [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
+
+
 def alternation(folder: Path, reference: str) -> tuple[str, list[Design]]:
-    blocks = [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
-    starts_s, round_s = (statistics.fmean(part) for part in zip(*map(block_s, blocks), strict=True))
+    made = blocks(folder)
+    starts_s, round_s = (statistics.fmean(part) for part in zip(*map(block_s, made), strict=True))
     out = []
     for name, figure in FIGURES.items():
-        pairs = [of_block(block, reference, figure) for block in blocks]
+        pairs = [of_block(block, reference, figure) for block in made]
         most = max(map(len, pairs))
         for rounds in sorted({1, 2, 4, most} & set(range(1, most + 1))):
             cell = [found[:rounds] for found in pairs]
             out.append(design(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
 
-    if any(block.duets for block in blocks):
-        together_s = statistics.fmean(block.phases_s["all at once"] for block in blocks if block.duets)
+    if any(block.duets for block in made):
+        together_s = statistics.fmean(block.phases_s["all at once"] for block in made if block.duets)
         for name in ("CPU per request", "CPU, stolen seconds cut"):
-            pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in blocks]
+            pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in made]
             out.append(design(f"{name}, all at once", pairs, starts_s + round_s + together_s))
-    return steal([shot.window for block in blocks for shot in block.shots if shot.window]), out
+    return steal([shot.window for block in made for shot in block.shots if shot.window]), out
 
 
 def visits(folder: Path) -> tuple[str, list[Design]]:

@@ -21,7 +21,7 @@ from tandem.campaign.report import report
 from tandem.catalog.catalog import Catalog
 from tandem.ceiling import ceiling
 from tandem.ceiling.session import CeilingSession, supporting
-from tandem.commands import compare, crosscheck, develop, replay, reproduce, search, selftest, serve
+from tandem.commands import compare, crosscheck, develop, docs, replay, reproduce, search, selftest, serve
 from tandem.commands import report as report_again
 from tandem.commands.options import (
     RESULTS,
@@ -223,7 +223,7 @@ def interrupted(command: str) -> str:
     return "tandem: interrupted. This command cannot go on where it was: start it again."
 
 
-COMMANDS = (compare, search, crosscheck, replay, report_again, reproduce, selftest, serve, develop)
+COMMANDS = (compare, search, crosscheck, replay, report_again, reproduce, selftest, serve, develop, docs)
 """Imported for the commands that they add."""
 
 

@@ -19,6 +19,7 @@ ORDER = [
     "sweep",
     "crosscheck",
     "reproduce",
+    "docs",
     "commands",
 ]
 """A folder imports from those before it; `errors` and `wording` are everybody's."""
