@@ -40,7 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     broken = getattr(metafunc.module, "BROKEN", None)
     subjects = [broken] if broken else _chosen(metafunc.config)
     # Session scope makes pytest run all tests of one implementation before the next starts; where several
-    # processes share the work, harness/tandem/commands/side_by_side.py keeps them together.
+    # processes share the work, harness/checks/groups.py keeps them together.
     values = [pytest.param(subject, id=subject.name) for subject in subjects]
     metafunc.parametrize("backend", values, indirect=True, scope="session")
 

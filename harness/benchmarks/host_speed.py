@@ -17,9 +17,11 @@ from pathlib import Path
 
 from scipy import stats
 
-from tandem.compare.comparison import Block
-from tandem.record.run import Verdict, Window
-from tandem.record.store import Campaign, read_runs
+from tandem.engine.blocks import counting
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import CLOSED
+from tandem.studies.registry import read_folder
 
 FIGURES: dict[str, Callable[[Window], float | None]] = {
     "goodput": lambda window: window.goodput_rps,
@@ -52,9 +54,9 @@ def within(groups: Sequence[Sequence[Point]]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Line:
-    """One entrant against the reference: ln ratios, one for each block."""
+    """One variant against the reference: ln ratios, one for each block."""
 
-    entrant: str
+    variant: str
     raw: list[float]
     corrected: list[float]
     wake_ups: list[float]
@@ -64,19 +66,17 @@ class Line:
             f"x {math.exp(statistics.fmean(part)):.3f}, scatter {statistics.stdev(part):.1%}"
             for part in (self.raw, self.corrected, self.wake_ups)
         )
-        return f"    {self.entrant:24} raw {raw}; corrected {corrected}; wake-ups {wake_ups}"
+        return f"    {self.variant:24} raw {raw}; corrected {corrected}; wake-ups {wake_ups}"
 
 
 def compared(folder: Path, figure: str) -> tuple[float, float, list[Line]]:
     """Slope, correlation and lines of a comparison."""
-    blocks = [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
-    reference = Campaign.model_validate_json((folder / "campaign.json").read_text()).request.implementations[
-        0
-    ]
-    names = sorted({shot.entrant for block in blocks for shot in block.shots})
+    _, result, trials = read_folder(folder)
+    blocks, reference = counting(trials), result.conclusions.reference
+    names = sorted({label for block in blocks for label in block.spec.variants})
 
-    def of(block: Block, name: str) -> list[Point]:
-        return points([shot.window for shot in block.shots if shot.window and shot.entrant == name], figure)
+    def of(block: Trial, name: str) -> list[Point]:
+        return points(block.of(name, "closed"), figure)
 
     slope, correlation = within([[p for block in blocks for p in of(block, name)] for name in names])
     out = []
@@ -94,12 +94,12 @@ def compared(folder: Path, figure: str) -> tuple[float, float, list[Line]]:
 
 
 def started(folder: Path, figure: str) -> tuple[float, float]:
-    """Slope and correlation over the fresh starts of a campaign, within its implementations."""
+    """Slope and correlation over the fresh starts of a bench, within its variants."""
+    _, result, trials = read_folder(folder)
     return within(
         [
-            points([t.closed for t in run.trials if t.closed], figure)
-            for run in read_runs(folder)
-            if run.trials
+            points([w for t in trials if (w := t.window(CLOSED, variant.label)) is not None], figure)
+            for variant in result.request.variants
         ]
     )
 
@@ -109,7 +109,7 @@ def main() -> None:
         print(folder.name)
         for figure in FIGURES:
             lines: list[Line] = []
-            if (folder / "blocks").is_dir():
+            if read_folder(folder)[0].name == "compare":
                 slope, correlation, lines = compared(folder, figure)
             else:
                 slope, correlation = started(folder, figure)

@@ -6,7 +6,7 @@ FOLDER: of a `tandem compare` (design: alternation of short windows between warm
 reference against its second start is the data; where blocks end with a window of all at once, that too) or of a
 `tandem bench` of one implementation (design: fresh starts one after the other, paired in the order in which they were
 made, as blocks of two would be). Both halves of a pair are the same program, so all scatter is noise. For each folder
-and way of analysis: the scatter of a block's ln ratio, a block's duration for two entrants, and the effect that 15
+and way of analysis: the scatter of a block's ln ratio, a block's duration for two variants, and the effect that 15
 minutes of such blocks detect with 80 % power (two-sided 5 %). For alternation, also what other numbers of rounds in a
 block would find, from the blocks' first rounds.
 """
@@ -18,15 +18,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tandem.analysis.disturbed import cut
 from tandem.analysis.ratios import detectable_ratio
-from tandem.compare.comparison import Block, second
-from tandem.record.run import Verdict, Window
-from tandem.record.store import Campaign, read_runs
+from tandem.engine.blocks import counting
+from tandem.record.trial import Trial, WindowRecord
+from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import CLOSED, OPEN
+from tandem.studies.compare.conclusions import is_duet, round_of, second
+from tandem.studies.registry import read_folder
 
 BUDGET_S = 15 * 60
 LEAST = 3
 """Blocks, or nothing is told."""
+STEAL_LIMIT = 0.02
+"""Share of the capacity of all CPUs within one second."""
+KEPT_LEAST = 0.5
+"""Of a window's seconds; with fewer left it has no figure."""
 Figure = Callable[[Window], float | None]
 Pairs = list[float]
 """ln ratios of one block, one for each round."""
@@ -40,14 +46,34 @@ def cost(window: Window) -> float | None:
     return window.app_cpu_us_per_request
 
 
+def undisturbed(window: Window) -> tuple[float, float, int] | None:
+    """Right answers, CPU-seconds of the application and number of the whole seconds in which the hypervisor took little.
+
+    A second with an unknown steal (nan) is cut too. None where fewer than half are left, or none was noted. The rule
+    looks at the steal alone and its limit is fixed beforehand, so it cannot favour a result. Raises ValueError where a
+    kept second has no CPU time.
+    """
+    noted = window.per_second
+    if noted is None:
+        return None
+    columns = zip(noted.good, noted.app_cpu_s, noted.steal_share, strict=True)
+    kept = [(good, used) for good, used, steal in columns if steal <= STEAL_LIMIT]
+    if not kept or len(kept) < KEPT_LEAST * len(noted.good):
+        return None
+    cpu_s = sum(used for _, used in kept)
+    if not math.isfinite(cpu_s):
+        raise ValueError("a second without a CPU time")
+    return sum(good for good, _ in kept), cpu_s, len(kept)
+
+
 def cut_rate(window: Window) -> float | None:
-    seconds = window.per_second
-    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).goodput_rps
+    found = undisturbed(window)
+    return found and found[0] / found[2]
 
 
 def cut_cost(window: Window) -> float | None:
-    seconds = window.per_second
-    return seconds and cut(seconds.good, seconds.app_cpu_s, seconds.steal_share).app_cpu_us_per_request
+    found = undisturbed(window)
+    return found[1] / found[0] * 1e6 if found and found[0] else None
 
 
 FIGURES: dict[str, Figure] = {
@@ -58,26 +84,31 @@ FIGURES: dict[str, Figure] = {
 }
 
 
-def of_block(block: Block, reference: str, figure: Figure, duets: bool = False) -> Pairs:
+def of_block(block: Trial, reference: str, figure: Figure, duets: bool = False) -> Pairs:
     """ln of the second start by the first, for each round in which both have a figure."""
     found: dict[tuple[str, int], float] = {}
-    for shot in block.duets if duets else block.shots:
-        value = figure(shot.window) if shot.window and shot.window.verdict is Verdict.OK else None
-        if value:
-            found[shot.entrant, shot.round] = value
+    for record in block.windows:
+        for label, window in record.windows.items():
+            value = figure(window) if is_duet(record) is duets and window.verdict is Verdict.OK else None
+            if value:
+                found[label, round_of(record)] = value
     rounds = sorted(
         {n for name, n in found if name == reference} & {n for name, n in found if name == second(reference)}
     )
     return [math.log(found[second(reference), n] / found[reference, n]) for n in rounds]
 
 
-def block_s(block: Block) -> tuple[float, float]:
-    """What starts, and what one round, would have lasted with the reference and one entrant alone."""
-    share = 2 / len(block.starts)
-    windows = block.phases_s["windows"] + block.phases_s["around windows"]
-    rounds = max((shot.round for shot in block.shots), default=1)
-    besides = sum(block.phases_s.values()) - windows - block.phases_s.get("all at once", 0.0)
-    return besides * share, windows * share / rounds
+def took_s(records: Sequence[WindowRecord]) -> float:
+    return sum(record.duration_s for record in records)
+
+
+def block_s(block: Trial) -> tuple[float, float]:
+    """What starts, and what one round, would have lasted with the reference and one variant alone."""
+    share = 2 / len(block.spec.variants)
+    turns = [record for record in block.windows if not is_duet(record)]
+    rounds = max(map(round_of, turns), default=1)
+    besides = sum(phase.duration_s for phase in block.phases) - took_s(block.windows)
+    return besides * share, took_s(turns) * share / rounds
 
 
 @dataclass(frozen=True)
@@ -88,7 +119,7 @@ class Design:
     ln_ratios: list[float]
     """Of a program with itself, one for each block."""
     block_s: float
-    """How long a block of two entrants lasts."""
+    """How long a block of two variants lasts."""
 
     @property
     def scatter(self) -> float:
@@ -124,13 +155,23 @@ def steal(windows: Sequence[Window]) -> str:
     return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at the most in a window"
 
 
-def blocks(folder: Path) -> list[Block]:
+def windows(trials: Sequence[Trial], duets: bool = False) -> list[Window]:
+    """Of all variants: those in turn, or those of all at once."""
+    return [
+        window
+        for trial in trials
+        for record in trial.windows
+        if is_duet(record) is duets
+        for window in record.windows.values()
+    ]
+
+
+def blocks(folder: Path) -> list[Trial]:
     """Of a comparison, in their order."""
-    return [Block.model_validate_json(file.read_text()) for file in sorted(folder.glob("blocks/*.json"))]
+    return counting(read_folder(folder)[2])
 
 
-def alternation(folder: Path, reference: str) -> tuple[str, list[Design]]:
-    made = blocks(folder)
+def alternation(made: Sequence[Trial], reference: str) -> tuple[str, list[Design]]:
     starts_s, round_s = (statistics.fmean(part) for part in zip(*map(block_s, made), strict=True))
     out = []
     for name, figure in FIGURES.items():
@@ -140,32 +181,37 @@ def alternation(folder: Path, reference: str) -> tuple[str, list[Design]]:
             cell = [found[:rounds] for found in pairs]
             out.append(design(f"{name}, {rounds} rounds", cell, starts_s + rounds * round_s))
 
-    if any(block.duets for block in made):
-        together_s = statistics.fmean(block.phases_s["all at once"] for block in made if block.duets)
+    if windows(made, duets=True):
+        lasts = [took_s([record for record in block.windows if is_duet(record)]) for block in made]
+        together_s = statistics.fmean(seconds for seconds in lasts if seconds)
         for name in ("CPU per request", "CPU, stolen seconds cut"):
             pairs = [of_block(block, reference, FIGURES[name], duets=True) for block in made]
             out.append(design(f"{name}, all at once", pairs, starts_s + round_s + together_s))
-    return steal([shot.window for block in made for shot in block.shots if shot.window]), out
+    return steal(windows(made)), out
 
 
-def visits(folder: Path) -> tuple[str, list[Design]]:
-    trials = [trial for run in read_runs(folder) for trial in run.trials if trial.closed]
-    good = [trial for trial in trials if trial.closed and trial.closed.verdict is Verdict.OK]
-    lasts = [sum(p.duration_s for p in trial.phases if p.name != "open") for trial in good]
+def visits(trials: Sequence[Trial]) -> tuple[str, list[Design]]:
+    made = [(trial, window) for trial in trials if (window := trial.window(CLOSED)) is not None]
+    good = [(trial, window) for trial, window in made if window.verdict is Verdict.OK]
+    lasts = [
+        sum(phase.duration_s for phase in trial.phases)
+        - took_s([record for record in trial.windows if record.spec.name == OPEN])
+        for trial, _ in good
+    ]
     out = []
     for name, figure in FIGURES.items():
-        values = [value for trial in good if trial.closed and (value := figure(trial.closed))]
+        values = [value for _, window in good if (value := figure(window))]
         pairs = [[math.log(later / first)] for first, later in zip(values[::2], values[1::2], strict=False)]
         out.append(design(name, pairs, 2 * statistics.fmean(lasts)))
-    return steal([trial.closed for trial in good if trial.closed]), out
+    return steal([window for _, window in good]), out
 
 
 def designs(folder: Path) -> tuple[str, list[Design]]:
     """What is said of the host, and each design that the folder's data tell of."""
-    if not (folder / "blocks").is_dir():
-        return visits(folder)
-    request = Campaign.model_validate_json((folder / "campaign.json").read_text()).request
-    return alternation(folder, request.implementations[0])
+    kind, result, trials = read_folder(folder)
+    if kind.name == "compare":
+        return alternation(counting(trials), result.conclusions.reference)
+    return visits(trials)
 
 
 def main() -> None:

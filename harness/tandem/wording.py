@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from tandem.record.run import reaches_ceiling
+from tandem.analysis.ceilings import reaches_ceiling
 
 BOTTLENECKS = {
     "generator": "the load generator",
@@ -61,3 +61,8 @@ def time_spent(phases_s: dict[str, float]) -> str:
     """Where a session's time went, the largest part first."""
     parts = sorted(phases_s.items(), key=lambda part: -part[1])
     return "time: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in parts if seconds >= 0.5)
+
+
+def lasts(seconds: float) -> str:
+    """A duration for people."""
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"

@@ -1,127 +1,202 @@
-"""A capacity session with a simulated server in place of containers."""
+"""A capacity study with a simulated server in place of containers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from harness_samples import good_environment, good_window
+from harness_samples import finding, good_window
 from rich.console import Console
 
-from tandem.capacity.journal import Asked
-from tandem.capacity.search import parse_slo
-from tandem.capacity.seconds import Responses
-from tandem.capacity.session import CapacitySession
 from tandem.catalog.catalog import Catalog
-from tandem.lab.lab import BenchLab
+from tandem.engine.journal import Journal
+from tandem.engine.run import Session, run
+from tandem.engine.study import Windows
+from tandem.judge import judge
+from tandem.judge.seconds import Responses, by_second, growth
 from tandem.lab.live import Lines
-from tandem.lab.prepare import Conditions, Prepared
-from tandem.record.run import Environment, Times, Verdict, Window
+from tandem.lab.visit import Visit
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Environment, Result
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Finding, Times
+from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.capacity.study import Capacity
+
+LABEL = "rust-async"
+
+
+def environment(implementation: str) -> Environment:
+    return Environment(
+        tandem_version="0.1.0",
+        git_commit="0" * 40,
+        git_dirty=False,
+        host={"cpus": 2},
+        images={"app": "sha256:0"},
+        versions={"oha": "1.16.0"},
+        settings={"WORKERS": "1"},
+        variables={"IMPL": implementation},
+    )
 
 
 @dataclass
-class FakeLab:
-    folder: Path
-    began_s: float = 0.0
+class Simulated:
+    """A laboratory whose server holds `limit` requests per second.
 
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_: []
-
-
-@dataclass
-class Simulated(CapacitySession):
-    """A server that holds `limit` requests per second.
-
-    odd: findings of the n-th open window. rates: of the open windows, as they were made.
+    odd: trial/window -> its findings; trial -> those of its answers before the load. rates: of the open windows, as
+    they were made.
     """
 
     limit: float = 1000.0
-    odd: dict[int, list[Any]] = field(default_factory=dict)
-    rates: list[int] = field(default_factory=list)
+    odd: dict[str, list[Finding]] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+    """Trial -> its own limit."""
+    ceilings_rps: dict[str, float] = field(default_factory=dict)
     stops_at: int | None = None
-    """Instead of the open window after so many; -1: instead of the closed one."""
+    """Instead of the window after so many."""
     stops_with: type[BaseException] = KeyboardInterrupt
-    starts: int = 0
+    made: list[str] = field(default_factory=list)
+    """trial/window"""
+    rates: list[int] = field(default_factory=list)
+    visited: list[str] = field(default_factory=list)
+    slept: dict[str, float] = field(default_factory=dict)
+    """trial/window before which there was a rest -> its seconds."""
     down: bool = False
+    environments: dict[str, Environment] = field(default_factory=lambda: {LABEL: environment(LABEL)})
+    phases_s: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def stack(self, runs: Any, folder: Path) -> Iterator[None]:
+    def up(self) -> Iterator[None]:
+        self.down = False
         try:
             yield
         finally:
             self.down = True
 
-    def clean_up(self) -> None: ...
+    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
+        assert folder.is_dir()
+        self.visited.append(spec.key)
+        floor = SimulatedFloor(self, spec.key)
+        return Visit(floor, spec, floor, lambda: floor.now_s, floor.sleep).run(script)
 
-    def environment(self, prepared: Prepared) -> Environment:
-        return good_environment()
 
-    def lab(self, prepared: Prepared, folder: Path) -> BenchLab:
-        self.starts += 1
-        return cast(BenchLab, FakeLab(folder))
+@dataclass
+class SimulatedFloor:
+    """One fresh start of the server."""
 
-    def closed(self, lab: BenchLab, seconds: int) -> Window:
-        if self.stops_at == -1:
-            raise self.stops_with
-        return good_window(goodput_rps=self.limit * 1.2)
+    lab: Simulated
+    trial: str
+    now_s: float = 1_000_000.0
+    slept_s: float = 0.0
 
-    def open(
-        self, lab: BenchLab, rate_rps: int, seconds: int, settled: bool = True
-    ) -> tuple[Window, Responses]:
-        if self.stops_at == len(self.rates):
-            raise self.stops_with
-        self.rates.append(rate_rps)
-        over = rate_rps > self.limit
-        scheduled = rate_rps * seconds
-        good = int(scheduled * min(1.0, self.limit / rate_rps))
-        p99 = 900.0 if over else 20.0
-        assert lab.began_s is not None
-        lab.began_s += seconds + 1.5
-        found = self.odd.get(len(self.rates), [])
-        window = good_window(
-            "open",
-            duration_s=float(seconds),
-            offered_rps=rate_rps,
-            scheduled=scheduled,
-            good=good,
-            unsent=scheduled - good,
-            response_time_ms=Times(samples=10_000, mean=9, p50=8, p90=12, p99=p99, max=p99),
-            goodput_rps=min(rate_rps, self.limit),
-            findings=found,
-            verdict=Verdict.VOID if any(f.severity == "void" for f in found) else Verdict.OK,
-            bottleneck="database" if over else "offered-load",
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: []
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        self.slept_s = seconds
+
+    def workers(self, label: str) -> int:
+        return 1
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
+        return [1000] * duration_s
+
+    def verify(self, label: str) -> list[Finding]:
+        return self.lab.odd.get(self.trial, [])
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        lab, name = self.lab, f"{self.trial}/{spec.name}"
+        if lab.stops_at == len(lab.made):
+            raise lab.stops_with
+        lab.made.append(name)
+        if self.slept_s:
+            lab.slept[name], self.slept_s = self.slept_s, 0.0
+        self.now_s += 1.5
+        [label], began_s = spec.variants, self.now_s
+        self.now_s += spec.seconds
+        found = lab.odd.get(name, [])
+        fields: dict[str, Any] = {
+            "duration_s": float(spec.seconds),
+            "findings": found,
+            "verdict": judge.verdict(found),
+        }
+        if label.startswith("ceiling "):
+            fields["goodput_rps"] = lab.ceilings_rps.get(label.removeprefix("ceiling "), 0.0)
+        elif spec.load == "closed":
+            fields["goodput_rps"] = lab.limit * 1.2
+        else:
+            lab.rates.append(spec.rates_rps[label])
+            fields |= self._open(spec, lab.limits.get(self.trial, lab.limit))
+        return WindowRecord(
+            spec=spec, windows={label: good_window(spec.load, **fields)}, began_s={label: began_s}
         )
+
+    def _open(self, spec: WindowSpec, limit: float) -> dict[str, Any]:
+        [rate_rps] = spec.rates_rps.values()
+        over, scheduled = rate_rps > limit, rate_rps * spec.seconds
+        good = int(scheduled * min(1.0, limit / rate_rps))
+        p99 = 900.0 if over else 20.0
         due = np.arange(scheduled) / rate_rps
-        return window, Responses(due, np.full(len(due), 0.9 if over else 0.02))
+        responses = Responses(due, np.full(len(due), 0.9 if over else 0.02))
+        return {
+            "offered_rps": rate_rps,
+            "scheduled": scheduled,
+            "good": good,
+            "unsent": scheduled - good,
+            "response_time_ms": Times(samples=10_000, mean=9, p50=8, p90=12, p99=p99, max=p99),
+            "goodput_rps": min(rate_rps, limit),
+            "bottleneck": "database" if over else "offered-load",
+            "growth": growth(responses, spec.trim_start_s, spec.seconds - spec.trim_end_s),
+            "responses_per_second": by_second(responses, spec.seconds),
+        }
 
 
-def asked(**changes: object) -> Asked:
-    fields: dict[str, object] = {
-        "implementation": "rust-async",
+VOID = [finding("void", "steal", "the hypervisor took 20 %")]
+STALL = [finding("void", "generator-stalled", "the generator was 400 ms late")]
+WRONG = [finding("invalid", "wrong-body", "not golden")]
+
+
+def plan(results: Path, ceilings: bool) -> str:
+    """The plan `capacity`, with or without a look at the ceilings."""
+    text = (Path(__file__).parents[2] / "loadgen/plans/capacity.toml").read_text()
+    file = results / ("ceilings.toml" if ceilings else "capacity.toml")
+    results.mkdir(parents=True, exist_ok=True)
+    file.write_text(text if ceilings else text.replace("ceilings = true", "ceilings = false"))
+    return str(file)
+
+
+def asked(results: Path, ceilings: bool = False, **changes: Any) -> Request:
+    fields: dict[str, Any] = {
+        "study": "capacity",
+        "variants": [Variant(label=LABEL, implementation="rust-async")],
         "scenario": "recipes",
-        "topology": "full",
-        "placement": "shared",
-        "plan": "capacity",
-        "knobs": {},
-        "slo": parse_slo("p99=50ms"),
-        "longest_s": 60,
-        "db_rtt_ms": None,
+        "conditions": Conditions(topology="full", placement="shared"),
+        "plan": plan(results, ceilings),
         "seed": 1,
+        "options": {"slo": "p99=50ms", "longest_s": 60},
+        **changes,
     }
-    return Asked.model_validate({**fields, **changes})
+    return Request(**fields)
 
 
-def simulated(
+def search(
     catalog: Catalog,
     results: Path,
-    kind: type[Simulated] = Simulated,
+    lab: Simulated,
+    resume: bool = False,
     ceilings: bool = False,
+    console: Console | None = None,
     **changes: Any,
-) -> Simulated:
-    """changes: of the simulation."""
-    plan = catalog.plans["capacity"].model_copy(update={"ceilings": ceilings})
-    under = Conditions(catalog, "full", "shared", plan, {})
-    view = Lines(Console(quiet=True))
-    return kind(under, catalog.scenarios["recipes"], results, view, 1, asked(), **changes)
+) -> tuple[Result[CapacityFound], list[Trial]]:
+    """Runs the whole study. changes: of the request."""
+
+    def place(variants: Sequence[Variant], request: Request, journal: Journal) -> Simulated:
+        return lab
+
+    view = Lines(console or Console(quiet=True))
+    session = Session(catalog, results, view, place, "self-test: passed")
+    result, journal = run(Capacity, asked(results, ceilings, **changes), session, resume)
+    return result, journal.trials()

@@ -117,8 +117,21 @@ def tandem_interrupted(*arguments: str, results: Path, once: str, holding: str =
     assert "--resume" in said
 
 
-def codes(record: dict[str, Any]) -> set[str]:
-    """The findings of a run, its trials and their windows."""
-    trials = record["trials"]
-    windows = [trial[load] for trial in trials for load in ("closed", "open") if trial[load]]
-    return {finding["code"] for part in (*trials, *windows) for finding in part["findings"]}
+def trials(folder: Path) -> list[dict[str, Any]]:
+    """The trials of a study's folder, in order of time."""
+    found = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    return sorted(found, key=lambda trial: str(trial["started_at"]))
+
+
+def window(trial: dict[str, Any], name: str) -> dict[str, Any]:
+    """A window of a trial with one variant."""
+    [record] = [record for record in trial["windows"] if record["spec"]["name"] == name]
+    [found] = record["windows"].values()
+    return found  # type: ignore[no-any-return]
+
+
+def codes(trials: list[dict[str, Any]]) -> set[str]:
+    """The findings of trials, their starts and their windows."""
+    parts = [*trials, *(start for trial in trials for start in trial["starts"].values())]
+    parts += [w for trial in trials for record in trial["windows"] for w in record["windows"].values()]
+    return {finding["code"] for part in parts for finding in part["findings"]}

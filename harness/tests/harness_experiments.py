@@ -4,7 +4,7 @@ from typing import Any
 
 from harness_samples import NOW
 
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.experiment import Experiment, check
 from tandem.reproduce.result import Asked, Facts, Reproduction, Start, conclude
 

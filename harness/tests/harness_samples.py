@@ -8,23 +8,8 @@ from hypothesis import settings
 
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
-from tandem.record.run import (
-    Environment,
-    Finding,
-    Hiccup,
-    Host,
-    Pooler,
-    Proxy,
-    ResponseTime,
-    Role,
-    Run,
-    Statement,
-    Summary,
-    Times,
-    Trial,
-    Verdict,
-    Window,
-)
+from tandem.record.host import Hiccup, Host
+from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""
@@ -149,6 +134,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "service_time_hdr": None,
         "response_time_hdr": None,
         "per_second": None,
+        "responses_per_second": None,
+        "growth": None,
         "in_flight_mean": 2.0 if opened else 49.5,
         "rows_2xx": REQUESTS,
         "reported_2xx": REQUESTS,
@@ -164,69 +151,3 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
     }
     assert fields.keys() >= changes.keys(), "a change of a field that does not exist"
     return Window.model_validate({**fields, **changes})
-
-
-def good_trial(index: int = 1, **changes: Any) -> Trial:
-    fields: dict[str, Any] = {
-        "index": index,
-        "started_at": NOW,
-        "verdict": Verdict.OK,
-        "findings": [],
-        "warm_up_s": 10.0,
-        "warm_up_requests": 5000,
-        "closed": good_window("closed", bottleneck="app-cpu", evidence=["app 0.95 of 1 cores (95%)"]),
-        "open": good_window("open", bottleneck="offered-load"),
-        "overhead_s": 5.0,
-    }
-    return Trial.model_validate({**fields, **changes})
-
-
-def good_summary() -> Summary:
-    return Summary(
-        goodput_rps=1234.4,
-        goodput_rps_interval=(1200.0, 1268.8),
-        response_time_ms=ResponseTime(p50=5.01, p90=9.02, p99=13.03, p999=None),
-        response_time_samples=30_000,
-        offered_rps=740.0,
-        app_cpu_us_per_request=777.0,
-        app_cpu_us_per_request_interval=(770.0, 784.0),
-        app_memory_peak_bytes=50 << 20,
-        trials_ok=3,
-    )
-
-
-def good_environment(implementation: str = "rust-async") -> Environment:
-    return Environment(
-        tandem_version="0.1.0",
-        git_commit="0" * 40,
-        git_dirty=False,
-        host={"cpus": 2},
-        images={"app": "sha256:0"},
-        versions={"oha": "1.16.0"},
-        knobs={"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
-        variables={"IMPL": implementation},
-    )
-
-
-def good_run(implementation: str = "rust-async", **changes: Any) -> Run:
-    fields: dict[str, Any] = {
-        "campaign": "20261121T120000Z-rust-async-quick",
-        "run": f"{implementation}.recipes.full",
-        "implementation": implementation,
-        "scenario": "recipes",
-        "topology": "full",
-        "placement": "two-cores",
-        "plan": "quick",
-        "seed": 7,
-        "started_at": NOW,
-        "finished_at": NOW,
-        "verdict": Verdict.OK,
-        "reasons": [],
-        "bottleneck": "app-cpu",
-        "bottleneck_evidence": ["app 0.95 of 1 cores (95%)"],
-        "warnings": [],
-        "summary": good_summary(),
-        "trials": [good_trial(index) for index in (1, 2, 3)],
-        "environment": good_environment(implementation),
-    }
-    return Run.model_validate({**fields, **changes})

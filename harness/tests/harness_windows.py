@@ -5,15 +5,14 @@ from typing import Any, Literal
 import numpy as np
 from harness_samples import make_rows
 
+from tandem.hosts.host import HostCpu, Usage
 from tandem.judge.measure import Conditions, Measured
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
-from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
-from tandem.probes.host import HostCpu
 from tandem.probes.pgbouncer import PoolerCounters
 from tandem.probes.sampler import Sample, Series
-from tandem.record.run import Statement
+from tandem.record.window import Statement
 
 BEGAN_S = 1_000_000.0
 DURATION_S, RATE = 10.0, 100

@@ -37,8 +37,8 @@ class Implementation:
 
 
 def names() -> list[str]:
-    """The folders of the repository's root that have a bench.toml, sorted; hidden ones left out."""
-    return sorted(path.parent.name for path in ROOT.glob("*/bench.toml") if not _read(path).get("hidden"))
+    """The folders of the repository's root that have a bench.toml, sorted."""
+    return sorted(path.parent.name for path in ROOT.glob("*/bench.toml"))
 
 
 def load(name: str) -> Implementation:

@@ -8,6 +8,8 @@ use std::time::Duration;
 pub enum Kind {
     /// `us` for each request.
     Constant,
+    /// `us`, and `more_us` longer for each second since it was armed.
+    Drift,
     /// `us`, and `slow_us` for a share of the requests.
     Mixture,
     /// Median `us`, standard deviation of the logarithm `sigma`.
@@ -34,8 +36,9 @@ pub enum Kind {
     Hang,
 }
 
-const KINDS: [(&str, Kind); 13] = [
+const KINDS: [(&str, Kind); 14] = [
     ("constant", Kind::Constant),
+    ("drift", Kind::Drift),
     ("mixture", Kind::Mixture),
     ("lognormal", Kind::LogNormal),
     ("stall", Kind::Stall),
@@ -54,6 +57,7 @@ const KINDS: [(&str, Kind); 13] = [
 pub struct Behaviour {
     pub kind: Kind,
     pub us: f64,
+    pub more_us: f64,
     pub slow_us: f64,
     pub slow_share: f64,
     pub sigma: f64,
@@ -76,6 +80,7 @@ impl Behaviour {
         let out = Self {
             kind: kind.ok_or_else(|| format!("there is no kind {name}"))?,
             us: number("us")?,
+            more_us: number("more_us")?,
             slow_us: number("slow_us")?,
             slow_share: number("slow_share")?,
             sigma: number("sigma")?,

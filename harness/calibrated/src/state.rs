@@ -83,6 +83,7 @@ impl State {
             }
             Kind::Spin => burn(takes),
             Kind::Stall => sleep_until(armed.stalled(arrival + takes)),
+            Kind::Drift => sleep_until(arrival + takes + armed.later(arrival)),
             _ => sleep_until(arrival + takes),
         }
         (arrival, Instant::now())
@@ -109,6 +110,11 @@ impl State {
 impl Armed {
     fn new(behaviour: Behaviour) -> Self {
         Self { behaviour, since: Instant::now(), requests: AtomicU64::new(0) }
+    }
+
+    fn later(&self, arrival: Instant) -> Duration {
+        let armed_s = arrival.saturating_duration_since(self.since).as_secs_f64();
+        Duration::from_secs_f64(self.behaviour.more_us / 1e6 * armed_s)
     }
 
     fn stalled(&self, due: Instant) -> Instant {

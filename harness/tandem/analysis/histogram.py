@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
 from tandem.load.rows import PERCENTILES, SAMPLES_BEYOND, Floats
-from tandem.record.run import Times
+from tandem.record.window import Times
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 60_000_000, 3
 MAGNITUDE = 11
@@ -47,6 +47,16 @@ def _quantised(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
     [used] = np.nonzero(counts)
     lowest = (used & ((1 << MAGNITUDE) - 1)) << (used >> MAGNITUDE)
     return lowest.tolist(), counts[used].tolist()
+
+
+def recorded(encoded: str) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct durations of a histogram in seconds, ascending, each within three digits, and how often each is there."""
+    found = [
+        (item.value_iterated_to / 1e6, item.count_at_value_iterated_to)
+        for item in HdrHistogram.decode(encoded).get_recorded_iterator()
+    ]
+    values, counts = zip(*found, strict=True) if found else ((), ())
+    return np.array(values, dtype=np.float64), np.array(counts, dtype=np.int64)
 
 
 def merge(encoded: Sequence[str]) -> Times:

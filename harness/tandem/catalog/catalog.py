@@ -37,7 +37,10 @@ class Implementation(Entry):
     pool_tells: bool = False
     """`GET /pool` says how long requests waited for its own pool of database connections, where the knobs let it."""
     unsupported: Unsupported = Unsupported()
-    hidden: bool = False
+
+
+STEADY_LEAST = 6
+"""Seconds: two levels of three."""
 
 
 class Pairing(BaseModel):
@@ -45,19 +48,29 @@ class Pairing(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     blocks: Annotated[int, Field(ge=1)]
-    """Fresh starts of every entrant."""
+    """Fresh starts of every variant."""
     rounds: Annotated[int, Field(ge=1)]
-    """Windows of every entrant within a block."""
+    """Windows of every variant within a block."""
     window_s: Annotated[int, Field(ge=2)]
     warm_up_s: Annotated[int, Field(ge=1)]
+    steady_buckets: Annotated[int, Field(ge=0)] = 0
+    """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
+    warm_up_cap_s: Annotated[int, Field(ge=0)] = 0
+    """Where it is not steady yet it goes on for so long; 0: it does not."""
     trim_start_s: float = 0.5
     trim_end_s: float = 0.25
     duet_s: Annotated[int, Field(ge=0)] = 0
     """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
 
-
-STEADY_LEAST = 6
-"""Seconds: two levels of three."""
+    @model_validator(mode="after")
+    def _can_be_steady(self) -> Self:
+        if 0 < self.warm_up_cap_s < self.warm_up_s:
+            raise ValueError(f"warm_up_cap_s is 0 or at least warm_up_s, which is {self.warm_up_s}")
+        if 0 < self.steady_buckets < STEADY_LEAST:
+            raise ValueError(
+                f"steady_buckets is 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
+            )
+        return self
 
 
 class Plan(Entry):
@@ -208,7 +221,10 @@ class Catalog:
         return knobs
 
     def implementation(self, name: str) -> Implementation:
-        """The implementation of that name. A hidden one (a test's) is found by its path. Raises UsageError."""
+        """The implementation of that name; one in a deeper folder (a test's) is found by its path and in no list.
+
+        Raises UsageError.
+        """
         file = self.root / name / "bench.toml"
         if name in self.implementations:
             found = self.implementations[name]

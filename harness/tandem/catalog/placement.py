@@ -1,8 +1,10 @@
 """Where containers run: the env files of topologies and placements, and arithmetic on CPU sets."""
 
 import re
+from io import StringIO
 from pathlib import Path
 
+from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict
 
 from tandem.catalog.ranges import expand
@@ -19,18 +21,24 @@ class EnvFile(BaseModel):
 
 
 def read_env_file(file: Path) -> EnvFile:
-    """Reads NAME=VALUE lines; the first comment is the summary."""
-    variables: dict[str, str] = {}
-    summary = ""
-    for number, line in enumerate(file.read_text().splitlines(), start=1):
-        if line.startswith("#"):
-            summary = summary or line.lstrip("# ")
-        elif line.strip():
-            match = re.fullmatch(r"([A-Z_]+)=(.*)", line.strip())
-            if not match:
+    """Reads NAME=VALUE lines, with quotes and comments as Compose does; the first comment line is the summary.
+
+    Raises UsageError, with the line, for any other line, which dotenv would only log or take without a value.
+    """
+    text = file.read_text()
+    lines = text.splitlines()
+    variables = dotenv_values(stream=StringIO(text), interpolate=False)
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            assigned = re.match(r"([A-Z_]+)=", line.strip())
+            if not assigned or assigned[1] not in variables:
                 raise UsageError(f"{file}: line {number}: expected NAME=VALUE")
-            variables[match[1]] = match[2]
-    return EnvFile(name=file.stem, summary=summary, variables=variables)
+    comments = (line.lstrip("# ") for line in lines if line.startswith("#"))
+    return EnvFile(
+        name=file.stem,
+        summary=next(filter(None, comments), ""),
+        variables={name: value or "" for name, value in variables.items()},
+    )
 
 
 def cpus_in(cpuset: str) -> int | None:

@@ -1,91 +1,49 @@
-"""The command that makes a recorded run again."""
+"""The command that makes a recorded study again."""
 
-import os
-import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tandem.campaign.campaign import Bench, estimate_s
-from tandem.campaign.replay import FILE, SHEET, Replayed, compare, report
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.placement import cpus_in
-from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.measure import make
+from tandem.cli.options import ROOT, Json, Seed, app, out, seed_or_new
+from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
-from tandem.lab.live import Lines, View, make_view
-from tandem.record.run import Run
-from tandem.record.store import Request, read_run, read_runs, write_atomically
+from tandem.record.legacy import RUN
+from tandem.record.store import RESULT, write_model
+from tandem.report.replay import report
+from tandem.studies.registry import read_folder
 
 
-def _recorded(path: Path) -> list[Run]:
-    """The run in a run.json, or those of a campaign's folder. Raises UsageError if there is nothing."""
-    if path.is_dir() and (path / "run.json").is_file():
-        path = path / "run.json"
-    if path.is_file():
-        return [read_run(path)]
-    if path.is_dir():
-        return read_runs(path)
-    raise UsageError(f"{path}: give a run.json or a campaign's folder, such as results/reference")
-
-
-def _request(catalog: Catalog, run: Run, seed: int) -> Request:
-    """What has to be asked for to make a run again. Knobs that are still the default are not chosen.
-
-    Nor are those that were unset: a value that is no value cannot be asked for, and the report tells the change.
-    """
-    implementation = catalog.implementation(run.implementation)
-    placement = catalog.pick("placement", run.placement, catalog.placements).variables
-    cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
-    default = catalog.effective_knobs(implementation, cpus, {})
-    recorded = run.environment.knobs
-    chosen = {name: value for name, value in recorded.items() if value and default.get(name) != value}
-    distance = run.environment.variables.get("DB_RTT_MS")
-    return Request(
-        implementations=[run.implementation],
-        scenario=run.scenario,
-        topology=run.topology,
-        placement=run.placement,
-        plan=run.plan,
-        seed=seed,
-        knobs=chosen,
-        db_rtt_ms=int(distance) if distance else None,
-    )
-
-
-def _again(catalog: Catalog, run: Run, request: Request, view: View) -> Replayed:
-    store, [new] = Bench(catalog, RESULTS, view).run(request, resume=False)
-    found = compare(run, new)
-    write_atomically(store.folder / FILE, SHEET.dump_json([found], indent=1).decode() + "\n")
-    return found
+def record_of(path: Path) -> Path:
+    """The folder of a record. Raises UsageError if there is nothing."""
+    if path.name in (RESULT, RUN) and path.is_file():
+        return path.parent
+    if not path.is_dir():
+        raise UsageError(f"{path}: give a result.json or its folder, such as results/reference")
+    return path
 
 
 @app.command()
 def replay(
-    record: Annotated[Path, typer.Argument(help="A run.json, or a campaign's folder for all of its runs.")],
-    seed: Annotated[
-        int | None, typer.Option(help="Fixes the order of the visits; default: a new one, recorded.")
-    ] = None,
+    record: Annotated[Path, typer.Argument(help="A result.json, or the folder of a result.")],
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Make a recorded run again, and say whether the new figures lie within the recorded noise."""
-    catalog = Catalog(ROOT)
-    runs = _recorded(record)
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    requests = [_request(catalog, run, seed) for run in runs]
-    seconds = sum(estimate_s(catalog.plan(request.plan), 1) for request in requests)
-    view = Lines(err) if as_json else make_view(err)
-    view.note(
-        f"replay of {', '.join(run.run for run in runs)}: about {seconds / 60:.1f} min after the builds"
-    )
-    try:
-        found = [_again(catalog, run, request, view) for run, request in zip(runs, requests, strict=True)]
-    finally:
-        view.close()
+    """Make a recorded study again, and say whether the new figures lie within the recorded noise."""
+    folder = record_of(record)
+    kind, old, trials = read_folder(folder)
+    if not trials:
+        raise UsageError(f"{folder}: its trials were not kept, so there is nothing to compare with")
+    request = again(Catalog(ROOT), old, seed_or_new(seed))
+    new, journal = make(kind, request, resume=False, as_json=as_json)
+    found = compare(kind, (old, trials), (new, journal.trials()))
+    write_model(journal.folder / FILE, found)
+    journal.give_to(ROOT)
     if as_json:
-        print(SHEET.dump_json(found, indent=1).decode())
+        print(found.model_dump_json(indent=1))
     else:
-        for one in found:
-            out.print(report(one))
-    if not all(one.reproduced for one in found):
+        out.print(report(found))
+    if not found.reproduced:
         raise typer.Exit(1)

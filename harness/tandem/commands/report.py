@@ -1,84 +1,94 @@
-"""The command that prints a result again."""
+"""The command that prints results again: one, or a list of many."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel
-from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from tandem.campaign import replay
-from tandem.campaign.report import markdown, report
-from tandem.capacity import record as capacity_record
-from tandem.capacity.record import Capacity
-from tandem.ceiling import ceiling
-from tandem.ceiling.ceiling import Ceilings
-from tandem.commands.options import RESULTS, ROOT, app, out, proof
-from tandem.compare import report as comparison_report
-from tandem.compare.comparison import Comparison
-from tandem.crosscheck import crosscheck
-from tandem.crosscheck.crosscheck import CrossCheck
-from tandem.errors import TandemError, UsageError
-from tandem.record.store import read_runs
-from tandem.reproduce import report as reproduction
-from tandem.reproduce.journal import RESULT, read_reproduction
-from tandem.reproduce.result import Reproduction
-from tandem.selftest.result import line
-from tandem.sweep import report as sweep_report
-from tandem.sweep.sweep import Sweep
+from tandem.cli.measure import proof
+from tandem.cli.options import Json, app, out
+from tandem.engine.replay import read_replayed
+from tandem.errors import UsageError
+from tandem.record.store import RESULT
+from tandem.record.window import Verdict
+from tandem.report import replay
+from tandem.report.parts import STYLES
+from tandem.studies.registry import Entry, Index, index, read_folder
+
+NAMED = 3
+"""Variants of a result that a list names."""
+FOLDER_LEAST, MOST = 42, {"variants": 24, "main figure": 28}
+"""Widths of columns in characters: a folder's name is needed whole, the rest may be cut to stay in one line."""
 
 
-def _told[R: BaseModel](
-    kind: type[R], tell: Callable[[R], RenderableType]
-) -> Callable[[str], RenderableType]:
-    return lambda text: tell(kind.model_validate_json(text))
-
-
-TABLES: dict[str, Callable[[str], RenderableType]] = {
-    RESULT: _told(Reproduction, reproduction.report),
-    "compare.json": _told(Comparison, comparison_report.report),
-    "capacity.json": _told(Capacity, capacity_record.report),
-    "sweep.json": _told(Sweep, sweep_report.report),
-    "ceiling.json": _told(Ceilings, ceiling.report),
-    "crosscheck.json": _told(CrossCheck, crosscheck.report),
-}
-"""The result of each kind of session, by the file that it is in; a campaign has a record for each run instead."""
-
-
-def read(file: Path, tell: Callable[[str], RenderableType]) -> RenderableType:
-    """What a person reads of a result. Raises TandemError if it cannot be read."""
-    try:
-        return tell(file.read_text())
-    except (ValueError, OSError) as error:
-        raise TandemError(f"{file}: the record cannot be read: {error}") from None
-
-
-@app.command(name="report")
-def report_(
+@app.command()
+def report(
     folder: Annotated[
-        Path, typer.Argument(help="What a command left in results/, such as results/reference.")
+        Path,
+        typer.Argument(
+            help="What a command left in results/, such as results/reference; or a folder of many, such as results."
+        ),
     ],
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="The table for a page: of a campaign or a reproduction.")
-    ] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Print the table of a campaign, a comparison, a search or a reproduction again, from its records."""
-    found = next((folder / name for name in TABLES if (folder / name).is_file()), None)
-    if found is None:
-        runs, told = read_runs(folder), line(RESULTS, ROOT, datetime.now(UTC))
-        if as_markdown:
-            print(markdown(runs, told))
-        else:
-            out.print(report(runs, told))
-            if (again := folder / replay.FILE).is_file():
-                out.print(
-                    read(again, lambda text: Group(*map(replay.report, replay.SHEET.validate_json(text))))
-                )
-    elif not as_markdown:
-        out.print(proof(), read(found, TABLES[found.name]), sep="\n")
-    elif found.name == RESULT:
-        print(reproduction.markdown(read_reproduction(folder)))
+    """Print the result of a study again, from its record; of a folder of many, a list of them."""
+    many = None if not folder.is_dir() or (folder / RESULT).exists() else index(folder)
+    if many is not None and (many.entries or many.unreadable or many.unfinished):
+        _list(many, as_markdown, as_json)
+        return
+    kind, result, trials = read_folder(folder)
+    if as_json:
+        print(result.model_dump_json(indent=1))
+    elif as_markdown:
+        table = kind.markdown(result, trials)
+        if table is None:
+            raise UsageError(f"--markdown: {kind.name} has no table for a page")
+        print(table)
     else:
-        raise UsageError("--markdown: there is one of campaigns and of reproductions only")
+        out.print(proof(), kind.report(result, trials), sep="\n")
+        if replayed := read_replayed(folder):
+            out.print(replay.report(replayed))
+
+
+def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
+    if as_markdown:
+        raise UsageError("--markdown: a list of results has no table for a page; name one of them")
+    if as_json:
+        print(json.dumps(asdict(found), indent=1))
+        return
+    out.print(listed(found), *notes(found), sep="\n")
+
+
+def listed(found: Index) -> Table:
+    """A row for each result, the newest first."""
+    table = Table(title=f"{len(found.entries):,} results, the newest first", title_justify="left")
+    table.add_column("folder", overflow="fold", min_width=FOLDER_LEAST)
+    for heading in ("study", "variants", "scenario", "verdict", "main figure"):
+        most = MOST.get(heading)
+        table.add_column(heading, no_wrap=True, max_width=most, min_width=None if most else len(heading))
+    for entry in found.entries:
+        verdict = Text(entry.verdict, style=STYLES[Verdict(entry.verdict)])
+        table.add_row(entry.folder, entry.study, variants(entry), entry.scenario, verdict, entry.headline)
+    return table
+
+
+def variants(entry: Entry) -> str:
+    """The first few; where there are more, how many in all."""
+    named = ", ".join(entry.variants[:NAMED])
+    return named if len(entry.variants) <= NAMED else f"{len(entry.variants)}: {named}, …"
+
+
+def notes(found: Index) -> list[Text]:
+    """What is there besides finished results."""
+    return [
+        *(Text(line, style="red") for line in found.unreadable),
+        *(
+            Text(f"{name}: not finished; its command with --resume goes on", style="yellow")
+            for name in found.unfinished
+        ),
+    ]

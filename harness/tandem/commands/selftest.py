@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from tandem.commands.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
 from tandem.errors import UsageError
 from tandem.lab.live import Lines, make_view
-from tandem.selftest import progress, result, session, table
+from tandem.record import selftest as result
+from tandem.selftest import progress, session, table
 
 
 @app.command()

@@ -6,8 +6,12 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.commands.options import RESULTS, ROOT, Topology, app, err, out
+from tandem.cli.options import RESULTS, ROOT, app, err, out
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
+
+Topology = Annotated[
+    str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
+]
 
 
 def _user_stack(implementation: str, topology: str) -> Stack:

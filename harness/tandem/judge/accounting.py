@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from tandem.record.run import Finding, Role, Window
+from tandem.record.window import Finding, Role, Window
 
 ROWS_TOLERANCE = 0.001
 """The generator's rows and its summary are two views of the same answers."""

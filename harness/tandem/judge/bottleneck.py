@@ -2,7 +2,7 @@
 
 from tandem.judge.accounting import utilisation_evidence
 from tandem.judge.judge import host_findings
-from tandem.record.run import Role, Window
+from tandem.record.window import Role, Window
 
 GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
 FAULTS_BUSY = 0.80

@@ -1,13 +1,12 @@
 """Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections. Pure."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from tandem.record.run import Finding, Hiccup, Host
-
-if TYPE_CHECKING:  # its module starts processes
-    from tandem.probes.hiccup import Oversleep
+from tandem.hosts.host import Oversleep
+from tandem.record.host import Hiccup, Host
+from tandem.record.window import Finding
 
 HICCUP_P999_WARN_MS = 5.0
 HICCUP_MAX_VOID_MS = 100.0
@@ -19,7 +18,7 @@ SWAPPED_WARN, SWAPPED_VOID = 0, 1000
 """Pages. A few come back on their own long after memory was short; a thousand are four megabytes in one window."""
 
 
-def hiccup(oversleep: "Oversleep | None", low_s: float, high_s: float) -> Hiccup | None:
+def hiccup(oversleep: Oversleep | None, low_s: float, high_s: float) -> Hiccup | None:
     """The meter's figures between two moments (time.time()); None if it broke or slept elsewhere."""
     if oversleep is None:
         return None

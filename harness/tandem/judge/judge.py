@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tandem.judge.accounting import accounting
 from tandem.judge.disturbance import disturbances
-from tandem.record.run import Finding, Statement, Verdict, Window
+from tandem.record.window import Finding, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.005
 """HAProxy, the database and the generator must agree on the number of requests to this share."""
@@ -171,7 +171,7 @@ def host_findings(window: Window) -> list[Finding]:
             FOREIGN_VOID,
         ),
     ):
-        if share > warn:
+        if share is not None and share > warn:
             severity = "void" if share > void else "warning"
             found.append(
                 _finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})")

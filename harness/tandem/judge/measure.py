@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 
 from tandem.analysis import histogram
 from tandem.catalog.placement import cpus_in
+from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
+from tandem.judge.seconds import Responses, by_second, growth
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
 from tandem.load.rows import Floats, Rows
+from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import PoolUse
-from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
-from tandem.record.run import DbRtt, Host, PerSecond, Pooler, Proxy, Role, Statement, Verdict, Window
+from tandem.record.host import Host, PerSecond
+from tandem.record.window import DbRtt, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 HARNESS = "harness"
 
@@ -106,21 +109,23 @@ def window(measured: Measured, asked: Conditions) -> Window:
     if measured.probes_refused:
         failed["probe not answered"] = len(measured.probes_refused)
 
-    open_loop, response = None, None
+    open_loop, response, due = None, None, None
     if asked.rate_rps is not None:
         open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
+        due = Responses.of(open_loop)
         response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
     service_s = (rows.end_s - rows.start_s)[steady & good]
 
+    told = measured.report.told
     first, last = series.samples[0], series.samples[-1]
     app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
-    answered = len(rows) + measured.probes
+    answered = (len(rows) if told is None else told.requests) + measured.probes
     roles = {role: _role(role, series, asked, low, high) for role in asked.cpusets}
     bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
         measured.busiest_thread_s / asked.duration_s if measured.busiest_thread_s is not None else None
     )
-    return Window(
+    found = Window(
         load=asked.load,
         duration_s=asked.duration_s,
         connections=asked.connections,
@@ -152,6 +157,8 @@ def window(measured: Measured, asked: Conditions) -> Window:
         service_time_hdr=histogram.encode(service_s),
         response_time_hdr=histogram.encode(*response) if response else None,
         per_second=_per_second(rows.end_s[good], series, measured.began_s, asked),
+        responses_per_second=by_second(due, asked.duration_s) if due else None,
+        growth=growth(due, asked.trim_start_s, asked.duration_s - asked.trim_end_s) if due else None,
         in_flight_mean=rows_.in_flight(rows, *trims),
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=measured.report.answered_2xx,
@@ -160,6 +167,71 @@ def window(measured: Measured, asked: Conditions) -> Window:
         db_rtt_ms=measured.db_rtt_ms,
         app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
         lock_waits_mean=_lock_waits(series, low, high),
+        bottleneck="unknown",
+        evidence=[],
+        findings=[],
+        verdict=Verdict.OK,
+    )
+    return found if told is None else found.model_copy(update=_told(told, failed))
+
+
+def _told(told: ToolResult, failed: dict[str, int]) -> dict[str, object]:
+    """What of a window comes from the summary of a generator that left no rows, and what nobody knows then. failed:
+    what failed besides."""
+    right = told.requests - told.failed
+    errors = {} if told.socket_errors is None else told.socket_errors.model_dump()
+    counted = {"wrong answers": told.failed, **{f"error: {name}": n for name, n in errors.items()}}
+    return {
+        "requests": told.requests,
+        "good": right,
+        "failed": {**{reason: n for reason, n in counted.items() if n}, **failed},
+        "goodput_rps": told.requests_rps * right / told.requests if told.requests else 0.0,
+        "service_time_ms": Times(
+            samples=told.requests,
+            mean=told.latency_mean_ms,
+            p50=told.latency_p50_ms,
+            p90=told.latency_p90_ms,
+            p99=told.latency_p99_ms,
+            max=told.latency_max_ms,
+        ),
+        "reported_2xx": right,
+        **dict.fromkeys(("little", "service_time_hdr", "per_second", "in_flight_mean", "rows_2xx")),
+    }
+
+
+def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
+    """A closed window without any figure but the host's own, for what is loaded by no generator. during: the CPU time
+    of the host between its ends."""
+    return Window(
+        load="closed",
+        duration_s=seconds,
+        connections=connections,
+        offered_rps=None,
+        measured_s=seconds,
+        requests=0,
+        good=0,
+        failed={},
+        goodput_rps=0.0,
+        little=None,
+        service_time_ms=Times(samples=0),
+        response_time_ms=None,
+        lateness_ms=None,
+        scheduled=None,
+        unsent=None,
+        app_cpu_us_per_request=None,
+        app_memory_peak_bytes=None,
+        roles={},
+        statements={},
+        proxy=None,
+        pooler=None,
+        host=Host(
+            steal_share=during.steal_s / during.total_s,
+            foreign_cpu_share=None,
+            softirq_share=during.softirq_s / during.total_s,
+            harness_cpu_cores=None,
+        ),
+        probes=0,
+        probe_failures=[],
         bottleneck="unknown",
         evidence=[],
         findings=[],

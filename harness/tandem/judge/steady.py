@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ruptures import KernelCPD
 from scipy import stats
 
-from tandem.record.run import Number, Part
+from tandem.record.part import Number, Part
 
 BUCKETS = 30
 PENALTY_PER_LN_N = 15.0

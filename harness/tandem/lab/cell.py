@@ -1,11 +1,26 @@
 """What one visit is about. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tandem.catalog.catalog import Implementation, Plan
+from tandem.catalog.catalog import Implementation
 from tandem.catalog.golden import Answers
 from tandem.catalog.scenario import Scenario
 from tandem.judge.judge import Expectation
+
+
+def handler_threads(model: str, settings: Mapping[str, str]) -> int | None:
+    """How many requests can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
+    workers = int(settings.get("WORKERS") or 1)
+    return workers * int(settings["THREADS"]) if model == "sync" and settings.get("THREADS") else None
+
+
+def db_pool_usable(scenario: Scenario, model: str, settings: Mapping[str, str]) -> int | None:
+    """Database connections that can be in use at once; None where the scenario has no statements."""
+    pool, threads = int(settings["DB_POOL_MAX"]), handler_threads(model, settings)
+    if not scenario.statements:
+        return None
+    return min(pool, int(settings.get("WORKERS") or 1) * pool if threads is None else threads)
 
 
 @dataclass
@@ -14,7 +29,6 @@ class Cell:
 
     implementation: Implementation
     scenario: Scenario
-    plan: Plan
     workers: int
     db_pool_usable: int | None
     load_address: str

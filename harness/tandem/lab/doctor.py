@@ -1,6 +1,5 @@
 """Says what this machine is fit for, what it is not, and why."""
 
-import os
 import shutil
 import time
 from dataclasses import dataclass
@@ -9,11 +8,10 @@ from typing import Literal
 
 from python_on_whales import DockerException
 
+from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab.stack import engine_versions
-from tandem.probes.hiccup import can_be_realtime
-from tandem.probes.host import describe, read_cpu
 from tandem.record.store import NEEDED_BYTES
 
 WATCHED_S = 3.0
@@ -40,10 +38,10 @@ def _cpus(cpus: int) -> Check:
     return Check("cpus", "bad", str(cpus), "everything shares one core: no result can be compared")
 
 
-def _quiet() -> list[Check]:
-    before = read_cpu()
+def _quiet(host: Host) -> list[Check]:
+    before = host.read_cpu()
     time.sleep(WATCHED_S)
-    now = read_cpu().since(before)
+    now = host.read_cpu().since(before)
     steal, busy = now.steal_s / now.total_s, now.busy_s / now.total_s
     if steal > STEAL_VOID:
         stolen = Check(
@@ -64,8 +62,8 @@ def _quiet() -> list[Check]:
     return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
 
 
-def _hiccups() -> Check:
-    if can_be_realtime():
+def _hiccups(host: Host) -> Check:
+    if host.can_be_realtime():
         means = f"a machine that stands still for {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
         return Check("hiccup meter", "good", "real-time priority", means)
     means = "the engine grants no real-time priority, so hiccups are recorded and judge nothing"
@@ -82,23 +80,23 @@ def _engine() -> Check:
     )
 
 
-def examine(root: Path) -> list[Check]:
-    """Looks at the machine for a few seconds."""
-    host = describe()
-    files = int(host["open_files_limit"] or 0)
+def examine(root: Path, host: Host) -> list[Check]:
+    """Looks at the machine for a few seconds. root: the repository, beside which results are kept."""
+    told = host.describe()
+    files = int(told["open_files_limit"] or 0)
     free = shutil.disk_usage(root).free
-    clock = str(host["clock_source"])
+    clock = str(told["clock_source"])
     return [
-        _cpus(os.cpu_count() or 1),
+        _cpus(host.cpus),
         _engine(),
-        *_quiet(),
+        *_quiet(host),
         Check(
             "cgroups",
             "good",
-            f"version {host['cgroup_version']}",
+            f"version {told['cgroup_version']}",
             "CPU time and memory of every container are readable",
         )
-        if (Path("/sys/fs/cgroup/cpuacct").exists() or Path("/sys/fs/cgroup/cgroup.controllers").exists())
+        if host.cgroups_readable()
         else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
         Check("open files", "good", f"{files:,}", "10,000 connections through HAProxy fit")
         if files >= TEN_THOUSAND_CONNECTIONS
@@ -111,7 +109,7 @@ def examine(root: Path) -> list[Check]:
         Check("clock", "good", clock, "steady and cheap to read")
         if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
         else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
-        _hiccups(),
+        _hiccups(host),
         Check(
             "disk",
             "good" if free > NEEDED_BYTES else "bad",

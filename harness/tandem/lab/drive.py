@@ -1,15 +1,40 @@
-"""Runs the load generator in its container and brings its files home."""
+"""Runs a load generator in its container and brings its files home."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from tandem.errors import TandemError
 from tandem.lab.stack import Stack
-from tandem.load import generator
 from tandem.load.client import BODY_FILE
+from tandem.load.generator import FOLDER, Generator, Load
+
+# The generator's own lines stand between two stamps; its exit status is passed on.
+_SCRIPT = 'date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
+
+KEPT_CHARACTERS = 20_000
+"""Of the end of what a generator printed: its summary is there."""
 
 
-def send(
-    stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator, body: bytes | None
-) -> None:
+@dataclass(frozen=True)
+class Ran:
+    """A load that has run. Times: time.time()."""
+
+    began_s: float
+    ended_s: float
+    text: str
+    """What the generator printed."""
+
+
+def split(said: str) -> Ran:
+    """When the load began, what the generator printed, when it ended. Raises TandemError if a stamp is missing."""
+    lines = said.strip("\n").split("\n")
+    try:
+        return Ran(float(lines[0]), float(lines[-1]), "\n".join(lines[1:-1]) + "\n")
+    except (ValueError, IndexError):
+        raise TandemError(f"the load generator's output has no stamps:\n{said[-500:]}") from None
+
+
+def send(stack: Stack, folder: Path, name: str, load: Load, by: Generator, body: bytes | None) -> None:
     """Gives the generator's container what a load reads. name: of its files. Raises TandemError."""
     if body is not None:
         (folder / "body").write_bytes(body)
@@ -17,15 +42,32 @@ def send(
     for suffix, text in by.inputs(load, name).items():
         file = folder / f"{name}.{suffix}"
         file.write_text(text)
-        stack.copy_in("loadgen", file, f"{generator.FOLDER}/{file.name}")
+        stack.copy_in("loadgen", file, f"{FOLDER}/{file.name}")
 
 
-def run_load(stack: Stack, folder: Path, name: str, load: generator.Load, by: generator.Generator) -> float:
-    """Runs a load to its end, after `send`; returns when it began (time.time()). name: of the files that it leaves in
-    `folder`, one for each load that runs at the same time. Raises TandemError."""
+def installed(stack: Stack, generator: str) -> None:
+    """Raises TandemError, with the remedy, for a generator that the image does not have."""
+    script = 'command -v "$1" >/dev/null || echo missing'
+    if stack.execute("loadgen", ["sh", "-c", script, "sh", generator]).strip():
+        raise TandemError(
+            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile."
+            " Build it anew: docker compose --profile load build loadgen"
+        )
+
+
+def run_load(stack: Stack, folder: Path, name: str, load: Load, by: Generator) -> Ran:
+    """Runs a load to its end, after `send`. name: of the files that it leaves in `folder`, one for each load that runs
+    at the same time. Raises TandemError."""
     left = [f"{name}.{suffix}" for suffix in by.suffixes]
-    script = f'cd {generator.FOLDER} && rm -f {" ".join(left)}; date +%s.%N; exec "$@"'
-    said = stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)])
+    (folder / f"{name}.txt").unlink(missing_ok=True)
+    script = f"cd {FOLDER} && rm -f {' '.join(left)}; {_SCRIPT}"
+    try:
+        ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)]))
+    except TandemError:
+        installed(stack, by.name)
+        raise
     for file_name in left:
-        stack.copy_out("loadgen", f"{generator.FOLDER}/{file_name}", folder / file_name)
-    return float(said.split()[0])
+        stack.copy_out("loadgen", f"{FOLDER}/{file_name}", folder / file_name)
+    if ran.text.strip():
+        (folder / f"{name}.txt").write_text(ran.text[-KEPT_CHARACTERS:])
+    return ran

@@ -2,22 +2,25 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
-from tandem.catalog.catalog import Catalog, Implementation
+from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
+from tandem.lab.application import Application
+from tandem.lab.laboratory import build, refuse_or_clean_up, start
+from tandem.lab.prepare import DEFAULT_TOPOLOGY, Ground, cell_of, prepare
 from tandem.load.client import WITHOUT_LOAD
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.store import file_name
 
 
-class Outcome(StrEnum):
+class SquareOutcome(StrEnum):
     """What a cell of the matrix came to."""
 
     OK = "ok"
@@ -32,8 +35,8 @@ class Outcome(StrEnum):
     """No answers: it did not start, or it broke."""
 
 
-GOOD = (Outcome.OK, Outcome.UNSUPPORTED)
-_STYLES = {Outcome.OK: "green", Outcome.UNSUPPORTED: "dim"}
+GOOD = (SquareOutcome.OK, SquareOutcome.UNSUPPORTED)
+_STYLES = {SquareOutcome.OK: "green", SquareOutcome.UNSUPPORTED: "dim"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Square:
 
     implementation: str
     scenario: str
-    outcome: Outcome
+    outcome: SquareOutcome
     text: str = ""
 
 
@@ -57,57 +60,68 @@ def find_out(
     catalog: Catalog, results: Path, names: list[str], placement: str, note: Callable[[str], None]
 ) -> list[Square]:
     """Starts each implementation once and tries every scenario on it. Raises TandemError where nothing can start."""
-    under = Conditions(catalog, DEFAULT_TOPOLOGY, placement, catalog.plans["smoke"], {})
     scenarios = order(catalog.scenarios)
+    request = Request(
+        study="matrix",
+        variants=[Variant(label=name, implementation=name) for name in names],
+        scenario=scenarios[0].name,
+        conditions=Conditions(topology=DEFAULT_TOPOLOGY, placement=placement),
+        plan="smoke",
+        seed=0,
+    )
     folder = results / ".matrix"
     refuse_or_clean_up(catalog.root, results, note)
-    runs = [
-        under.prepare(catalog.implementation(n), scenarios[0], folder / n.replace("/", "-")) for n in names
-    ]
+    runs = [prepare(catalog, request, own, folder / file_name(own.label)) for own in request.variants]
     squares: list[Square] = []
     try:
         build(runs, note)
         start(runs[0].stack, note)
         for prepared in runs:
-            note(f"{prepared.cell.implementation.name} ...")
-            squares += _row(under, prepared, scenarios, folder)
+            note(f"{prepared.variant.label} ...")
+            ground = Ground.of(catalog, request, prepared.variant)
+            squares += _row(ground, Application(prepared, folder), scenarios)
     finally:
         runs[0].stack.down()
         shutil.rmtree(folder, ignore_errors=True)
     return squares
 
 
-def _row(under: Conditions, prepared: Prepared, scenarios: list[Scenario], folder: Path) -> list[Square]:
-    name = prepared.cell.implementation.name
-    lab = BenchLab(prepared.stack, prepared.cell, folder, lambda *_: None, lambda _: None)
+def _row(ground: Ground, app: Application, scenarios: list[Scenario]) -> list[Square]:
     try:
-        lab.start()
-        lab.wait_ready()
-        return [_square(under, prepared, lab, scenario) for scenario in scenarios]
+        app.stack.stop("app", grace_s=1)
+        app.stack.execute("db", ["reset"])
+        app.launch()
+        app.wait_ready()
+        return [square(ground, app, scenario) for scenario in scenarios]
     except TandemError as error:
-        return [Square(name, scenario.name, Outcome.FAILED, str(error)) for scenario in scenarios]
+        name = app.prepared.variant.implementation
+        return [Square(name, scenario.name, SquareOutcome.FAILED, str(error)) for scenario in scenarios]
     finally:
-        lab.collect()
-        lab.stop()
+        try:
+            app.collect()
+        finally:
+            app.stop()
 
 
-def _square(under: Conditions, prepared: Prepared, lab: BenchLab, scenario: Scenario) -> Square:
-    implementation: Implementation = prepared.cell.implementation
-    own = under.catalog.topologies[scenario.topology or under.topology].variables["LOAD_ADDRESS"]
+def square(ground: Ground, app: Application, scenario: Scenario) -> Square:
+    """Tries one scenario on a running application."""
+    prepared = app.prepared
+    implementation = prepared.cell.implementation
+    own = ground.catalog.topologies[scenario.topology or ground.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    lab.ask_for(under.cell(implementation, scenario, prepared.knobs), own)
+    app.ask_for(replace(cell_of(ground, implementation, scenario, prepared.settings), load_address=own))
     try:
         if reason is not None:
-            status = lab.bare_status()
-            outcome = Outcome.UNSUPPORTED if status == 404 else Outcome.UNDECLARED
+            status = app.client.status()
+            outcome = SquareOutcome.UNSUPPORTED if status == 404 else SquareOutcome.UNDECLARED
             told = reason if status == 404 else f"declared unsupported ({reason}), but the answer is {status}"
             return Square(implementation.name, scenario.name, outcome, told)
-        found = lab.verify(WITHOUT_LOAD)
+        found = app.verify(WITHOUT_LOAD)
     except TandemError as error:
-        return Square(implementation.name, scenario.name, Outcome.FAILED, str(error))
+        return Square(implementation.name, scenario.name, SquareOutcome.FAILED, str(error))
     finally:
-        lab.release_idle()
-    outcome = Outcome.WRONG if found else Outcome.OK
+        app.release_idle()
+    outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
     return Square(implementation.name, scenario.name, outcome, "; ".join(finding.text for finding in found))
 
 
@@ -124,15 +138,15 @@ def table(squares: list[Square]) -> Table:
     return out
 
 
-def _cell(outcome: Outcome) -> Text:
-    return Text("–" if outcome is Outcome.UNSUPPORTED else outcome, style=_STYLES.get(outcome, "red"))
+def _cell(outcome: SquareOutcome) -> Text:
+    return Text("–" if outcome is SquareOutcome.UNSUPPORTED else outcome, style=_STYLES.get(outcome, "red"))
 
 
 def reasons(squares: list[Square]) -> list[Text]:
     """One line for each reason of what is not `ok`."""
-    texts: dict[tuple[str, Outcome, str], list[str]] = {}
+    texts: dict[tuple[str, SquareOutcome, str], list[str]] = {}
     for square in squares:
-        if square.outcome is not Outcome.OK:
+        if square.outcome is not SquareOutcome.OK:
             texts.setdefault((square.implementation, square.outcome, square.text), []).append(square.scenario)
     return [
         Text(f"{name}: {', '.join(scenarios)}: {outcome}: {text}", style=_STYLES.get(outcome, "red"))

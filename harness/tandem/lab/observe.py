@@ -1,170 +1,413 @@
-"""Watches the stack while a load runs, and makes a judged window of what was seen."""
+"""Watches a load, whatever makes it and however many applications it asks, and makes judged windows of what was seen."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
-from tandem.judge import judge
+from tandem.hosts import HERE
+from tandem.judge import judge, second_opinion
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
-from tandem.judge.measure import Conditions, Measured, window
-from tandem.lab.cell import Cell
-from tandem.load.generator import Load, Report
+from tandem.judge.measure import HARNESS, Conditions, Measured, window
+from tandem.lab.application import Application
+from tandem.lab.drive import Ran
+from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
+from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
-from tandem.probes.cgroup import Cgroup
+from tandem.probes.ends import Ends
 from tandem.probes.haproxy import HAProxy
-from tandem.probes.host import TICKS_PER_S
 from tandem.probes.pgbouncer import PgBouncer
-from tandem.probes.postgres import Postgres
+from tandem.probes.postgres import ADMIN_PASSWORD
+from tandem.probes.probe import Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample, Sampler, Series
-from tandem.probes.watch import Watch, Watched
-from tandem.record.run import DbRtt, Statement, Window
+from tandem.probes.watch import Watch
+from tandem.record.trial import WindowSpec
+from tandem.record.window import Finding, Statement, Verdict, Window
+
+APP = "app"
+MEASURED = {each.name for each in fields(Measured)}
+
+Seen = Callable[[Sample, Sample], None]
 
 
 @dataclass(frozen=True)
-class Observed:
-    """What was seen from just before a load to just after it."""
+class Scene:
+    """What is watched: the applications that are loaded, by label, and who is told about every sample."""
 
-    series: Series
-    statements: dict[str, Statement]
-    watched: Watched | None
-    db_rtt_ms: DbRtt | None
-    stored_rows: int | None
-    busiest_thread_s: dict[str, float | None]
-    """Application (its key among the groups) -> CPU-seconds of its busiest thread."""
-    app_pools: dict[str, PoolUse]
-    """Those of the applications whose pool tells."""
+    apps: dict[str, Application]
+    seen: Seen
+
+    @property
+    def first(self) -> Application:
+        """Where what all share is looked at: the database, the pooler, the proxy."""
+        return next(iter(self.apps.values()))
+
+
+# ---- the probes, one class each, in the order in which they start ----
 
 
 @dataclass
-class Observer:
-    """The probes around one load. groups: role -> counters; apps: which of them are applications."""
+class StoredRows:
+    """By how much the table grew that every answer has to add a row to."""
 
-    groups: dict[str, Cgroup]
-    apps: Sequence[str]
-    proxy: HAProxy | None
-    pooler: PgBouncer | None
-    postgres: Postgres
-    probers: Sequence[Prober]
-    watch: Watch
-    trip: RoundTrip | None
-    stored_in: str | None
-    """The table that every answer has to add a row to."""
-    seen: Callable[[Sample, Sample], None]
-    lock_waits: Callable[[], int] | None = None
-    app_pools: Mapping[str, AppPool] = field(default_factory=dict)
-    """Of the applications, those whose bench.toml says that their pool tells."""
+    scene: Scene
+    _before: int = 0
+    _grown: int | None = None
 
-    def during[T](self, load: Callable[[], T]) -> tuple[T, Observed]:
-        """Runs the load between the probes' beginnings and ends; returns what it returned. Raises what a probe met."""
-        sampler = Sampler(self.groups, self.proxy, self.pooler, self.seen, self.lock_waits)
+    def _count(self) -> int | None:
+        table = self.scene.first.cell.scenario.answer.created
+        return self.scene.first.postgres.count(table) if table else None
+
+    def start(self) -> None:
+        self._before = self._count() or 0
+
+    def stop(self) -> None:
+        now = self._count()
+        self._grown = None if now is None else now - self._before
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"stored_rows": self._grown}
+
+
+@dataclass
+class Pools:
+    """The counters of each pool that tells with the settings of this start, asked for while no load runs."""
+
+    scene: Scene
+    _before: dict[str, PoolCounters] = field(default_factory=dict)
+    _after: dict[str, PoolCounters] = field(default_factory=dict)
+
+    def _read(self) -> dict[str, PoolCounters]:
+        telling = {name: app for name, app in self.scene.apps.items() if app.cell.pool_tells}
+        told = {name: AppPool(app.app.address).read() for name, app in telling.items()}
+        return {name: counters for name, counters in told.items() if counters is not None}
+
+    def start(self) -> None:
+        self._before = self._read()
+
+    def stop(self) -> None:
+        self._after = self._read()
+
+    def fields(self, app: str) -> dict[str, object]:
+        both = app in self._before and app in self._after
+        return {"app_pool": PoolUse(self._before[app], self._after[app])} if both else {}
+
+
+@dataclass
+class StatementCounts:
+    """What the database ran for the applications, by pg_stat_statements."""
+
+    scene: Scene
+    _found: dict[str, object] = field(default_factory=dict)
+
+    def start(self) -> None:
+        self.scene.first.postgres.reset_statements()
+
+    def stop(self) -> None:
+        self._found = {"statements": self.scene.first.postgres.statements()}
+
+    def fields(self, app: str) -> dict[str, object]:
+        return self._found
+
+
+class Counters:
+    """The sampler over the cgroups of all roles, HAProxy and PgBouncer, and each application's threads."""
+
+    def __init__(self, scene: Scene) -> None:
+        first = scene.first
+        self._apps = {label: f"{APP} {label}" for label in scene.apps}
+        services = {role: service for role, service in first.services.items() if role != APP}
+        groups = {role: HERE.cgroup(service.pid) for role, service in services.items()}
+        groups |= {self._apps[label]: HERE.cgroup(app.app.pid) for label, app in scene.apps.items()}
+        groups[HARNESS] = HERE.harness_cgroup()
+        pooled = first.cell.database_address.startswith("pgbouncer")
+        self._groups = groups
+        self._proxy = HAProxy(services["proxy"].address) if first.cell.proxied else None
+        self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
+        waits = first.postgres.lock_waits if first.cell.scenario.statements else None
+        self._sampler = Sampler(HERE, groups, self._proxy, self._pooler, scene.seen, waits)
+        self._threads: dict[str, dict[int, float]] = {}
+        self._busiest: dict[str, float | None] = {}
+        self._series = Series()
+
+    def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
+        return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}
+
+    def start(self) -> None:
+        self._sampler.start()
+        self._threads = self._thread_cpu_s()
+
+    def stop(self) -> None:
         try:
-            before = self.postgres.count(self.stored_in) if self.stored_in else 0
-            pools_before = self._pools()
-            self.postgres.reset_statements()
-            sampler.start()
-            threads_before = self._threads()
-            if self.trip:
-                self.trip.start()
-            for prober in self.probers:
-                prober.start()
-            try:
-                self.watch.start()
-                result = load()
-            finally:
-                for prober in self.probers:
-                    prober.stop()
-                try:
-                    watched = self.watch.stop()
-                finally:
-                    series = sampler.stop()
-                    met = self.trip.stop() if self.trip else None
-            threads = self._threads()
-            pools = self._pools()
-            observed = Observed(
-                series=series,
-                statements=self.postgres.statements(),
-                watched=watched,
-                db_rtt_ms=met,
-                stored_rows=self.postgres.count(self.stored_in) - before if self.stored_in else None,
-                busiest_thread_s={app: _busiest(threads_before[app], threads[app]) for app in self.apps},
-                app_pools={
-                    app: PoolUse(pools_before[app], pools[app]) for app in pools_before.keys() & pools
-                },
-            )
+            self._series = self._sampler.stop()
+            now = self._thread_cpu_s()
+            self._busiest = {label: _busiest(self._threads[label], now[label]) for label in self._apps}
         finally:
-            if self.proxy:
-                self.proxy.close()
-            if self.pooler:
-                self.pooler.close()
-        return result, observed
+            for connection in (self._proxy, self._pooler):
+                if connection:
+                    connection.close()
 
-    def _threads(self) -> dict[str, dict[int, float]]:
-        return {app: self.groups[app].thread_cpu_s(TICKS_PER_S) for app in self.apps}
+    def fields(self, app: str) -> dict[str, object]:
+        """The application's counters under the role `app`; those of others that were loaded at the same time keep
+        the name of their own."""
+        key = self._apps[app]
 
-    def _pools(self) -> dict[str, PoolCounters]:
-        """The counters of each pool that tells with the knobs of this start. Asked for while no load runs."""
-        told = {app: pool.read() for app, pool in self.app_pools.items()}
-        return {app: counters for app, counters in told.items() if counters is not None}
+        def view(sample: Sample) -> Sample:
+            return replace(
+                sample, usage={APP if role == key else role: u for role, u in sample.usage.items()}
+            )
+
+        series = Series([view(sample) for sample in self._series.samples])
+        return {"series": series, "busiest_thread_s": self._busiest[app]}
 
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
     return max((s - before.get(thread, 0.0) for thread, s in after.items()), default=None)
 
 
-def judged(
-    cell: Cell,
-    cpusets: dict[str, str],
-    left: tuple[Rows, Report],
-    ran: tuple[Literal["closed", "open"], Load, float],
-    seen: Observed,
-    prober: Prober,
-    idle_connections: int | None,
-    expected: Expectation | None = None,
-) -> Window:
-    """The window of a load that has run.
+class Distance:
+    """The round trip to the database, where a distance was asked for."""
 
-    cpusets: role -> CPUs. left: the generator's rows and summary. ran: which load, what was asked, when it began
-    (time.time()). expected: default the scenario's.
-    """
-    rows, report = left
-    load, asked, began_s = ran
-    measured = Measured(
-        rows=rows,
-        report=report,
-        began_s=began_s,
-        series=seen.series,
-        busiest_thread_s=seen.busiest_thread_s["app"],
-        app_pool=seen.app_pools.get("app"),
-        statements=seen.statements,
-        probes=prober.asked,
-        probes_refused=[wrong.text for wrong in prober.wrong if not wrong.body],
-        probe_failures=[wrong.text for wrong in prober.wrong if wrong.body],
-        stored_rows=seen.stored_rows,
-        idle_connections=idle_connections,
-        watched=seen.watched,
-        db_rtt_ms=seen.db_rtt_ms,
-    )
+    def __init__(self, scene: Scene, setting_ms: int) -> None:
+        self._trip = RoundTrip(scene.first.services["faults"].address, ADMIN_PASSWORD, setting_ms)
+        self._met: object = None
+
+    def start(self) -> None:
+        self._trip.start()
+
+    def stop(self) -> None:
+        self._met = self._trip.stop()
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"db_rtt_ms": self._met}
+
+
+class Bodies:
+    """Whole bodies that the harness itself asks for in between, compared with the golden ones."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._probers = {label: Prober(app.client.ask) for label, app in scene.apps.items()}
+
+    def start(self) -> None:
+        for prober in self._probers.values():
+            prober.start()
+
+    def stop(self) -> None:
+        for prober in self._probers.values():
+            prober.stop()
+
+    def fields(self, app: str) -> dict[str, object]:
+        prober = self._probers[app]
+        return {
+            "probes": prober.asked,
+            "probes_refused": [wrong.text for wrong in prober.wrong if not wrong.body],
+            "probe_failures": [wrong.text for wrong in prober.wrong if wrong.body],
+        }
+
+
+class Disturbances:
+    """What disturbs a window from outside: hiccups, clocks, swapping, dropped connections."""
+
+    def __init__(self, scene: Scene) -> None:
+        first = scene.first
+        self._watch = Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
+        self._watched: object = None
+
+    def start(self) -> None:
+        self._watch.start()
+
+    def stop(self) -> None:
+        self._watched = self._watch.stop()
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"watched": self._watched}
+
+
+@dataclass
+class Idle:
+    """Silent connections that were open from the beginning to the end."""
+
+    scene: Scene
+    _open: dict[str, int | None] = field(default_factory=dict)
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        self._open = {label: app.idle_established for label, app in self.scene.apps.items()}
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"idle_connections": self._open[app]}
+
+
+class BothEnds:
+    """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._ends = {
+            label: Ends(HERE, app.app.pid, app.services["loadgen"].pid, app.cell.scenario.connections)
+            for label, app in scene.apps.items()
+        }
+
+    def start(self) -> None:
+        for ends in self._ends.values():
+            ends.start()
+
+    def stop(self) -> None:
+        for ends in self._ends.values():
+            ends.stop()
+
+    def fields(self, app: str) -> dict[str, object]:
+        return self._ends[app].found
+
+
+def _both_ends(scene: Scene) -> Probe | None:
+    return BothEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
+
+
+def _distance(scene: Scene) -> Probe | None:
+    setting_ms = scene.first.cell.db_rtt_ms
+    return None if setting_ms is None else Distance(scene, setting_ms)
+
+
+PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
+    StoredRows,
+    Pools,
+    StatementCounts,
+    Counters,
+    _distance,
+    Bodies,
+    Idle,
+    Disturbances,
+    _both_ends,
+)
+"""They start in this order and stop in the other. One that returns None has nothing to watch."""
+
+
+@contextmanager
+def watched(scene: Scene) -> Iterator[list[Probe]]:
+    """Runs what is inside between the probes' beginnings and ends. Raises what a probe met."""
+    probes = [probe for make in PROBES if (probe := make(scene)) is not None]
+    with ExitStack() as ends:
+        for probe in probes:
+            probe.start()
+            ends.callback(probe.stop)
+        yield probes
+
+
+# ---- from what was seen to windows ----
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The load of one application, as it ran. name: of the generator's files in the application's folder."""
+
+    app: Application
+    asked: Load
+    by: Generator
+    name: str
+    ran: Ran
+
+    @cached_property
+    def left(self) -> tuple[Rows, Report]:
+        """What the generator left behind. Raises TandemError where that cannot be read."""
+        return self.by.read(self.app.folder, self.name)
+
+    @property
+    def told(self) -> ToolResult | None:
+        """The summary of a generator that leaves no rows."""
+        return self.left[1].told
+
+    @property
+    def seconds(self) -> float:
+        """How long it was. What leaves no rows is as long as it ran: not all of it is told a time."""
+        return self.asked.duration_s if self.told is None else self.ran.ended_s - self.ran.began_s
+
+
+def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe]) -> dict[str, Window]:
+    """The judged windows of loads that ran in the same seconds, by label. Raises TandemError where a generator's files
+    cannot be read."""
+    made = {label: _window(spec, label, loaded, probes) for label, loaded in loads.items()}
+    if len(loads) == 1:
+        [(label, loaded)] = loads.items()
+        return {label: _judged(made[label], loaded, loaded.app.cell.expected)}
+    # Their statements and rows are counted together: each window is judged without them, then all with their sum.
+    out = {}
+    for label, loaded in loads.items():
+        alone = made[label].model_copy(update={"statements": {}, "stored_rows": None})
+        expected = Expectation([], proxied=False, idle_connections=loaded.app.cell.scenario.idle_connections)
+        out[label] = _judged(alone, loaded, expected)
+    first = next(iter(made.values()))
+    expectations = {label: loaded.app.cell.expected for label, loaded in loads.items()}
+    return together(out, first.statements, first.stored_rows, expectations)
+
+
+def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe]) -> Window:
+    app, cell = loaded.app, loaded.app.cell
+    rows, report = loaded.left
+    scale = loaded.seconds / loaded.asked.duration_s
+    found: dict[str, object] = {}
+    for probe in probes:
+        found |= probe.fields(label)
+    known = {name: value for name, value in found.items() if name in MEASURED}
+    measured = Measured(rows=rows, report=report, began_s=loaded.ran.began_s, **known)  # type: ignore[arg-type]
     conditions = Conditions(
-        load=load,
-        duration_s=asked.duration_s,
-        connections=asked.connections,
-        rate_rps=asked.rate_rps,
-        trim_start_s=cell.plan.trim_start_s,
-        trim_end_s=cell.plan.trim_end_s,
+        load=spec.load,
+        duration_s=loaded.seconds,
+        connections=loaded.asked.connections,
+        rate_rps=loaded.asked.rate_rps,
+        trim_start_s=spec.trim_start_s * scale,
+        trim_end_s=spec.trim_end_s * scale,
         lengths=cell.answers.lengths(),
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
-        cpusets=cpusets,
-        host_cpus=os.cpu_count() or 1,
+        cpusets={role: service.cpuset for role, service in app.services.items()},
+        host_cpus=HERE.cpus,
     )
-    found = window(measured, conditions)
-    found.findings = judge.gates(found, expected or cell.expected)
+    further = {name: value for name, value in found.items() if name not in MEASURED}
+    return window(measured, conditions).model_copy(update=further)
+
+
+def _judged(found: Window, loaded: Loaded, expected: Expectation) -> Window:
+    cell = loaded.app.cell
+    told = loaded.told
+    found.findings = judge.gates(found, expected) if told is None else second_opinion.findings(told, found)
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(
         found, cell.db_pool_usable, cell.handler_threads, cell.admitted
     )
     return found
+
+
+def together(
+    windows: dict[str, Window],
+    statements: dict[str, Statement],
+    stored_rows: int | None,
+    expected: dict[str, Expectation],
+) -> dict[str, Window]:
+    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored.
+
+    expected: of each window's application; their settings may differ. What one leaves out and another does twice
+    cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
+    """
+    answers = {
+        name: one.good + one.probes - one.failed.get("probe not answered", 0) for name, one in windows.items()
+    }
+    parts = [(expected[name], number) for name, number in answers.items()]
+    found = judge.statements_of_all(statements, parts, slack=judge.SLACK * len(windows))
+    answered = sum(answers.values())
+    if stored_rows is not None and stored_rows < answered:
+        text = f"{answered} answers said that a row is stored, and the tables grew by {stored_rows}"
+        found.append(Finding(code="not-stored", severity="invalid", text=text))
+    out = {}
+    for name, one in windows.items():
+        starved = one.verdict is Verdict.VOID
+        own = [f.model_copy(update={"severity": "void"}) if starved else f for f in found]
+        findings = [*own, *one.findings]
+        out[name] = one.model_copy(
+            update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
+        )
+    return out

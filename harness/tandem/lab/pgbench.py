@@ -1,6 +1,7 @@
 """pgbench with a scenario's own statements: what the database and PgBouncer could do for an application that costs nothing."""
 
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,13 @@ from python_on_whales import DockerException
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
+from tandem.hosts import HERE
+from tandem.judge.judge import host_findings, verdict
+from tandem.judge.measure import unloaded
+from tandem.lab.prepare import Prepared
 from tandem.lab.stack import LABEL, Stack, to_its_end
+from tandem.load.client import session_key
+from tandem.record.trial import WindowRecord, WindowSpec
 
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
@@ -93,3 +100,34 @@ def run(
     except DockerException as error:
         raise TandemError(f"pgbench failed:\n{(error.stderr or str(error))[-1500:]}") from None
     return parse(str(said))
+
+
+def of_application(prepared: Prepared, seconds: int, folder: Path) -> Result:
+    """pgbench in the application's place: its connections, its CPUs, its scenario. folder: for the script.
+
+    Raises TandemError if one transaction fails.
+    """
+    scenario = prepared.cell.scenario
+    assert scenario.session_user is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    clients = int(prepared.settings["DB_POOL_MAX"])
+    cpuset = prepared.stack.variables.get("APP_CPUSET", "")
+    file = folder / "script.sql"
+    done = run(prepared.stack, scenario, session_key(scenario.session_user), clients, cpuset, seconds, file)
+    if done.failed:
+        raise TandemError(f"{done.failed} transactions of pgbench failed")
+    return done
+
+
+def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
+    """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
+    before, began_s = HERE.read_cpu(), time.time()
+    done = of_application(prepared, spec.seconds, folder)
+    during = HERE.read_cpu().since(before)
+    transactions = round(done.transactions_per_s * spec.seconds)
+    made = unloaded(int(prepared.settings["DB_POOL_MAX"]), spec.seconds, during)
+    made.requests = made.good = transactions
+    made.goodput_rps = done.transactions_per_s
+    made.findings = host_findings(made)
+    made.verdict = verdict(made.findings)
+    return WindowRecord(spec=spec, windows={spec.variants[0]: made}, began_s={spec.variants[0]: began_s})

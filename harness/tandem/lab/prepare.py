@@ -1,174 +1,206 @@
-"""What every measuring command does first: one at a time on this host, images built, the stack up."""
+"""Makes a variant of a request ready to be started: its cell, its settings, its Compose project. Starts nothing."""
 
 import os
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import statistics
+from dataclasses import dataclass
 from pathlib import Path
 
-from tandem.catalog.catalog import Catalog, Implementation, Plan
-from tandem.catalog.golden import read_answers
+from tandem.catalog.catalog import Catalog, Implementation
+from tandem.catalog.golden import Exact, read_answers
 from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
-from tandem.catalog.scenario import Scenario
-from tandem.errors import TandemError, UsageError
-from tandem.lab.cell import Cell
-from tandem.lab.programs import identity, keep
-from tandem.lab.readiness import await_services
-from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side, other_campaigns, remove_leftovers
+from tandem.catalog.scenario import Answer, Scenario
+from tandem.errors import UsageError
+from tandem.hosts import HERE
+from tandem.lab.cell import Cell, db_pool_usable, handler_threads
+from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.run import Environment
+from tandem.record.request import Build, Request, StandIn, Variant
 
-SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
-"""The services that stay up from the first visit to the last."""
+BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
+"""What compose/stack.yaml is given for a build other than the release build."""
 FAULTS = "faults"
-"""The latency proxy, which does so where it was asked for."""
+"""The latency proxy; it is up where a distance to the database was asked for."""
 DEFAULT_TOPOLOGY = "full"
-TOLD_FROM_S = 5.0
-"""Builds that come from the cache are not worth a line."""
-
-Note = Callable[[str], None]
+PROXY_ANSWERS = "proxy:8081"
+"""Where HAProxy answers by itself, with one of these files of the contract."""
+PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
 
 
 @dataclass
 class Prepared:
-    """An implementation under a scenario, ready for its visits."""
+    """A variant, ready for its visits."""
 
-    name: str
+    variant: Variant
     cell: Cell
     stack: Stack
-    knobs: dict[str, str]
-    environment: Environment | None = None
+    settings: dict[str, str]
+    """The effective ones."""
+
+    @property
+    def program(self) -> str:
+        """What is built for it: the implementation, and which build of it."""
+        build = self.variant.build
+        return self.cell.implementation.name + (f"-{build}" if build else "")
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """Under what everything of one command runs."""
+class Ground:
+    """Under what one variant of a request runs."""
 
     catalog: Catalog
     topology: str
     placement: str
-    plan: Plan
-    knobs: dict[str, str]
-    db_rtt_ms: int | None = None
-    """How far the database is away; None: no latency proxy in the path."""
-    limits: dict[str, str] = field(default_factory=dict)
-    """Limits of the shared services, by the names that compose/stack.yaml gives them."""
+    settings: dict[str, str]
+    """Those that were chosen."""
+    db_rtt_ms: int | None
+    variables: dict[str, str]
 
-    def with_knobs(self, knobs: dict[str, str]) -> "Conditions":
-        """The same with further knobs, which win."""
-        return replace(self, knobs={**self.knobs, **knobs})
+    @classmethod
+    def of(cls, catalog: Catalog, request: Request, variant: Variant) -> "Ground":
+        """The request's, with what the variant says otherwise."""
+        under = request.conditions
+        settings = {**request.settings, **variant.settings}
+        if variant.stand_in is not None:
+            # It has no database, so the settings that are about one are the applications' alone.
+            none = catalog.implementation(variant.implementation).unsupported.knobs
+            settings = {name: value for name, value in settings.items() if name not in none}
+        return cls(
+            catalog,
+            variant.topology or under.topology,
+            variant.placement or under.placement,
+            settings,
+            under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
+            variant.variables,
+        )
 
-    def check(self, scenario: str, implementations: list[Implementation]) -> None:
-        """Raises UsageError for names that do not exist or do not fit together, or this host."""
-        self.catalog.pick("scenario", scenario, self.catalog.scenarios)
-        self.catalog.pick("topology", self.topology, self.catalog.topologies)
-        placement = self.catalog.pick("placement", self.placement, self.catalog.placements)
-        have = os.cpu_count() or 1
+    @property
+    def app_cpus(self) -> int:
+        """CPUs that the application has."""
+        placement = self.catalog.pick("placement", self.placement, self.catalog.placements).variables
+        return cpus_in(placement.get("APP_CPUSET", "")) or HERE.cpus
+
+    def effective_settings(self, implementation: Implementation) -> dict[str, str]:
+        """What the application will be given. Raises UsageError for what it cannot have."""
+        return self.catalog.effective_knobs(implementation, self.app_cpus, self.settings)
+
+
+def scenario_of(catalog: Catalog, request: Request, variant: Variant) -> Scenario:
+    """The variant's scenario with its changes. Raises UsageError for a name or a field that does not exist."""
+    base = catalog.pick("scenario", variant.scenario or request.scenario, catalog.scenarios)
+    return changed(base, variant.scenario_changes)
+
+
+def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
+    """A scenario with changes laid over it. Raises UsageError for a field that it does not have."""
+    for name in changes:
+        if name not in Scenario.model_fields:
+            raise UsageError(f"a scenario has no field '{name}'")
+    return scenario.model_copy(update=changes)
+
+
+def check(catalog: Catalog, request: Request, variants: list[Variant]) -> None:
+    """Raises UsageError for names that do not exist or do not fit together, or this host."""
+    have = HERE.cpus
+    for variant in variants:
+        ground = Ground.of(catalog, request, variant)
+        catalog.pick("topology", ground.topology, catalog.topologies)
+        placement = catalog.pick("placement", ground.placement, catalog.placements)
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
         if highest >= have:
             raise UsageError(
-                f"the placement {self.placement} needs {highest + 1} CPUs and this host has {have}"
+                f"the placement {ground.placement} needs {highest + 1} CPUs and this host has {have}"
             )
-        if self.db_rtt_ms is not None and not self.catalog.scenarios[scenario].statements:
-            raise UsageError(f"{scenario} never asks the database: leave --db-rtt out, or take recipes")
-        for implementation in implementations:
-            if scenario in implementation.unsupported.scenarios:
-                reason = implementation.unsupported.scenarios[scenario]
-                raise UsageError(f"{implementation.name} does not support {scenario}: {reason}")
-            self.catalog.effective_knobs(implementation, have, self.knobs)
-
-    def prepare(
-        self, implementation: Implementation, scenario: Scenario, folder: Path, slot: str | None = None
-    ) -> Prepared:
-        """The cell and its stack. folder: where `compose.env` goes. slot: of one application among several."""
-        catalog = self.catalog
-        topology = catalog.topologies[self.topology].variables
-        placement = catalog.placements[self.placement].variables
-        app_cpus = cpus_in(placement.get("APP_CPUSET", "")) or os.cpu_count() or 1
-        knobs = catalog.effective_knobs(implementation, app_cpus, self.knobs)
-        variables = {
-            **topology,
-            **placement,
-            **knobs,
-            **self.limits,
-            "IMPL": implementation.name,
-            "FAULT": os.environ.get("FAULT", ""),
-            "HTTP_PORT": "0",  # any free port: nothing here goes through it
-            "STATS_PORT": "0",
-            "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
-        }
-        if self.db_rtt_ms is not None:
-            variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(self.db_rtt_ms)}
-        stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot)
-        return Prepared(folder.name, self.cell(implementation, scenario, knobs), stack, knobs)
-
-    def cell(self, implementation: Implementation, scenario: Scenario, knobs: dict[str, str]) -> Cell:
-        """What a visit is about. knobs: the effective ones."""
-        root = self.catalog.root
-        topology = self.catalog.topologies[self.topology].variables
-        load_address = topology["LOAD_ADDRESS"]
-        workers = int(knobs.get("WORKERS") or 1)
-        threads = int(knobs["THREADS"]) if implementation.model == "sync" and knobs.get("THREADS") else None
-        pool = int(knobs["DB_POOL_MAX"])
-        return Cell(
-            implementation=implementation,
-            scenario=scenario,
-            plan=self.plan,
-            workers=workers,
-            handler_threads=None if threads is None else workers * threads,
-            db_pool_usable=None if not scenario.statements else min(pool, workers * (threads or pool)),
-            resets=knobs.get("DB_RESET") == "1",
-            time_zone=knobs.get("DB_TIME_ZONE") == "request",
-            load_address=load_address,
-            admitted=int(self.limits["APP_MAXCONN"]) if "APP_MAXCONN" in self.limits else None,
-            proxied=load_address.startswith("proxy"),
-            answers=read_answers(scenario, root / "contract"),
-            queries=read_queries(root / "contract/sql/queries"),
-            database_address=topology["DATABASE_ADDRESS"],
-            db_rtt_ms=self.db_rtt_ms,
-        )
+        scenario = scenario_of(catalog, request, variant)
+        if variant.stand_in is not None:
+            continue
+        if ground.db_rtt_ms is not None and not scenario.statements:
+            raise UsageError(f"{scenario.name} never asks the database: leave --db-rtt out, or take recipes")
+        implementation = catalog.implementation(variant.implementation)
+        if scenario.name in implementation.unsupported.scenarios:
+            reason = implementation.unsupported.scenarios[scenario.name]
+            raise UsageError(f"{implementation.name} does not support {scenario.name}: {reason}")
+        ground.effective_settings(implementation)
 
 
-def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
-    """Raises TandemError while something else measures; removes what a killed command left behind."""
-    others = other_campaigns()
-    if others:
-        raise TandemError(
-            f"another campaign is measuring (container {others[0]}): two at once would measure each other."
-            f" Wait for it, or end it with: docker stop {others[0]}"
-        )
-    if remove_leftovers(root, results / ".leftovers.env"):
-        note("removed the containers of a campaign that was killed")
+def cell_of(
+    ground: Ground, implementation: Implementation, scenario: Scenario, settings: dict[str, str]
+) -> Cell:
+    """What a visit is about. settings: the effective ones."""
+    root = ground.catalog.root
+    topology = ground.catalog.topologies[ground.topology].variables
+    load_address = topology["LOAD_ADDRESS"]
+    return Cell(
+        implementation=implementation,
+        scenario=scenario,
+        workers=int(settings.get("WORKERS") or 1),
+        handler_threads=handler_threads(implementation.model, settings),
+        db_pool_usable=db_pool_usable(scenario, implementation.model, settings),
+        resets=settings.get("DB_RESET") == "1",
+        time_zone=settings.get("DB_TIME_ZONE") == "request",
+        load_address=load_address,
+        admitted=int(ground.variables["APP_MAXCONN"]) if "APP_MAXCONN" in ground.variables else None,
+        proxied=load_address.startswith("proxy"),
+        answers=read_answers(scenario, root / "contract"),
+        queries=read_queries(root / "contract/sql/queries"),
+        database_address=topology["DATABASE_ADDRESS"],
+        db_rtt_ms=ground.db_rtt_ms,
+    )
 
 
-def shared(stack: Stack) -> list[str]:
-    """The services that stay up, for this stack."""
-    return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
+def prepare(
+    catalog: Catalog, request: Request, variant: Variant, folder: Path, slot: str | None = None
+) -> Prepared:
+    """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several."""
+    ground = Ground.of(catalog, request, variant)
+    implementation = catalog.implementation(variant.implementation)
+    settings = ground.effective_settings(implementation)
+    if variant.stand_in == "database":  # pgbench has as many connections as the applications
+        settings["DB_POOL_MAX"] = request.settings.get("DB_POOL_MAX", settings["DB_POOL_MAX"])
+    scenario = scenario_of(catalog, request, variant)
+    if variant.stand_in in ("null", "proxy"):
+        cell = _stand_in(ground, variant.stand_in, implementation, scenario, settings)
+    else:
+        cell = cell_of(ground, implementation, scenario, settings)
+    variables = {
+        **catalog.topologies[ground.topology].variables,
+        **catalog.placements[ground.placement].variables,
+        **settings,
+        "IMPL": implementation.name,
+        "FAULT": os.environ.get("FAULT", ""),
+        "HTTP_PORT": "0",  # any free port: nothing here goes through it
+        "STATS_PORT": "0",
+        "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
+        **ground.variables,
+        **(BUILDS[variant.build] if variant.build else {}),
+    }
+    if ground.db_rtt_ms is not None:
+        variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}
+    stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot)
+    return Prepared(variant, cell, stack, settings)
 
 
-def build(runs: list[Prepared], note: Note, folder: Path | None = None) -> None:
-    """Builds the shared images and those of the runs, side by side. folder: that of their measurements, which keeps
-    what programs they are. Raises TandemError if one does not build, or is not the program that the folder knows."""
-    began = time.monotonic()
-    jobs = {service: (runs[0].stack, service) for service in shared(runs[0].stack)}
-    jobs |= {prepared.cell.implementation.name: (prepared.stack, "app") for prepared in runs}
-    note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
-
-    def built(name: str, seconds: float) -> None:
-        if seconds >= TOLD_FROM_S:
-            note(f"  {name}: {seconds:.0f} s")
-
-    build_side_by_side(jobs, built)
-    if folder is not None:
-        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in jobs.items()})
-    note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
-
-
-def start(stack: Stack, note: Note) -> None:
-    """Starts the shared services and waits until each answers."""
-    began = time.monotonic()
-    stack.start(shared(stack))
-    await_services(stack, shared(stack))
-    note(f"stack: ready in {time.monotonic() - began:.1f} s")
+def _stand_in(
+    ground: Ground, kind: StandIn, null: Implementation, scenario: Scenario, settings: dict[str, str]
+) -> Cell:
+    """The null application, or HAProxy alone, with a body as long as the scenario's in the median."""
+    contract = ground.catalog.root / "contract"
+    size = int(statistics.median(read_answers(scenario, contract).lengths()))
+    of_null = Scenario(
+        name=kind,
+        stresses=f"ceiling: {kind}",
+        path=f"/null/{size}",
+        connections=scenario.connections,
+        statements=[],
+        answer=Answer(text="x" * size),
+    )
+    cell = cell_of(ground, null, of_null, settings)
+    if kind == "null":
+        return cell
+    bodies = {name: (contract / "golden" / name).read_bytes() for name in PROXY_BODIES}
+    name = min(bodies, key=lambda name: abs(len(bodies[name]) - size))
+    cell.scenario = of_null.model_copy(update={"path": f"/{name}"})
+    cell.answers = Exact(bodies[name])
+    cell.load_address, cell.proxied = PROXY_ANSWERS, False
+    return cell

@@ -7,13 +7,13 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
-from tandem.lab.lab import ADMIN_PASSWORD
+from tandem.hosts import HERE, Host
 from tandem.lab.stack import Stack, engine_versions
+from tandem.load import vegeta
 from tandem.load.generator import check_version
-from tandem.probes.host import describe, mitigations
 from tandem.probes.pgbouncer import PgBouncer
-from tandem.probes.postgres import Postgres
-from tandem.record.run import Environment
+from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
+from tandem.record.result import Environment
 
 TANDEM_VERSION = "0.1.0"
 HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
@@ -67,8 +67,8 @@ def _lines(settings: dict[str, str]) -> str:
     return "\n".join(f"{name}={value}" for name, value in sorted(settings.items()))
 
 
-def configuration(stack: Stack) -> dict[str, str]:
-    """The effective configuration of every component, as text. The stack must be up, the application need not."""
+def configuration(stack: Stack, host: Host) -> dict[str, str]:
+    """The effective configuration of every component and of their host, as text. The stack must be up, the application need not."""
     database = Postgres(stack.service("db").address, ADMIN_PASSWORD, {})
     try:
         postgresql = _lines(database.changed_settings())
@@ -82,7 +82,7 @@ def configuration(stack: Stack) -> dict[str, str]:
         "haproxy environment": _lines(stack.environment("proxy")),
         "pgbouncer": pgbouncer,
         "postgresql": postgresql,
-        "mitigations": mitigations(),
+        "mitigations": host.mitigations(),
     }
 
 
@@ -90,26 +90,50 @@ def _toxiproxy(stack: Stack) -> str:
     return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
 
 
-def environment(root: Path, stack: Stack, knobs: dict[str, str], images: dict[str, str]) -> Environment:
+def tools(stack: Stack) -> dict[str, str]:
+    """What wrk and drill say of themselves; wrk does so with a status of 1."""
+    said = stack.execute("loadgen", ["sh", "-c", "wrk -v || true; drill --version || true"])
+    words = [line.split() for line in said.splitlines()]
+    return {line[0]: line[1] for line in words if len(line) > 1 and line[0] in ("wrk", "drill")}
+
+
+def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
+    """The environment of a further variant on the same services. found: of the first."""
+    own = {"app environment": _lines(stack.environment("app"))}
+    return found.model_copy(
+        update={
+            "images": {**found.images, "app": str(stack.image("app").id)},
+            "settings": settings,
+            "variables": stack.variables,
+            "configuration": {**found.configuration, **own},
+        }
+    )
+
+
+def environment(
+    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host = HERE
+) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     changes = git(root, "status", "--porcelain")
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
-        host=describe(),
+        host=host.describe(),
         images={**images, "app": str(stack.image("app").id)},
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
+            "vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])),
             "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
             "psrecord": version("psrecord"),
+            **tools(stack),
             **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
-        knobs=knobs,
+        settings=settings,
         variables=stack.variables,
         hashes=hashes(root),
-        configuration=configuration(stack),
+        configuration=configuration(stack, host),
     )

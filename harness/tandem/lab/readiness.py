@@ -7,9 +7,9 @@ import httpx
 import psycopg
 
 from tandem.errors import TandemError
-from tandem.lab.lab import ADMIN_PASSWORD
 from tandem.lab.stack import Stack
 from tandem.probes.pgbouncer import PgBouncer
+from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.toxiproxy import Toxiproxy
 
 START_S = 60

@@ -3,8 +3,9 @@
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from python_on_whales import Container, DockerClient, DockerException, Image
 
 from tandem.errors import TandemError
+from tandem.hosts.host import Host
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -42,6 +44,15 @@ def tail(text: str, lines: int = LOG_TAIL) -> str:
 
 def _said(error: DockerException) -> str:
     return tail((error.stderr or "") + (error.stdout or "")) or str(error)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Turns what Docker refuses into a TandemError: a container may have died, or its engine may be busy."""
+    try:
+        yield
+    except DockerException as error:
+        raise TandemError(f"{what}: {_said(error)}") from None
 
 
 def to_its_end[T](call: Callable[[], T]) -> T:
@@ -192,7 +203,8 @@ class Stack:
         return image
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
-        return tail(str(self.container(service).logs(tail=lines)), lines)
+        with _told(f"the log of {service} cannot be read"):
+            return tail(str(self.container(service).logs(tail=lines)), lines)
 
     def execute(self, service: str, command: list[str]) -> str:
         """Runs a command in a service's container and returns its output. Raises TandemError if it fails."""
@@ -209,29 +221,33 @@ class Stack:
             raise TandemError(f"{source} cannot be copied out of {service}: {_said(error)}") from None
 
     def copy_in(self, service: str, source: Path, target: str) -> None:
-        self.docker.container.copy(source, (self.container(service), target))
+        with _told(f"{source} cannot be copied into {service}"):
+            self.docker.container.copy(source, (self.container(service), target))
 
     def stop(self, service: str, grace_s: int) -> int | None:
         """Stops and removes a service's container; returns its exit status, None if there was none."""
-        container = self._find(service)
-        if container is None:
-            return None
-        if container.state.running:
-            container.stop(time=grace_s)
-        container.reload()  # type: ignore[no-untyped-call]
-        status = container.state.exit_code
-        container.remove(force=True, volumes=True)
-        return status
+        with _told(f"{service} cannot be stopped"):
+            container = self._find(service)
+            if container is None:
+                return None
+            if container.state.running:
+                container.stop(time=grace_s)
+            container.reload()  # type: ignore[no-untyped-call]
+            status = container.state.exit_code
+            container.remove(force=True, volumes=True)
+            return status
 
     def pause(self) -> None:
-        """Freezes the application: it keeps its memory and connections and gets no CPU."""
-        self.container("app").pause()
+        """Freezes the application: it keeps its memory and connections and gets no CPU. Raises TandemError."""
+        with _told("the application cannot be frozen"):
+            self.container("app").pause()
 
     def unpause(self) -> None:
-        """Thaws the application, if it is frozen."""
-        container = self.container("app")
-        if container.state.paused:
-            container.unpause()
+        """Thaws the application, if it is frozen. Raises TandemError."""
+        with _told("the application cannot be thawed"):
+            container = self.container("app")
+            if container.state.paused:
+                container.unpause()
 
     def down(self) -> None:
         """Removes the project's containers, network and volumes, found by Compose's own project label.
@@ -262,14 +278,14 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, 
             raise
 
 
-def other_campaigns() -> list[str]:
-    """Names of running harness containers, other than this one, that measure."""
+def other_campaigns(host: Host) -> list[str]:
+    """Names of running harness containers, other than this one, that measure. host: the engine's."""
     found = DockerClient().container.list(filters=[("label", HARNESS_LABEL)])
-    own = Path("/proc/self/cgroup").read_text()
     return [
         container.name
         for container in found
-        if container.id not in own and (container.config.labels or {}).get(f"{LABEL}.command") in MEASURING
+        if not host.is_harness(container.id)
+        and (container.config.labels or {}).get(f"{LABEL}.command") in MEASURING
     ]
 
 

@@ -1,152 +1,300 @@
-"""One fresh start of one implementation: the order of its phases, and nothing about how they are done."""
+"""One visit: fresh starts of the variants of a trial, and its windows. The order of its phases, and nothing about how
+they are done.
+
+start, ready, verify, warm up (for each variant), windows, drain, collect, stop. `collect` and `stop` run whatever
+happened. Every command and the self-test run this.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
-from tandem.catalog.catalog import Plan
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict
 from tandem.judge.steady import steady
-from tandem.record.run import Finding, Phase, Trial, Verdict, Window
+from tandem.record.trial import Phase, Start, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Finding, Verdict
+
+type Windows = Generator[WindowSpec, WindowRecord]
+"""Yields window specs, receives each window as it was made."""
+
+LOADS = ("warm up", "windows", "rest")
+"""The phases that the spec asks for by the second; what is left of a visit is its overhead."""
 
 
-class Lab(Protocol):
-    """What a visit needs done. The real one is tandem.lab.lab.BenchLab; tests give a fake."""
+class Floor(Protocol):
+    """What a visit needs done. The real one is tandem.lab.laboratory.Floor; tests give a fake."""
 
-    def start(self) -> None:
-        """Database back to the seeded state, a fresh container of the application."""
+    def reset(self) -> None:
+        """Nothing runs, the database is back in the seeded state and as far away as was asked for."""
 
-    def wait_ready(self) -> None:
-        """Returns when the application answers through the whole path; raises TandemError if it never does."""
+    def workers(self, label: str) -> int:
+        """How many workers the variant has; its warm-up is that many times as many requests."""
 
-    def verify(self) -> list[Finding]:
-        """Asks for answers and compares them with the golden bodies."""
+    def launch(self, label: str) -> None:
+        """A fresh container."""
 
-    def warm_up(self, duration_s: int) -> list[int]:
+    def wait_ready(self, label: str) -> None:
+        """Returns when it answers through the whole path; raises TandemError if it never does."""
+
+    def verify(self, label: str) -> list[Finding]:
+        """Asks for answers and compares them with the golden bodies, and their statements with the contract's."""
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
 
-    def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
-        """Runs one window and judges it."""
+    def rest(self, labels: Sequence[str]) -> None:
+        """Freezes these, where several are up."""
+
+    def wake(self, labels: Sequence[str]) -> None:
+        """Thaws these."""
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        """Runs one window and judges it. Raises TandemError if it breaks."""
 
     def drain(self) -> None:
         """Lets what is in flight end."""
 
-    def collect(self) -> None:
+    def collect(self, label: str) -> None:
         """Brings the raw files home."""
 
-    def stop(self) -> list[Finding]:
-        """Ends the application the way production does, and removes it."""
+    def stop(self, label: str) -> list[Finding]:
+        """Ends it the way production does, and removes it."""
+
+
+class NoGoodputError(TandemError):
+    """There is nothing that a rate could be a share of. label: of whom."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__("too few right answers to derive a rate from")
+        self.label = label
 
 
 class View(Protocol):
     """Who is told how far it has come."""
 
     def phase(self, name: str, expected_s: float | None) -> None: ...
+    def note(self, text: str) -> None: ...
 
 
 class Visit:
-    """Runs the phases in order and times them. `collect` and `stop` run whatever happens."""
+    """Runs the phases of one trial spec in order and times them. To be used once."""
 
     def __init__(
-        self, lab: Lab, plan: Plan, workers: int, view: View, clock: Callable[[], float] = time.monotonic
+        self,
+        floor: Floor,
+        spec: TrialSpec,
+        view: View,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._lab, self._plan, self._workers, self._view, self._clock = lab, plan, workers, view, clock
-        self._phases: list[Phase] = []
+        self._floor, self._spec, self._view, self._clock, self._sleep = floor, spec, view, clock, sleep
+        self.trial = Trial(spec=spec, started_at=datetime.now(UTC), verdict=Verdict.FAILED)
 
-    def run(self, index: int, retry_of: int | None = None) -> Trial:
-        """Makes a trial. The open loop's rate is the plan's share of what this trial's own closed window reached: on a
-        host that changes from start to start, one rate for all would be another load for each.
+    def run(self, script: Windows) -> Trial:
+        """Makes the trial. script: its windows.
 
-        A TandemError or OSError (a full disk) of a phase makes the trial `failed`, with the error as its finding; anything else
-        (an interrupt, a defect) goes on upwards after the container is removed.
+        A TandemError or OSError (a full disk) of a phase makes the trial `failed`, with the error as its finding;
+        anything else (an interrupt, a defect) goes on upwards after the containers are removed.
         """
-        trial = Trial(
-            index=index, retry_of=retry_of, started_at=datetime.now(UTC), verdict=Verdict.FAILED, findings=[]
-        )
-        began = self._clock()
+        with self.warm() as running:
+            if running:
+                self._follow(script, running)
+        return self.trial
 
-        def attempt(work: Callable[[], None]) -> bool:
-            try:
-                work()
-            except (TandemError, OSError) as error:
-                trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
-                return False
-            return True
-
-        outcomes: list[bool] = []
+    def _follow(self, script: Windows, running: Sequence[str]) -> None:
         try:
-            outcomes.append(attempt(lambda: self._measure(trial)))
-        finally:
-            try:
-                outcomes.append(attempt(lambda: self._timed("collect", None, self._lab.collect)))
-            finally:
-                outcomes.append(attempt(lambda: self._stop(trial)))
-        if all(outcomes):
-            windows = [window for window in (trial.closed, trial.open) if window]
-            trial.verdict = verdict([*trial.findings, *(f for window in windows for f in window.findings)])
-        trial.phases = self._phases
-        loaded = sum(
-            phase.duration_s for phase in self._phases if phase.name in ("warm up", "closed", "open")
-        )
-        trial.overhead_s = self._clock() - began - loaded
-        return trial
-
-    def _measure(self, trial: Trial) -> None:
-        plan = self._plan
-        self._timed("start", None, self._lab.start)
-        self._timed("ready", None, self._lab.wait_ready)
-        trial.findings += self._timed("verify", None, self._lab.verify)
-        self._timed("warm up", plan.warm_up_s, lambda: self._warm_up(trial))
-        trial.closed = self._timed(
-            "closed", plan.closed_s, lambda: self._lab.measure("closed", plan.closed_s, None)
-        )
-        rate = int(trial.closed.goodput_rps * plan.open_load_fraction)
-        if rate < 1:
-            trial.findings.append(
-                Finding(
-                    code="no-goodput", severity="invalid", text="too few right answers to derive a rate from"
-                )
-            )
+            spec = next(script)
+            while True:
+                if spec.after_s:
+                    self._timed("rest", None, lambda after_s=spec.after_s: self._sleep(after_s))  # type: ignore[misc]
+                spec = script.send(self.measure(spec, running))
+        except StopIteration:
             return
-        trial.open = self._timed("open", plan.open_s, lambda: self._lab.measure("open", plan.open_s, rate))
-        self._timed("drain", None, self._lab.drain)
 
-    def _stop(self, trial: Trial) -> None:
-        trial.findings += self._timed("stop", None, self._lab.stop)
+    @contextmanager
+    def warm(self) -> Iterator[list[str]]:
+        """Everything before the first window and after the last. Yields the variants that can be loaded, if any.
 
-    def _warm_up(self, trial: Trial) -> None:
+        Errors become findings of the trial, as for `run`.
+        """
+        began, running = self._clock(), list[str]()
+        try:
+            try:
+                self._begin()
+                running = [label for label, start in self.trial.starts.items() if start.refused is None]
+            except (TandemError, OSError) as error:
+                self._failed(error)
+            yield running
+            if running:
+                self._timed("drain", None, self._floor.drain)
+        except (TandemError, OSError) as error:
+            self._failed(error)
+        finally:
+            self._end()
+        self._conclude(self._clock() - began)
+
+    # ---- before the windows ----
+
+    def _begin(self) -> None:
+        spec = self._spec
+        self._timed("start", None, self._floor.reset)
+        for label in spec.variants:
+            start = self.trial.starts[label] = Start()
+            try:
+                self._timed("start", None, lambda label=label: self._floor.launch(label))  # type: ignore[misc]
+                self._timed("ready", None, lambda label=label: self._floor.wait_ready(label))  # type: ignore[misc]
+                if spec.verify:
+                    start.findings += self._timed(
+                        "verify",
+                        None,
+                        lambda label=label: self._floor.verify(label),  # type: ignore[misc]
+                    )
+                grave = [finding.text for finding in start.findings if finding.severity == "invalid"]
+                if grave:
+                    start.refused = grave[0]
+                else:
+                    self._warm_up(label, start)
+            except (TandemError, OSError) as error:
+                start.refused = str(error)
+                start.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+                if len(spec.variants) > 1:
+                    self._view.note(f"  {label}: {error}")
+            self._rest([label])  # who was refused as well: it must not disturb the others
+
+    def _warm_up(self, label: str, start: Start) -> None:
         """Loads until the time and the number of requests are reached and the rate is steady, or the cap is reached."""
-        plan, spent, answered = self._plan, 0, 0
-        needed = plan.warm_up_requests_per_worker * self._workers
+        how, spent, answered = self._spec.warm_up, 0, 0
+        needed = how.requests_per_worker * self._floor.workers(label)
         seconds: list[int] = []
-        step = plan.warm_up_s
-        while True:
-            part = self._lab.warm_up(step)
+        step, settled = how.least_s, "steady"
+        while step > 0:
+            part = self._timed(
+                "warm up",
+                step,
+                lambda step=step: self._floor.warm_up(label, step),  # type: ignore[misc]
+            )
             answered += sum(part)
             spent += step
             seconds += part[1:step]  # the first second opens the connections
-            trial.warm_up_s, trial.warm_up_requests = spent, answered
-            settled = self._settled(seconds)
-            if answered == 0 or spent >= plan.warm_up_cap_s or (answered >= needed and settled == "steady"):
+            start.warm_up_s, start.warm_up_requests = spent, answered
+            settled = _settled(seconds, how.steady_buckets)
+            if answered == 0 or spent >= how.cap_s or (answered >= needed and settled == "steady"):
                 break
             missing = round(spent * (needed - answered) / answered)
             if settled != "steady":
-                missing = max(missing, plan.steady_buckets - len(seconds) + 1, plan.steady_buckets // 3)
-            step = min(plan.warm_up_cap_s - spent, max(2, missing))
+                missing = max(missing, how.steady_buckets - len(seconds) + 1, how.steady_buckets // 3)
+            step = min(how.cap_s - spent, max(2, missing))
         if answered and settled != "steady":
             text = f"after {spent} s of warm-up the rate was not steady: {settled}"
-            trial.findings.append(Finding(code="no-steady-state", severity="warning", text=text))
+            start.findings.append(Finding(code="no-steady-state", severity="warning", text=text))
 
-    def _settled(self, seconds: list[int]) -> str:
-        wanted = self._plan.steady_buckets
-        return steady(seconds[-wanted:], least=wanted).reason if wanted else "steady"
+    # ---- the windows ----
 
-    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T]) -> T:
-        self._view.phase(name, expected_s)
+    def measure(self, spec: WindowSpec, running: Sequence[str]) -> WindowRecord:
+        """Makes one window of this warm start. One of several variants that breaks is told in its record; where a
+        trial has one variant alone, it ends the trial. Raises TandemError."""
+        own = spec.model_copy(update={"variants": [label for label in spec.variants if label in running]})
+        began = self._clock()
+        try:
+            own = _with_rates(own, self.trial)
+            record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
+        except NoGoodputError as error:
+            finding = Finding(code="no-goodput", severity="invalid", text=str(error))
+            self.trial.starts[error.label].findings.append(finding)
+            record = WindowRecord(spec=own, refused=str(error))
+        except TandemError as error:
+            record = WindowRecord(spec=own, refused=str(error))
+            if len(self._spec.variants) == 1:
+                self._keep(record, began)
+                raise
+        return self._keep(record, began)
+
+    def _keep(self, record: WindowRecord, began: float) -> WindowRecord:
+        record.duration_s = self._clock() - began
+        self.trial.windows.append(record)
+        return record
+
+    def _loaded(self, spec: WindowSpec) -> WindowRecord:
+        if not spec.variants:
+            raise TandemError(f"the window {spec.name}: nobody is there who could be loaded")
+        self._floor.wake(spec.variants)
+        try:
+            return self._floor.measure(spec)
+        finally:
+            self._rest(spec.variants)
+
+    def _rest(self, labels: Sequence[str]) -> None:
+        """Freezes these; one that died meanwhile cannot be, and its next window or its end tells that."""
+        for label in labels:
+            with suppress(TandemError):
+                self._floor.rest([label])
+
+    # ---- after the windows ----
+
+    def _end(self) -> None:
+        """Collects from and stops every variant, each whatever happened to the others."""
+        interrupted: BaseException | None = None
+        for name, work in (("collect", self._collect), ("stop", self._stop)):
+            for label in self.trial.starts:
+                try:
+                    self._timed(name, None, lambda work=work, label=label: work(label))  # type: ignore[misc]
+                except (TandemError, OSError) as error:
+                    self._failed(error)
+                except BaseException as error:  # an interrupt: the others still have to go
+                    interrupted = interrupted or error
+        if interrupted is not None:
+            raise interrupted
+
+    def _collect(self, label: str) -> None:
+        self._floor.collect(label)
+
+    def _stop(self, label: str) -> None:
+        self.trial.starts[label].findings += self._floor.stop(label)
+
+    def _failed(self, error: Exception) -> None:
+        self.trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+
+    def _conclude(self, took_s: float) -> None:
+        trial = self.trial
+        loads_s = sum(phase.duration_s for phase in trial.phases if phase.name in LOADS)
+        trial.overhead_s = max(0.0, took_s - loads_s)
+        # Of several side by side some may be missing; that is told in their starts.
+        none = all(any(found.code == "failed" for found in start.findings) for start in trial.starts.values())
+        failed = none or any(found.code == "failed" for found in trial.findings)
+        trial.verdict = Verdict.FAILED if failed else verdict(trial.counting_findings())
+
+    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
+        self._view.phase(shown or name, expected_s)
         began = self._clock()
         try:
             return work()
         finally:
-            self._phases.append(Phase(name=name, duration_s=self._clock() - began))
+            self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
+
+
+def _shown(spec: WindowSpec) -> str:
+    """What a person is told of a window that begins."""
+    rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
+    return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
+
+
+def _settled(seconds: list[int], wanted: int) -> str:
+    return steady(seconds[-wanted:], least=wanted).reason if wanted else "steady"
+
+
+def _with_rates(spec: WindowSpec, trial: Trial) -> WindowSpec:
+    """The spec with the rates that follow from an earlier window of this trial. On a host that changes from start to
+    start, one rate for all would be another load for each. Raises NoGoodputError."""
+    if spec.share is None or spec.rates_rps:
+        return spec
+    rates = {}
+    for label in spec.variants:
+        before = trial.window(spec.share_of or "", label)
+        rate = int(before.goodput_rps * spec.share) if before is not None else 0
+        if rate < 1:
+            raise NoGoodputError(label)
+        rates[label] = rate
+    return spec.model_copy(update={"rates_rps": rates})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 
 from tandem.errors import TandemError
-from tandem.probes.host import read_cpu
+from tandem.hosts.host import Host
 
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
@@ -34,12 +34,12 @@ def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> N
     raise NotReadyError(f"not ready after {limit_s:.0f} s: {url}: {last}")
 
 
-def settle() -> None:
+def settle(host: Host) -> None:
     """Waits until the host is quiet, a few seconds at the most."""
     deadline = time.monotonic() + SETTLE_CAP_S
     while time.monotonic() < deadline:
-        before = read_cpu()
+        before = host.read_cpu()
         time.sleep(SETTLE_S)
-        now = read_cpu().since(before)
+        now = host.read_cpu().since(before)
         if now.busy_s / SETTLE_S < SETTLE_BUSY:
             return

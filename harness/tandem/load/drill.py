@@ -8,11 +8,14 @@ of 1 ms, so with a ramp-up a rate is mostly that timer's; what cannot connect is
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from tandem.errors import TandemError
+from tandem.load.generator import FOLDER, Load, Report, said
+from tandem.load.rows import Rows, no_rows
 from tandem.load.tool_result import ToolResult
 
-NAME, PACKAGE = "drill", "drill"
+NAME = "drill"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _MS = {"ns": 1e-6, "ms": 1.0}
 _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULTILINE)
@@ -51,6 +54,44 @@ class Drill:
         """The command line in the generator's container. file: the benchmark there."""
         out = ["drill", "--benchmark", file, "--stats", "--nanosec", "--timeout", str(self.timeout_s)]
         return [*out, "--quiet"] if self.quiet else out
+
+
+class DrillGenerator:
+    """drill as a tandem.load.generator.Generator: so many `requests` and not so many seconds. options: `requests`,
+    `rampup_s`, `quiet`."""
+
+    name = NAME
+    suffixes: tuple[str, ...] = ()
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        return {"yml": self._drill(load).benchmark()}
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        """Raises TandemError for a load that it cannot make."""
+        return self._drill(load).arguments(f"{FOLDER}/{name}.yml")
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
+
+    def _drill(self, load: Load) -> Drill:
+        if load.rate_rps is not None or load.method != "GET" or load.headers:
+            raise TandemError("drill makes closed loops of GET requests without headers here")
+        base, _, _ = load.url.removeprefix("http://").partition("/")
+        base = f"http://{base}"
+        paths = tuple(url.removeprefix(base) for url in load.urls or [load.url])
+        own = load.options
+        return Drill(
+            base,
+            paths,
+            load.connections,
+            int(own["requests"]),
+            int(own.get("rampup_s", 0)),
+            load.timeout_s,
+            bool(own.get("quiet", True)),
+        )
+
+
+DRILL = DrillGenerator()
 
 
 def parse(text: str) -> ToolResult:

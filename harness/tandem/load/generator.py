@@ -1,7 +1,7 @@
 """What a load is and what a load generator has to be; oha, the one that measures."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, read_rows
+from tandem.load.tool_result import ToolResult
 
 OLDEST = (1, 14)
 """Before this release the SQLite rows lack the paced start."""
@@ -35,6 +36,8 @@ class Load:
     body_file: str | None = None
     """In the generator's container."""
     timeout_s: int = TIMEOUT_S
+    options: dict[str, Any] = field(default_factory=dict)
+    """What one generator is told beside this (WindowSpec.generator_options)."""
 
 
 def arguments(load: Load, name: str) -> list[str]:
@@ -74,6 +77,9 @@ class Report(BaseModel):
 
     statusCodeDistribution: dict[str, int]
     errorDistribution: dict[str, int] = {}
+    told: ToolResult | None = None
+    """The figures of a generator that leaves none at all: then the window's are these, and its checks are those of a
+    second opinion (tandem.judge.second_opinion)."""
 
     @property
     def answered_2xx(self) -> int:
@@ -92,6 +98,14 @@ def read_report(file: Path) -> Report:
         raise TandemError(f"{file}: the load generator's summary cannot be read: {error}") from None
 
 
+def said(folder: Path, name: str) -> str:
+    """What a generator printed. Raises TandemError if it printed nothing."""
+    file = folder / f"{name}.txt"
+    if not file.is_file():
+        raise TandemError(f"{file}: the load generator printed nothing")
+    return file.read_text()
+
+
 class Generator(Protocol):
     """A load generator that runs in the container `loadgen`. The name of a load is that of its files in FOLDER."""
 
@@ -106,7 +120,8 @@ class Generator(Protocol):
         """The command line of a load."""
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
-        """What a load left behind, copied to `folder`. Raises TandemError if that cannot be read."""
+        """What a load left behind, copied to `folder`; what it printed is in name.txt. Raises TandemError if that
+        cannot be read."""
 
 
 class Oha:

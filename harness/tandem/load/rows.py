@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tandem.errors import TandemError
-from tandem.record.run import Times
+from tandem.record.window import Times
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,6 +38,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.start_s)
+
+
+def no_rows() -> Rows:
+    """Of no request."""
+    floats, integers = np.empty(0, dtype=np.float64), np.empty(0, dtype=np.int64)
+    return Rows(floats, floats, floats, integers, integers)
 
 
 def read_rows(file: Path) -> Rows:

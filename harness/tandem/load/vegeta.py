@@ -26,6 +26,12 @@ _LENGTH = re.compile(rb"^content-length: *(\d+)\s*$", re.IGNORECASE | re.MULTILI
 _TIMESTAMP, _CODE, _LATENCY, _ERROR, _SEQUENCE, _HEADERS = 0, 1, 2, 5, 8, 11
 
 
+def version(text: str) -> str:
+    """The version in the output of `vegeta -version`."""
+    words = text.split()
+    return words[words.index("Version:") + 1] if "Version:" in words else "unknown"
+
+
 class Vegeta:
     """vegeta as a tandem.load.generator.Generator."""
 

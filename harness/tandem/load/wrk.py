@@ -5,11 +5,14 @@ https://github.com/wg/wrk. Its latencies are service times, without the time tha
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from tandem.errors import TandemError
+from tandem.load.generator import Load, Report, said
+from tandem.load.rows import Rows, no_rows
 from tandem.load.tool_result import SocketErrors, ToolResult
 
-NAME, PACKAGE = "wrk", "wrk"
+NAME = "wrk"
 _MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
 _TIME = r"(\d+(?:\.\d+)?)(us|ms|s|m|h)"
 _HEAD = re.compile(r"^ +(\d+) threads and (\d+) connections$", re.MULTILINE)
@@ -41,6 +44,30 @@ class Wrk:
         """The command line in the generator's container."""
         own = [f"-t{self.threads}", f"-c{self.connections}", f"-d{self.duration_s}s"]
         return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={self.timeout_s}s", "--latency", self.url]
+
+
+class WrkGenerator:
+    """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`."""
+
+    name = NAME
+    suffixes: tuple[str, ...] = ()
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        return {}
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        """Raises TandemError for a load that it cannot make."""
+        if load.rate_rps is not None or load.method != "GET" or load.headers:
+            raise TandemError("wrk makes closed loops of GET requests without headers here")
+        url = load.urls[0] if load.urls else load.url
+        threads = int(load.options.get("threads", 1))
+        return Wrk(url, threads, load.connections, load.duration_s, load.timeout_s).arguments()
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
+
+
+WRK = WrkGenerator()
 
 
 def parse(text: str) -> ToolResult:

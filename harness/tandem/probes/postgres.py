@@ -6,8 +6,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from tandem.record.run import Statement
+from tandem.record.window import Statement
 
+ADMIN_PASSWORD = "tandem"
+"""Of the role postgres, in the stack's own network only (compose/db)."""
 OTHER = "other"
 CONTROL = {
     "begin": re.compile(r"begin\b|start transaction\b"),

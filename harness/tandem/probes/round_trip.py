@@ -12,7 +12,7 @@ import psycopg
 
 from tandem.probes.pause import uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.run import DbRtt
+from tandem.record.window import DbRtt
 
 BEFORE = 20
 """So many round trips before the load."""

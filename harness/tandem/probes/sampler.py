@@ -6,9 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tandem.probes.cgroup import Cgroup, Usage
+from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
 from tandem.probes.haproxy import HAProxy, ProxyCounters
-from tandem.probes.host import HostCpu, read_cpu
 from tandem.probes.pause import uneven_s
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
@@ -52,16 +51,21 @@ class Series:
 
 
 class Sampler:
-    """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`."""
+    """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`.
+
+    host: where the groups, whose keys are roles, run.
+    """
 
     def __init__(
         self,
+        host: Host,
         groups: dict[str, Cgroup],
         proxy: HAProxy | None,
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
         lock_waits: Callable[[], int] | None = None,
     ) -> None:
+        self._host = host
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
         self._lock_waits = lock_waits
         self._series = Series()
@@ -74,7 +78,7 @@ class Sampler:
         return Sample(
             at_s=at_s,
             usage=usage,
-            host=read_cpu(),
+            host=self._host.read_cpu(),
             proxy=self._proxy.read() if self._proxy else None,
             pooler=self._pooler.read() if self._pooler else None,
             lock_waits=self._lock_waits() if self._lock_waits else None,

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from tandem.catalog.ranges import expand
-from tandem.probes.hiccup import HiccupMeter, Oversleep
-from tandem.probes.host import Clocks, read_clocks, read_listen_overflows, read_swapped
+from tandem.hosts.host import Clocks, Host, Oversleep
 
 
 @dataclass(frozen=True)
@@ -27,26 +26,29 @@ def meter_cpus(*cpusets: str) -> list[int] | None:
 class Watch:
     """`start` before a window, `stop` after it.
 
-    pid: of the application. cpusets: of the roles on whose CPUs hiccups matter.
+    host: where the application runs; pid: the application's. cpusets: of the roles on whose CPUs hiccups matter.
     """
 
-    def __init__(self, pid: int, *cpusets: str) -> None:
-        self._pid = pid
-        self._meter = HiccupMeter(meter_cpus(*cpusets))
-        self._clocks = read_clocks()
+    def __init__(self, host: Host, pid: int, *cpusets: str) -> None:
+        self._host, self._pid = host, pid
+        self._meter = host.hiccup_meter(meter_cpus(*cpusets))
+        self._clocks = host.clocks()
         self._before: tuple[int | None, int | None] = (None, None)
 
     def start(self) -> None:
-        self._before = (read_swapped(), read_listen_overflows(self._pid))
-        self._clocks = read_clocks()
+        self._before = self._counters()
+        self._clocks = self._host.clocks()
         self._meter.start()
 
     def stop(self) -> Watched:
         """Raises OSError if the application is gone; the meter ends in any case."""
         oversleep = self._meter.stop()
-        clocks = read_clocks()
-        now = (read_swapped(), read_listen_overflows(self._pid))
+        clocks = self._host.clocks()
+        now = self._counters()
         swapped, overflows = (
             None if a is None or b is None else a - b for a, b in zip(now, self._before, strict=True)
         )
         return Watched(oversleep, (self._clocks, clocks), swapped, overflows)
+
+    def _counters(self) -> tuple[int | None, int | None]:
+        return self._host.swapped(), self._host.listen_overflows(self._pid)

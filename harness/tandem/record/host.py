@@ -19,8 +19,8 @@ class Host(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
     steal_share: Number
-    foreign_cpu_share: Number
-    """CPU used by processes that are neither the stack's nor the harness's."""
+    foreign_cpu_share: Number | None
+    """CPU used by processes that are neither the stack's nor the harness's; null where that was not counted."""
     softirq_share: Number
     harness_cpu_cores: Number | None
     hiccup: Hiccup | None = None

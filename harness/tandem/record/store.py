@@ -1,44 +1,19 @@
-"""Results on disk: one folder per campaign, written so that a kill at any moment loses one trial at most."""
+"""Results on disk: one folder per study. A file is complete or not there."""
 
 import os
 import re
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from tandem.errors import TandemError, UsageError
-from tandem.record.run import SCHEMA_VERSION, Finding, Part, Run, Trial, Verdict
+from tandem.errors import TandemError
+from tandem.record.trial import Trial
 
 NEEDED_BYTES = 1 << 30
-"""Free space below which a campaign does not start: rows and logs of the longest plan fit."""
-
-
-class Request(Part):
-    """What the user asked for; the same request and seed give the same schedule."""
-
-    kind: Literal["bench", "compare"] = "bench"
-    implementations: list[str]
-    scenario: str
-    topology: str
-    placement: str
-    plan: str
-    seed: int
-    knobs: dict[str, str] = Field(default_factory=dict)
-    db_rtt_ms: int | None = None
-    """None: no latency proxy between application and database."""
-
-
-class Campaign(Part):
-    """campaign.json"""
-
-    schema_version: int = SCHEMA_VERSION
-    id: str
-    request: Request
-    started_at: datetime
-    finished: bool = False
+"""Free space below which a study does not start: rows and logs of the longest plan fit."""
+RESULT, TRIALS = "result.json", "trials"
 
 
 def write_atomically(file: Path, text: str) -> None:
@@ -55,9 +30,28 @@ def write_atomically(file: Path, text: str) -> None:
         raise TandemError(f"{file} cannot be written: {error.strerror}. Finished trials are kept.") from None
 
 
+def write_model(file: Path, model: BaseModel) -> None:
+    """Writes a record. Raises TandemError, naming the file, where that cannot be done."""
+    write_atomically(file, model.model_dump_json(indent=1) + "\n")
+
+
 def file_name(name: str) -> str:
-    """A name as it can stand in a path: an implementation's path or a set of knobs becomes one word."""
+    """A name as it can stand in a path: an implementation's path or a set of settings becomes one word."""
     return re.sub(r"[^A-Za-z0-9.~-]+", "-", name)
+
+
+def room_for(folder: Path) -> None:
+    """Makes a folder. Raises TandemError if that cannot be done or there is too little space."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise TandemError(f"{folder} cannot be made: {error.strerror}") from None
+    free = shutil.disk_usage(folder).free
+    if free < NEEDED_BYTES:
+        folder.rmdir()
+        raise TandemError(
+            f"{folder.parent} has {free / 1e9:.2f} GB left and a study needs {NEEDED_BYTES / 1e9:.1f} GB: make room first"
+        )
 
 
 def give(folder: Path, owner: Path) -> None:
@@ -67,125 +61,24 @@ def give(folder: Path, owner: Path) -> None:
         os.chown(path, status.st_uid, status.st_gid, follow_symlinks=False)
 
 
-def _write(file: Path, model: BaseModel) -> None:
-    write_atomically(file, model.model_dump_json(indent=1) + "\n")
-
-
-def _read_trial(file: Path) -> Trial:
+def read_model[M: BaseModel](kind: type[M], file: Path, remedy: str = "") -> M:
+    """A record. Raises TandemError, naming the file, the key and the remedy, if it cannot be read."""
     try:
-        return Trial.model_validate_json(file.read_text())
+        return kind.model_validate_json(file.read_text())
     except (ValueError, OSError) as error:
-        raise TandemError(f"{file} cannot be read: {error}. Move it away to make that trial anew.") from None
+        raise TandemError(f"{file}: the record cannot be read: {explained(error)}.{remedy}") from None
 
 
-def read_run(file: Path) -> Run:
-    """The record of one run, of this version or an earlier one. Raises TandemError if it cannot be read."""
-    try:
-        return Run.model_validate_json(file.read_text())
-    except (ValueError, OSError) as error:
-        raise TandemError(f"{file}: the record cannot be read: {error}") from None
+def explained(error: Exception) -> str:
+    """The first thing that is wrong, with the path of its key."""
+    errors: Any = getattr(error, "errors", None)
+    if callable(errors):
+        first: dict[str, Any] = errors()[0]
+        where = " -> ".join(map(str, first["loc"]))
+        return f"{where}: {first['msg']}" if where else str(first["msg"])
+    return str(error)
 
 
-def read_runs(folder: Path) -> list[Run]:
-    """The records of a campaign's folder, by implementation. Raises TandemError if there are none."""
-    runs = [read_run(file) for file in sorted(folder.glob("*/run.json"))]
-    if not runs:
-        raise TandemError(f"{folder} holds no finished run (no */run.json)")
-    return sorted(runs, key=lambda run: run.implementation)
-
-
-class Store:
-    """The folder of one campaign."""
-
-    def __init__(self, results: Path, campaign: Campaign) -> None:
-        self.folder = results / campaign.id
-        self.campaign = campaign
-
-    @classmethod
-    def create(cls, results: Path, request: Request) -> "Store":
-        """A new campaign. Raises TandemError if there is too little space or the folder cannot be made."""
-        now = datetime.now(UTC)
-        kind = "" if request.kind == "bench" else f"{request.kind}-"
-        what = "+".join(map(file_name, request.implementations))[:80]
-        campaign = Campaign(
-            id=f"{now:%Y%m%dT%H%M%SZ}-{kind}{what}-{Path(request.plan).stem}", request=request, started_at=now
-        )
-        store = cls(results, campaign)
-        try:
-            store.folder.mkdir(parents=True)
-        except OSError as error:
-            raise TandemError(f"{store.folder} cannot be made: {error.strerror}") from None
-        free = shutil.disk_usage(store.folder).free
-        if free < NEEDED_BYTES:
-            store.folder.rmdir()
-            raise TandemError(
-                f"{results} has {free / 1e9:.2f} GB left and a campaign needs {NEEDED_BYTES / 1e9:.1f} GB: make room first"
-            )
-        store.save()
-        return store
-
-    @classmethod
-    def resume(cls, results: Path, request: Request) -> "Store":
-        """The newest unfinished campaign of the same request, whatever its seed. Raises UsageError if there is none."""
-        for file in sorted(results.glob("*/campaign.json"), reverse=True):
-            try:
-                campaign = Campaign.model_validate_json(file.read_text())
-            except (ValueError, OSError):
-                continue
-            same = campaign.request.model_copy(update={"seed": request.seed}) == request
-            # Trials of an earlier version lack what the summary is made from.
-            if same and not campaign.finished and campaign.schema_version == SCHEMA_VERSION:
-                return cls(results, campaign)
-        raise UsageError(
-            f"there is no unfinished campaign of {', '.join(request.implementations)} with this scenario, topology, plan and knobs"
-        )
-
-    def save(self) -> None:
-        _write(self.folder / "campaign.json", self.campaign)
-
-    def finish(self) -> None:
-        self.campaign.finished = True
-        self.save()
-
-    def run_folder(self, run: str) -> Path:
-        return self.folder / run
-
-    def trial_folder(self, run: str, index: int) -> Path:
-        return self.folder / run / f"trial-{index}"
-
-    def fresh_trial_folder(self, run: str, index: int) -> Path:
-        """An empty folder: what a killed trial left there is thrown away."""
-        folder = self.trial_folder(run, index)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        return folder
-
-    def save_trial(self, run: str, trial: Trial) -> None:
-        _write(self.trial_folder(run, trial.index) / "trial.json", trial)
-
-    def save_trial_or_its_failure(self, run: str, trial: Trial) -> None:
-        """Saves a trial; where the disk is full its raw files make room, and it is saved as failed instead.
-
-        Raises TandemError if not even that fits.
-        """
-        try:
-            self.save_trial(run, trial)
-        except TandemError as error:
-            for file in self.trial_folder(run, trial.index).iterdir():
-                file.unlink(missing_ok=True)
-            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
-            trial.verdict, trial.closed, trial.open = Verdict.FAILED, None, None
-            self.save_trial(run, trial)
-
-    def trials(self, run: str) -> list[Trial]:
-        """The finished trials of a run, in order."""
-        files = self.run_folder(run).glob("trial-*/trial.json")
-        return sorted(map(_read_trial, files), key=lambda trial: trial.index)
-
-    def save_run(self, run: Run) -> Path:
-        file = self.run_folder(run.run) / "run.json"
-        _write(file, run)
-        return file
-
-    def give_to(self, owner: Path) -> None:
-        give(self.folder, owner)
+def read_trial(file: Path) -> Trial:
+    """A trial. Raises TandemError, naming the file, if it cannot be read."""
+    return read_model(Trial, file, " Move it away to make that trial anew.")

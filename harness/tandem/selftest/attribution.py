@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 from threading import Thread
 
-from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
@@ -137,9 +136,9 @@ def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemE
     found: list[tuple[Limit, Seen | TandemError]] = []
     for start in dict.fromkeys(limit.start for limit in limits):
         same = [limit for limit in limits if limit.start == start]
-        scenario = _scenario(stage, same[0])
+        first = same[0]
         with stage.running(
-            same[0].implementation, scenario, knobs=same[0].knobs, variables=same[0].variables
+            first.implementation, first.scenario, knobs=first.knobs, variables=first.variables
         ) as running:
             for limit in same:
                 stage.view.note(f"  {limit.name}")
@@ -149,7 +148,7 @@ def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemE
 
 def _window(running: Running, limit: Limit) -> Seen | TandemError:
     """A window under the limit; the error where there was none."""
-    stack, hogs = running.prepared.stack, list[Thread]()
+    stack, hogs = running.stack, list[Thread]()
 
     def psql(text: str) -> None:
         stack.execute("db", ["psql", "-q", "-d", "tandem", "-c", text])
@@ -175,10 +174,6 @@ def _window(running: Running, limit: Limit) -> Seen | TandemError:
     finally:
         for hog in hogs:
             hog.join()
-
-
-def _scenario(stage: Stage, limit: Limit) -> Scenario:
-    return stage.catalog.scenarios[limit.scenario] if limit.scenario else stage.scenario()
 
 
 def named(seen: Seen | TandemError, says: str = "") -> str:

@@ -5,8 +5,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tandem.capacity.search import LEAD, MOST_PROBES, Search
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
+from tandem.studies.capacity.search import LEAD, MOST_PROBES, Search
 
 SEARCHES = 2_000
 NEAR = 0.05

@@ -6,7 +6,7 @@ import numpy as np
 
 from tandem.analysis import ratios
 from tandem.load.rows import Floats
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.stage import Running, Stage
 
 GROUP = "comparing"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from tandem.errors import TandemError
-from tandem.record.run import Verdict
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
+from tandem.record.window import Verdict
 from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
 
 GROUP = "liars"
@@ -74,10 +74,9 @@ def lie(running: Running, liar: Liar, honest: Seen) -> Outcome:
 
 def cached(stage: Stage) -> Outcome:
     """Answers from memory: right bodies, and PostgreSQL does not know of them."""
-    scenario = stage.catalog.scenarios["recipe"]
 
     def seen(fault: str) -> Seen:
-        with stage.running(BROKEN, scenario, variables={"FAULT": fault}) as running:
+        with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
             return running.steady_window("closed", WINDOW_S, None)
 
     return outcome(CACHED, seen("cached"), seen(""))

@@ -1,19 +1,17 @@
 """What measuring costs: the same load with and without sampler, prober, hiccup meters and psrecord. Weekly."""
 
-import os
 import random
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
 from tandem.analysis import ratios
+from tandem.hosts import HERE
 from tandem.lab.waiting import settle
-from tandem.load.rows import Floats, answers_per_second, read_rows
+from tandem.load.rows import Floats, answers_per_second
 from tandem.probes import sampler
-from tandem.probes.host import read_cpu
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.stage import Running, Stage, require
 
 GROUP = "sampler"
@@ -29,13 +27,13 @@ STEAL_MOST = 0.02
 @contextmanager
 def unwatched(running: Running) -> Iterator[None]:
     """psrecord, which runs as long as the application, stands still meanwhile."""
-    psrecord = running.lab._psrecord
+    psrecord = running.app._psrecord
     assert psrecord is not None
-    os.kill(psrecord.pid, signal.SIGSTOP)
+    psrecord.freeze()
     try:
         yield
     finally:
-        os.kill(psrecord.pid, signal.SIGCONT)
+        psrecord.thaw()
 
 
 def inner(answers: list[int], seconds: int) -> float:
@@ -45,16 +43,15 @@ def inner(answers: list[int], seconds: int) -> float:
 
 def rate(running: Running, watched: bool) -> tuple[float, float]:
     """Answers per second of one closed window, and the share of the CPU that the hypervisor took."""
-    settle()
-    before = read_cpu()
+    settle(HERE)
+    before = HERE.read_cpu()
     if watched:
-        running.window("closed", WINDOW_S, LOAD)
-        answers = answers_per_second(read_rows(running.lab.folder / "closed.sqlite"))
+        answers = answers_per_second(running.window("closed", WINDOW_S, LOAD).rows)
     else:
         running.arm(LOAD)
         with unwatched(running):
-            answers = running.lab.warm_up(WINDOW_S)
-    used = read_cpu().since(before)
+            answers = running.app.warm_up(WINDOW_S)
+    used = HERE.read_cpu().since(before)
     return inner(answers, WINDOW_S), used.steal_s / used.total_s
 
 

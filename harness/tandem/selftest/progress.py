@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import Field
 
 from tandem.errors import UsageError
-from tandem.record.run import Part
+from tandem.record.outcome import Outcome
+from tandem.record.part import Part
 from tandem.record.store import write_atomically
-from tandem.selftest.outcome import Outcome
 
 FILE = "selftest-progress.json"
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from tandem.record.outcome import Outcome
 from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Running, Seen, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, close, late, path, require_same, way
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from types import ModuleType
 
+from tandem.record.outcome import Outcome
 from tandem.selftest import (
     attribution,
     capacity,
@@ -13,9 +14,9 @@ from tandem.selftest import (
     sampling,
     statistics,
     timing,
+    visits,
 )
 from tandem.selftest import units as units_
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import Stage
 
 OnStage = Callable[[Stage], list[Outcome]]
@@ -24,6 +25,7 @@ UNIT: list[ModuleType] = [units_, statistics, capacity]
 """Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {
+    "visits": visits.run,
     "timing": timing.run,
     "queueing": queueing.run,
     "liars": liars.run,

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from python_on_whales import Container, DockerClient
 
-from tandem.probes.cgroup import Cgroup
-from tandem.probes.host import TICKS_PER_S
+from tandem.hosts import HERE
+from tandem.hosts.host import Cgroup
 from tandem.probes.sampler import Sampler, Series
+from tandem.record.outcome import Outcome
 from tandem.selftest import burner
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import BROKEN, Stage, require
 
 GROUP = "sampler"
@@ -66,13 +65,13 @@ def burning(*arguments: object) -> Iterator[Burner]:
     assert isinstance(container, Container)
     try:
         container.reload()  # type: ignore[no-untyped-call]
-        yield Burner(container, Cgroup(container.state.pid or 0))
+        yield Burner(container, HERE.cgroup(container.state.pid or 0))
     finally:
         container.remove(force=True, volumes=True)
 
 
 def _sampled(group: Cgroup) -> Sampler:
-    return Sampler({"burner": group}, None, None, lambda before, now: None)
+    return Sampler(HERE, {"burner": group}, None, None, lambda before, now: None)
 
 
 def _cores(series: Series, low_s: float, high_s: float) -> float:
@@ -123,9 +122,9 @@ def shares(cpus: int) -> Outcome:
 def children() -> Outcome:
     """Processes that live shorter than any sampling interval."""
     with burning("children", CHILDREN, CHILD_S) as it:
-        before, alive_before = it.group.usage().cpu_s, sum(it.group.thread_cpu_s(TICKS_PER_S).values())
+        before, alive_before = it.group.usage().cpu_s, sum(it.group.thread_cpu_s().values())
         [line] = it.lines()
-        after, alive_after = it.group.usage().cpu_s, sum(it.group.thread_cpu_s(TICKS_PER_S).values())
+        after, alive_after = it.group.usage().cpu_s, sum(it.group.thread_cpu_s().values())
     captured = (after - before) / line["cpu_s"]
     polled = (alive_after - alive_before) / line["cpu_s"]
     return Outcome(
@@ -146,9 +145,7 @@ def _grown(touched: str, forks: int) -> tuple[int, int]:
         before = it.group.usage().anonymous_bytes
         it.lines()
         after = it.group.usage().anonymous_bytes
-        resident = 0
-        for pid in it.group.processes():
-            resident += psutil.Process(pid).memory_info().rss
+        resident = it.group.resident_bytes()
     return after - before, resident
 
 
@@ -185,7 +182,7 @@ def forks() -> Outcome:
 
 def run(stage: Stage) -> list[Outcome]:
     """All of this module."""
-    out = [shares(psutil.cpu_count() or 1), children(), memory(), forks()]
+    out = [shares(HERE.cpus), children(), memory(), forks()]
     for outcome in out:
         stage.view.note(f"  {outcome.name}: {outcome.measured}")
     return out

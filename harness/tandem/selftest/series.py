@@ -7,11 +7,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from tandem.analysis.disturbed import cut
+from tandem.analysis.alternation import alternation
 from tandem.analysis.ratios import Floats
-from tandem.analysis.schedule import alternation
 from tandem.judge.steady import BUCKETS, DRIFT_LIMIT, Steadiness, steady
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 
 GROUP = "statistics"
 SEED = 20261121
@@ -84,40 +83,8 @@ def unsteady_caught() -> Outcome:
     )
 
 
-def stolen(windows: int = 500) -> tuple[Floats, Floats, Floats]:
-    """Right answers, CPU-seconds and steal share by window and second: 1,000 per second at 500 us each.
-
-    A fifth of the seconds loses 5 to 50 % of its time; the answers are lost, and cold caches cost a tenth.
-    """
-    chance = np.random.default_rng(SEED)
-    taken = np.where(
-        chance.random((windows, BUCKETS)) < 0.2, chance.uniform(0.05, 0.5, (windows, BUCKETS)), 0.0
-    )
-    good = 1000 * (1 - taken) * (1 + 0.02 * chance.standard_normal(taken.shape))
-    return good, good * 500e-6 * np.where(taken > 0, 1.1, 1.0), taken
-
-
-def disturbed_cut() -> Outcome:
-    good, cpu_s, taken = stolen()
-    windows = [cut(*each) for each in zip(good, cpu_s, taken, strict=True)]
-    rates = [one.goodput_rps for one in windows if one.goodput_rps is not None]
-    costs = [one.app_cpu_us_per_request for one in windows if one.app_cpu_us_per_request is not None]
-    off = max(abs(float(np.mean(rates)) / 1000 - 1), abs(float(np.mean(costs)) / 500 - 1))
-    broken = abs(float(good.mean()) / 1000 - 1)
-    return Outcome(
-        name="disturbed-seconds-cut",
-        group=GROUP,
-        expected="1,000 per second at 500 us, whatever was stolen",
-        measured=f"{np.mean(rates):.1f} per second at {np.mean(costs):.1f} us",
-        tolerance="1 %",
-        passed=off <= 0.01 and len(rates) > 0.9 * len(windows),
-        negative_control=f"nothing cut: {good.mean():.1f} per second",
-        negative_control_failed=broken > 0.01,
-    )
-
-
 def position_p(orders: list[list[str]]) -> float:
-    """Chi-square p of entrant x position: small where a position is somebody's more often."""
+    """Chi-square p of variant x position: small where a position is somebody's more often."""
     counts = Counter((name, place) for order in orders for place, name in enumerate(order))
     names = sorted(orders[0])
     return float(
@@ -128,13 +95,13 @@ def position_p(orders: list[list[str]]) -> float:
 
 
 def alternation_positions() -> Outcome:
-    blocks = [block for seed in range(500) for block in alternation(["a", "b", "c"], "a", 4, 2, seed)]
+    blocks = [block for seed in range(500) for block in alternation(["a", "b", "c", "a~2"], 4, 2, seed)]
     # Only the first of each pair is drawn; its reverse is not independent of it.
-    drawn = [[one.label for one in order] for block in blocks for order in block.rounds[::2]]
-    starts = [[one.label for one in block.starts] for block in blocks]
+    drawn = [order for block in blocks for order in block.rounds[::2]]
+    starts = [block.starts for block in blocks]
     rounds_p, starts_p = position_p(drawn), position_p(starts)
     mirrored = all(a == b[::-1] for block in blocks for a, b in list(pairwise(block.rounds))[::2])
-    complete = all(sorted(one.label for one in r) == ["a", "a~2", "b", "c"] for b in blocks for r in b.rounds)
+    complete = all(sorted(r) == ["a", "a~2", "b", "c"] for b in blocks for r in b.rounds)
     broken = position_p([sorted(order) for order in drawn])
     return Outcome(
         name="alternation-positions",
@@ -149,4 +116,4 @@ def alternation_positions() -> Outcome:
 
 
 def checks() -> list[Callable[[], Outcome]]:
-    return [false_alarms, unsteady_caught, disturbed_cut, alternation_positions]
+    return [false_alarms, unsteady_caught, alternation_positions]

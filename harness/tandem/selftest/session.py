@@ -1,6 +1,5 @@
 """Runs the self-test: the chosen checks in their order, every failure an outcome."""
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -9,12 +8,13 @@ from pathlib import Path
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, unknown
+from tandem.hosts import HERE
 from tandem.lab.live import View
 from tandem.lab.provenance import git
+from tandem.record.outcome import Outcome
+from tandem.record.selftest import Kind, Selftest, good, harness_source
 from tandem.selftest import progress, registry
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.progress import Progress
-from tandem.selftest.result import Kind, Selftest, good, harness_source
 from tandem.selftest.stage import Stage, oha_version
 
 
@@ -69,9 +69,8 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         group("unit", [partial(_unit, check) for check in registry.units()])
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
-        catalog = Catalog(root)
-        placement = catalog.default_placement(os.cpu_count() or 1).name
-        with Stage(catalog, results, view, placement).up() as stage:
+        placement = Catalog(root).default_placement(HERE.cpus).name
+        with Stage(root, results, view, placement).up() as stage:
             made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():
                 group(name, [partial(_staged, name, on_stage, stage)])
@@ -85,7 +84,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
         git_commit=git(root, "rev-parse", "HEAD"),
         source=source,
         oha_version=made.oha_version,
-        cpus=os.cpu_count() or 1,
+        cpus=HERE.cpus,
         outcomes=[outcome for name in groups for outcome in made.done[name]],
     )
 

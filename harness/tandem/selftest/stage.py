@@ -1,47 +1,54 @@
-"""Where the end-to-end checks happen: the ordinary stack and laboratory, with the calibrated server inside."""
+"""Where the end-to-end checks happen: the engine's own laboratory and visits, with the calibrated server inside."""
 
 import csv
 import io
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import httpx
 import numpy as np
 
-from tandem.catalog.catalog import Catalog, Plan
+from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
-from tandem.lab.lab import BenchLab
+from tandem.lab.application import Application
+from tandem.lab.laboratory import Floor, Laboratory, refuse_or_clean_up
 from tandem.lab.live import View
-from tandem.lab.prepare import (
-    DEFAULT_TOPOLOGY,
-    SHARED,
-    Conditions,
-    Prepared,
-    build,
-    refuse_or_clean_up,
-    start,
-)
-from tandem.lab.readiness import await_services
+from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
-from tandem.load.generator import Report, read_report
+from tandem.lab.visit import Visit
+from tandem.load.generator import OHA, Report, read_report
 from tandem.load.rows import Floats, Rows, open_loop, read_rows
-from tandem.record.run import Verdict, Window
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.store import give
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
 FAST = "rust-async"
 """An application that a busy database limits, and not itself."""
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
-READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
-"""Variables of the services that stay up."""
 TRIES = 3
 """A window that the host disturbed is made again, so often in all."""
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
 """The calibrated server needs no settling, and the checks know what their windows contain."""
+WARM_UP = WarmUp(least_s=2, cap_s=2)
+"""Of the starts that windows are made in; that a warm-up lasts until the rate is steady is a check of its own."""
+SCENARIO = Scenario(
+    name="calibrated",
+    stresses="known times",
+    path="/",
+    connections=20,
+    statements=[],
+    answer=Answer(text="calibrated"),
+)
+"""What is asked of the calibrated server."""
 
 Load = Literal["closed", "open"]
 
@@ -95,22 +102,77 @@ class Seen:
         return load.response_s[(load.intended_s >= low_s) & (load.intended_s < high_s)]
 
 
+class CatalogWithCalibrated(Catalog):
+    """What can be run, and the scenario of the calibrated server."""
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        return {**super().scenarios, SCENARIO.name: SCENARIO}
+
+
+class Untold:
+    """What a visit tells of its phases is not shown: a self-test has thousands of windows."""
+
+    def __init__(self, view: View) -> None:
+        self.note = view.note
+
+    def phase(self, name: str, expected_s: float | None) -> None:
+        pass
+
+
 @dataclass
 class Running:
-    """A fresh start of an implementation that windows can be made with."""
+    """A warm start of one application that windows can be made with."""
 
-    lab: BenchLab
-    prepared: Prepared
+    visit: Visit
+    floor: Floor
     view: View
+    behaviour: str | None = None
+    """What the server is armed with before its warm-up."""
     _begin: Callable[[], None] | None = None
+    _windows: int = 0
+
+    def __post_init__(self) -> None:
+        self.floor.beginning = self._beginning
+        if (behaviour := self.behaviour) is not None:
+            self._begin = lambda: self.arm(behaviour)
+
+    def _beginning(self) -> None:
+        begin, self._begin = self._begin, None  # a warm-up in parts is armed once
+        if begin is not None:
+            begin()
 
     @property
-    def control(self) -> str:
-        return f"http://{self.prepared.stack.service('app').address}:{CONTROL_PORT}"
+    def label(self) -> str:
+        return self.trial.spec.variants[0]
+
+    @property
+    def trial(self) -> Trial:
+        """What the visit has found so far; all of it after the end of `with`."""
+        return self.visit.trial
+
+    @property
+    def app(self) -> Application:
+        return self.floor.apps[self.label]
+
+    @property
+    def stack(self) -> Stack:
+        return self.app.stack
+
+    def codes(self) -> set[str]:
+        """Of the findings at its start and its end."""
+        return {finding.code for finding in self.trial.starts[self.label].findings}
+
+    def _control(self, what: str, wait_s: float) -> str:
+        address = f"http://{self.app.app.address}:{CONTROL_PORT}"
+        try:
+            return httpx.get(f"{address}/{what}", timeout=wait_s).raise_for_status().text
+        except httpx.HTTPError as error:
+            raise TandemError(f"the calibrated server does not do {what}: {error}") from None
 
     def arm(self, behaviour: str) -> None:
         """Tells the calibrated server what to be from now on."""
-        httpx.get(f"{self.control}/arm?{behaviour}", timeout=5).raise_for_status()
+        self._control(f"arm?{behaviour}", wait_s=5)
 
     def window(
         self,
@@ -120,7 +182,6 @@ class Running:
         *,
         rate_rps: int | None = None,
         connections: int = 20,
-        scenario: Scenario | None = None,
         address: str | None = None,
         meanwhile: Callable[[], None] | None = None,
         settled: bool = True,
@@ -130,12 +191,19 @@ class Running:
 
         An open loop has four times the connections (tandem.load.client).
         """
-        wanted = (scenario or self.lab.cell.scenario).model_copy(update={"connections": connections})
-        address = address or self.prepared.cell.load_address
-        proxied = address.startswith("proxy")
-        cell = replace(self.lab.cell, scenario=wanted, load_address=address, proxied=proxied)
-        self.lab.ask_for(cell, address)
-        folder = self.lab.folder
+        self._windows += 1
+        spec = WindowSpec(
+            name=f"{self._windows}-{load}",
+            variants=[self.label],
+            seconds=seconds,
+            load=load,
+            rates_rps={} if rate_rps is None else {self.label: rate_rps},
+            scenario_changes={"connections": connections},
+            address=address,
+            trim_start_s=TRIM_START_S,
+            trim_end_s=TRIM_END_S,
+            settled=settled,
+        )
 
         def begin() -> None:
             if behaviour is not None:
@@ -144,12 +212,15 @@ class Running:
                 meanwhile()
 
         self._begin = begin
-        window = self.lab.measure(load, seconds, rate_rps, settled)
+        window = self.visit.measure(spec, [self.label]).only
         served = Served.parse("arrival_us,start_us,finish_us\n")
         if behaviour is not None:
-            served = Served.parse(httpx.get(f"{self.control}/log", timeout=30).text)
-        rows, report = read_rows(folder / f"{load}.sqlite"), read_report(folder / f"{load}.json")
-        return Seen(window, rows, report, served)
+            served = Served.parse(self._control("log", wait_s=30))
+        files = {suffix: self.app.folder / f"{spec.name}.{suffix}" for suffix in OHA.suffixes}
+        seen = Seen(window, read_rows(files["sqlite"]), read_report(files["json"]), served)
+        for file in files.values():
+            file.unlink()  # `seen` has it all, and the weekly class would leave gigabytes
+        return seen
 
     def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: object) -> Seen:
         """The same, made again while the host disturbs it. Returns the last try, whatever it is."""
@@ -162,106 +233,114 @@ class Running:
             self.view.note(f"  disturbed, try {number} of {TRIES}: {why}")
         return seen
 
-    def offered(self, rate_rps: float | None) -> None:
-        """The laboratory's word that a window begins."""
-        self.view.offered(rate_rps)
-        if self._begin is not None:
-            self._begin()
-
 
 @dataclass
 class Stage:
     """The stack, up once for all checks. Use it as `with Stage(...).up() as stage`."""
 
-    catalog: Catalog
+    root: Path
     results: Path
     view: View
     placement: str
-    _base: Prepared | None = None
-    _starts: int = 0
-    _changed: dict[str, str] = field(default_factory=dict)
+    catalog: Catalog = field(init=False)
+    laboratory: Laboratory = field(init=False)
+    _variants: list[Variant] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.catalog = CatalogWithCalibrated(self.root)
+        for implementation in (CALIBRATED, BROKEN, FAST):  # these are built before anything starts
+            self._variant(implementation)
+        request = Request(
+            study="selftest",
+            variants=list(self._variants),
+            scenario=SCENARIO.name,
+            conditions=Conditions(topology=DEFAULT_TOPOLOGY, placement=self.placement),
+            plan="selftest",
+            seed=0,
+        )
+        self.laboratory = Laboratory(
+            self.catalog, self.results, self.view, request, self._variants, self.folder
+        )
 
     @property
     def folder(self) -> Path:
         return self.results / ".selftest"
 
-    def scenario(self) -> Scenario:
-        """What is asked of the calibrated server."""
-        return Scenario(
-            name="calibrated",
-            stresses="known times",
-            path="/",
-            connections=20,
-            statements=[],
-            answer=Answer(text="calibrated"),
-        )
+    @property
+    def stack(self) -> Stack:
+        """Of the first application; the shared services are everybody's."""
+        return self.laboratory.prepared(self._variants[0].label).stack
 
-    def _prepare(self, implementation: str, scenario: Scenario, knobs: dict[str, str]) -> Prepared:
-        plan = Plan(
-            name="selftest", purpose="known windows", trials=1, warm_up_s=1, warm_up_requests_per_worker=0,
-            warm_up_cap_s=1, closed_s=4, open_s=4, open_load_fraction=0.5,
-            trim_start_s=TRIM_START_S, trim_end_s=TRIM_END_S,
-        )  # fmt: skip
-        under = Conditions(self.catalog, DEFAULT_TOPOLOGY, self.placement, plan, knobs)
-        self._starts += 1
-        folder = self.folder / f"{self._starts:02}-{implementation.replace('/', '-')}"
-        return under.prepare(self.catalog.implementation(implementation), scenario, folder)
+    def _variant(self, implementation: str, **how: object) -> Variant:
+        """A further one, known to the laboratory. how: of Variant."""
+        label = f"{len(self._variants) + 1:02}-{implementation.replace('/', '-')}"
+        self._variants.append(Variant(label=label, implementation=implementation, **how))  # type: ignore[arg-type]
+        return self._variants[-1]
 
     @contextmanager
     def up(self) -> Iterator["Stage"]:
         """Builds what is needed, starts the shared services, removes everything at the end."""
-        refuse_or_clean_up(self.catalog.root, self.results, self.view.note)
-        base = self._prepare(CALIBRATED, self.scenario(), {})
-        others = self._prepare(BROKEN, self.scenario(), {})
+        refuse_or_clean_up(self.root, self.results, self.view.note)  # the folder may be one that is in use
+        shutil.rmtree(self.folder, ignore_errors=True)
         try:
-            build([base, others, self._prepare(FAST, self.scenario(), {})], self.view.note)
-            start(base.stack, self.view.note)
-            self._base = base
-            yield self
+            with self.laboratory.up():
+                yield self
         finally:
-            base.stack.down()
+            with suppress(OSError):
+                give(self.folder, self.root)
 
     @contextmanager
     def running(
         self,
         implementation: str = CALIBRATED,
-        scenario: Scenario | None = None,
+        scenario: str | None = None,
         *,
         knobs: dict[str, str] | None = None,
         variables: dict[str, str] | None = None,
+        warm_up: WarmUp = WARM_UP,
+        behaviour: str | None = None,
     ) -> Iterator[Running]:
-        """A fresh start. variables: of compose/stack.yaml, in place of those of the placement."""
-        prepared = self._prepare(implementation, scenario or self.scenario(), knobs or {})
-        changed = variables or {}
-        merged = {**prepared.stack.variables, **changed}
-        env_file = self.folder / f"{self._starts:02}.env"
-        prepared.stack = Stack(self.catalog.root, prepared.stack.project, merged, env_file)
-        self._restart_shared(prepared.stack, {n: v for n, v in changed.items() if n in READ_BY})
-        folder = self.folder / prepared.name
-        lab = BenchLab(prepared.stack, prepared.cell, folder, self.view.sample, self.view.offered)
-        running = Running(lab, prepared, self.view)
-        lab.offered = running.offered
-        try:
-            lab.start()
-            lab.wait_ready()
-            yield running
-        finally:
-            lab.collect()
-            lab.stop()
+        """A visit. scenario: its name, that of the calibrated server unless said. variables: of compose/stack.yaml, in
+        place of those of the placement. behaviour: what the calibrated server is armed with before its warm-up.
 
-    def _restart_shared(self, stack: Stack, wanted: dict[str, str]) -> None:
-        """Starts the shared services anew whose own variables differ from what they run with."""
-        names = {name for name in READ_BY if wanted.get(name) != self._changed.get(name)}
-        if names:
-            stack.start(sorted({READ_BY[name] for name in names}))
-            await_services(stack, SHARED)
-            self._changed = wanted
+        Raises TandemError where the visit, from its start to its end, does not go as it should.
+        """
+        variant = self._variant(
+            implementation, scenario=scenario, settings=knobs or {}, variables=variables or {}
+        )
+        honest = implementation != CALIBRATED and not variant.variables.get("FAULT")
+        spec = TrialSpec(
+            name=variant.label, block=1, variants=[variant.label], warm_up=warm_up, verify=honest
+        )
+        floor = self.laboratory.floor(spec, self.folder / "raw" / variant.label)
+        running = Running(Visit(floor, spec, Untold(self.view)), floor, self.view, behaviour)
+        with whole(running.visit):
+            yield running
+
+
+@contextmanager
+def whole(visit: Visit) -> Iterator[None]:
+    """Inside, windows can be made; before and after it, the phases of the visit. Raises TandemError: that of what is
+    inside, or else the first of the visit itself. A visit on its own keeps them as findings and goes on."""
+    met: TandemError | OSError | None = None
+    with visit.warm() as labels:
+        if labels:
+            try:
+                yield
+            except (TandemError, OSError) as error:
+                met = error
+    if met is not None:
+        raise met
+    for start in visit.trial.starts.values():
+        if start.refused is not None:
+            raise TandemError(start.refused)
+    for finding in visit.trial.findings:
+        raise TandemError(finding.text)
 
 
 def oha_version(stage: Stage) -> str:
     """What the generator says of itself."""
-    assert stage._base is not None
-    return stage._base.stack.execute("loadgen", ["oha", "--version"]).split()[-1]
+    return next(iter(stage.laboratory.environments.values())).versions["oha"]
 
 
 def require(condition: bool, text: str) -> None:

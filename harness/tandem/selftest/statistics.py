@@ -9,8 +9,8 @@ from scipy import stats
 
 from tandem.analysis import ratios
 from tandem.analysis.ratios import Floats
+from tandem.record.outcome import Outcome
 from tandem.selftest import series
-from tandem.selftest.outcome import Outcome
 
 GROUP = "statistics"
 SETS = 20_000
@@ -32,23 +32,24 @@ def noise(kind: Noise, sets: int, blocks: int, sd: float = 0.02) -> Floats:
     return sd * chance.standard_t(3, (sets, blocks))
 
 
-def covered(ln: Floats, low: Floats, high: Floats) -> float:
-    """Share of the intervals that contain the truth that `ln` was shifted by."""
+def covered(low: Floats, high: Floats) -> float:
+    """Share of the intervals that contain the truth."""
     return float(((low <= TRUTH) & (high >= TRUTH)).mean())
 
 
 def coverage(kind: Noise, blocks: int, sets: int = SETS) -> float:
     """How often the shipped t interval contains the truth."""
-    ln = TRUTH + noise(kind, sets, blocks)
-    return covered(ln, *ratios.interval(ln))
+    return covered(*ratios.interval(TRUTH + noise(kind, sets, blocks)))
 
 
 def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: int = 999) -> float:
     """The same for the percentile bootstrap, which is not used because of this."""
     ln = TRUTH + noise(kind, sets, blocks)
-    chosen = np.random.default_rng(SEED).integers(0, blocks, (resamples, blocks))
-    low, high = np.quantile(ln[:, chosen].mean(axis=-1), [0.025, 0.975], axis=-1)
-    return covered(ln, low, high)
+    drawn = stats.bootstrap(
+        (ln,), np.mean, axis=-1, n_resamples=resamples, method="percentile", rng=np.random.default_rng(SEED)
+    )
+    low, high = drawn.confidence_interval
+    return covered(np.asarray(low), np.asarray(high))
 
 
 def claims(ln: Floats, *words: ratios.Word) -> float:
@@ -58,8 +59,7 @@ def claims(ln: Floats, *words: ratios.Word) -> float:
 
 def normal_quantile_claims(ln: Floats) -> float:
     """Share that a z test would call different: 1.96 in place of Student's quantile."""
-    error = ln.std(axis=-1, ddof=1) / math.sqrt(ln.shape[-1])
-    return float((np.abs(ln.mean(axis=-1)) > stats.norm.ppf(0.975) * error).mean())
+    return float((np.abs(stats.ttest_1samp(ln, 0, axis=-1).statistic) > stats.norm.ppf(0.975)).mean())
 
 
 def _percent(shares: dict[int, float]) -> str:

@@ -4,7 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tandem.selftest.result import Selftest, good
+from tandem.record.selftest import Selftest, good
 
 
 def _mark(value: bool | None) -> Text:

@@ -1,17 +1,16 @@
 """Known times, end to end: stalls, stops, hangs and distributions, against the server's own log."""
 
-import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 
+from tandem.hosts import HERE, Host
 from tandem.load.rows import Floats
-from tandem.record.run import Verdict
+from tandem.record.outcome import Outcome
+from tandem.record.window import Verdict
 from tandem.selftest.models import Pause, paced
-from tandem.selftest.outcome import Outcome
 from tandem.selftest.stage import HONEST, Running, Seen, Stage, require
 
 GROUP = "response times"
@@ -61,45 +60,33 @@ def stall(running: Running, seconds: int = 14) -> Outcome:
     )
 
 
-def generators(cgroup_of: int) -> list[int]:
-    """Processes named oha in the control group of a process, by their PIDs in this namespace."""
-    own = Path(f"/proc/{cgroup_of}/cgroup").read_text()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text() == "oha\n" and (folder / "cgroup").read_text() == own:
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
 class Stopper(threading.Thread):
     """Stops the generator once, some seconds after it has begun."""
 
-    def __init__(self, container_pid: int, after_s: float, for_s: float) -> None:
+    def __init__(self, host: Host, container_pid: int, after_s: float, for_s: float) -> None:
         super().__init__(name="stopper", daemon=True)
-        self._pid, self._after_s, self._for_s = container_pid, after_s, for_s
+        self._host, self._pid, self._after_s, self._for_s = host, container_pid, after_s, for_s
         self.stopped_s: float | None = None
 
     def run(self) -> None:
+        group = self._host.cgroup(self._pid)
         deadline = time.monotonic() + 30
-        while not (pids := generators(self._pid)) and time.monotonic() < deadline:
+        while not (pids := group.processes("oha")) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(self._after_s)
         began = time.monotonic()
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
+            self._host.signal(pid, signal.SIGSTOP)
         time.sleep(self._for_s)
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            self._host.signal(pid, signal.SIGCONT)
         self.stopped_s = time.monotonic() - began if pids else None
 
 
 def generator_stop(running: Running, seconds: int = 14) -> Outcome:
     """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
-    service = running.prepared.stack.service("loadgen")
-    stopper = Stopper(service.pid, 5, 1)
+    service = running.stack.service("loadgen")
+    stopper = Stopper(HERE, service.pid, 5, 1)
     stopper.start()
     seen = running.window("open", seconds, "kind=constant&us=5000", rate_rps=RATE_RPS, connections=FEW)
     stopper.join()

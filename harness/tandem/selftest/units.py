@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from tandem.analysis.schedule import schedule
+from tandem.engine.blocks import complete_blocks
 from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
+from tandem.record.outcome import Outcome
 from tandem.selftest.models import Load, Pause, evenly_spaced_mean, lindley, paced
-from tandem.selftest.outcome import Outcome
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10
@@ -99,16 +99,15 @@ def uniform_p(orders: list[list[str]]) -> float:
 
 def blocks() -> Outcome:
     """The order of visits: complete blocks, every position alike, the same for the same seed."""
-    runs, trials = ["a", "b", "c", "d"], 2000
+    runs, number = ["a", "b", "c", "d"], 400
 
     def orders(seed: int) -> list[list[str]]:
-        visits = schedule(runs, trials, seed)
-        return [[visit.run for visit in visits if visit.block == block] for block in range(1, 401)]
+        return complete_blocks(runs, number, seed)
 
     found = orders(1)
     complete = all(sorted(order) == runs for order in found)
     again, other = orders(1) == found, orders(2) != found
-    p, fixed = uniform_p(found), uniform_p([runs] * 400)
+    p, fixed = uniform_p(found), uniform_p([runs] * number)
     return Outcome(
         name="blocks of a schedule",
         group="schedule",

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from tandem.analysis.ratios import (
     compare_many,
     detectable_ratio,
     holm,
+    interval,
     p_difference,
+    p_equivalence,
     p_sign_flip,
     verdict,
     verdicts,
@@ -52,11 +55,31 @@ def test_swapping_the_sides_turns_the_ratio_over(ln: list[float]) -> None:
     )
 
 
+def by_the_textbook(ln: list[float], margin: float) -> tuple[float, float, float, float]:
+    """p of no difference, p of equivalence, both ends of the interval: mean / (s / sqrt(n)) is Student's t."""
+    n, mean = len(ln), math.fsum(ln) / len(ln)
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in ln) / (n - 1) / n)
+    student, limit = stats.t(n - 1), math.log1p(margin)
+    half = student.ppf(0.975) * error
+    nearer = (limit - abs(mean)) / error
+    return 2 * student.sf(abs(mean) / error), student.sf(nearer), mean - half, mean + half
+
+
 @PROPERTY
-@given(SETS)
-def test_the_t_test_is_scipys(ln: list[float]) -> None:
+@given(SETS, st.floats(0.001, 0.5))
+def test_the_t_tests_are_the_textbooks(ln: list[float], margin: float) -> None:
     if np.std(ln) > 1e-6:
-        assert p_difference(ln) == pytest.approx(stats.ttest_1samp(ln, 0).pvalue)
+        found = (p_difference(ln), p_equivalence(ln, margin), *interval(ln))
+        assert found == pytest.approx(by_the_textbook(ln, margin), rel=1e-9, abs=1e-12)
+
+
+def test_values_that_are_all_equal_are_told_apart_without_a_warning() -> None:
+    margin = math.log1p(0.25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert p_difference([[0.0] * 4, [0.5] * 4]).tolist() == [1, 0]
+        assert p_equivalence([[margin] * 4, [0.0] * 4, [0.5] * 4], 0.25).tolist() == [0.5, 0, 1]
+        assert np.array(interval([0.5] * 4)).tolist() == [0.5, 0.5]
 
 
 @PROPERTY

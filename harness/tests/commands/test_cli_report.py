@@ -4,66 +4,91 @@ import shutil
 from pathlib import Path
 
 import pytest
+from harness_places import FIXTURES
+from harness_samples import NOW
 from rich.console import Console
 
-from tandem.commands import report as cli_report
-from tandem.commands.report import report_
+from tandem.analysis.repeated import Replayed
+from tandem.commands import report as report_
+from tandem.commands.report import report
+from tandem.engine.replay import FILE
 from tandem.errors import TandemError, UsageError
+from tandem.record.store import write_model
+from tandem.record.window import Verdict
 
-COMPARED, REPRODUCED, CAMPAIGN = "designs/python-async", "reference-experiments/file-io", "reference"
+BENCHED, OLDER = "results/reference", FIXTURES / "old-records/bench-1"
 
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_report, "out", Console(width=200))
+    monkeypatch.setattr(report_, "out", Console(width=200))
 
 
 @pytest.mark.parametrize(
     ("folder", "phrases"),
     [
-        (COMPARED, ["python-async-slow", "equivalent", "self-test"]),
-        (REPRODUCED, ["rayon is ahead of tokio's tasks", "stands, larger", "self-test"]),
-        (CAMPAIGN, ["python-sync", "limited by"]),
+        (BENCHED, ["python-sync", "limited by", "self-test", "ceilings: null 21,586/s"]),
+        (str(OLDER), ["rust-async", "1,066 ± 100", "limited by the database"]),
     ],
 )
 def test_every_kind_of_result_is_told_again(
     root: Path, capsys: pytest.CaptureFixture[str], folder: str, phrases: list[str]
 ) -> None:
-    report_(root / "results" / folder)
+    report(root / folder)
     said = capsys.readouterr().out
     assert [phrase for phrase in phrases if phrase not in said] == []
 
 
-@pytest.mark.parametrize("folder", [CAMPAIGN, REPRODUCED])
-def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str], folder: str) -> None:
-    report_(root / "results" / folder, as_markdown=True)
-    assert "| --- |" in capsys.readouterr().out
+def test_by_its_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(root / BENCHED / "result.json")
+    assert "python-sync" in capsys.readouterr().out
 
 
-def test_a_comparison_has_no_table_for_a_page(root: Path) -> None:
-    with pytest.raises(UsageError, match="of campaigns and of reproductions only"):
-        report_(root / "results" / COMPARED, as_markdown=True)
+def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(root / BENCHED, as_markdown=True)
+    said = capsys.readouterr().out
+    assert said.startswith("| implementation |")
+    assert "| --- |" in said
 
 
-@pytest.mark.parametrize("name", cli_report.TABLES)
-def test_a_broken_record_is_named(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text('{"findings": ')
-    with pytest.raises(TandemError, match=f"{name}: the record cannot be read"):
-        report_(tmp_path)
+def test_a_study_without_a_table_for_a_page(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tandem.studies.bench.study import Bench
+
+    monkeypatch.setattr(Bench, "markdown", lambda result, trials: None)
+    with pytest.raises(UsageError, match="--markdown: bench has no table for a page"):
+        report(root / BENCHED, as_markdown=True)
+
+
+def test_a_broken_record_is_named(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"findings": ')
+    with pytest.raises(TandemError, match=r"result\.json: the record cannot be read"):
+        report(tmp_path)
 
 
 def test_a_folder_without_a_result(tmp_path: Path) -> None:
-    with pytest.raises(TandemError, match="holds no finished run"):
-        report_(tmp_path)
+    with pytest.raises(TandemError, match="holds no finished study"):
+        report(tmp_path)
 
 
-def test_what_a_replay_found_stands_below_its_campaign(
+def test_what_a_replay_found_stands_below_its_result(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(root / "results" / CAMPAIGN, tmp_path / "again")
-    (tmp_path / "again/replay.json").write_text("[]")
-    report_(tmp_path / "again")
-    (tmp_path / "again/replay.json").write_text("[")
+    folder = tmp_path / "again"
+    shutil.copytree(root / BENCHED, folder)
+    found = Replayed(
+        study="bench",
+        recorded=f"{NOW:%Y}-bench",
+        new="again",
+        verdict=Verdict.OK,
+        figures=[],
+        differences=["image of app changed"],
+        reproduced=False,
+    )
+    write_model(folder / FILE, found)
+    report(folder)
+    said = capsys.readouterr().out
+    assert "different: image of app changed" in said
+    assert said.index("python-sync") < said.index("recorded and made again")
+    (folder / FILE).write_text("[")
     with pytest.raises(TandemError, match=r"replay\.json: the record cannot be read"):
-        report_(tmp_path / "again")
-    assert "python-sync" in capsys.readouterr().out
+        report(folder)

@@ -23,18 +23,20 @@ def test_ceilings_and_shares(results: Path) -> None:
         results=results,
         FAULT="wrong-body",
     )
-    assert status == 0, said
-    assert found["ceilings"].keys() == {"proxy", "null", "database"}
-    for name, figure in found["ceilings"].items():
+    assert status == 1, said
+    assert found["verdict"] == "invalid", "one of them gives wrong answers"
+    reached = found["conclusions"]
+    assert reached["ceilings"].keys() == {"proxy", "null", "database"}
+    for name, figure in reached["ceilings"].items():
         assert len(figure["values"]) + len(figure["refused"]) == 2, name
         assert all(value > 0 for value in figure["values"])
         # The host may disturb a round; nothing else may be in the way of a ceiling.
         assert all(": void:" in reason for reason in figure["refused"]), figure["refused"]
-    assert found["ceilings"]["database"]["values"]
-    honest, liar = found["implementations"]["rust-async"], found["implementations"]["contract/broken"]
+    assert reached["ceilings"]["database"]["values"]
+    honest, liar = reached["variants"]["rust-async"], reached["variants"]["contract/broken"]
     assert len(honest["values"]) + len(honest["refused"]) == 2
     assert liar["values"] == []
     assert all("golden" in reason for reason in liar["refused"])
-    [file] = results.glob("*-ceiling-recipe/ceiling.json")
+    [file] = results.glob("*-ceiling-*/result.json")
     assert json.loads(file.read_text()) == found
     assert "ceilings for recipe, 2 rounds" in printed(file)

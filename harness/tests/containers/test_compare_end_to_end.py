@@ -23,7 +23,7 @@ class Compared:
 
     @property
     def entries(self) -> dict[str, Any]:
-        return {entry["entrant"]: entry for entry in self.record["findings"]["entries"]}
+        return {entry["variant"]: entry for entry in self.record["conclusions"]["entries"]}
 
 
 @pytest.fixture(scope="module")
@@ -32,28 +32,34 @@ def compared(kept: Path) -> Compared:
     arguments = ("compare", *HONEST, LIAR, "--scenario", "recipe", "--seed", "1", "--plan", ONE_TRIAL)
     for name in ("first", "second"):
         found = tandem(*arguments, results=kept / name, FAULT="short-body-under-load")
-        if found[1]["findings"]["verdict"] != "void":
+        if found[1]["verdict"] != "void":
             break
     return Compared(*found, kept / name)
 
 
-def test_entrants_are_measured_in_turn_and_leave_nothing(compared: Compared) -> None:
+def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared) -> None:
     lines = compared.entries
     assert list(lines) == [*HONEST, LIAR]
-    assert lines["rust-async:DB_POOL_MAX=2"]["knobs"]["DB_POOL_MAX"] == "2"
+    assert compared.record["environments"]["rust-async:DB_POOL_MAX=2"]["settings"]["DB_POOL_MAX"] == "2"
     for name in HONEST:
         assert lines[name]["verdict"] == "ok", compared.said
         assert lines[name]["means"]["goodput_rps"] > 100
-    block = json.loads(next(compared.folder.glob("*/blocks/block-1.json")).read_text())
-    shots = [shot for shot in block["shots"] if shot["entrant"] != LIAR]
-    order = [shot["entrant"] for shot in shots]
+    # The last time that the block was made: a void window voids it.
+    [*_, file] = sorted(compared.folder.glob("*/trials/block-1*.json"), key=lambda file: file.stat().st_mtime)
+    block = json.loads(file.read_text())
+    *turns, duet = (record for record in block["windows"] if record["spec"]["variants"] != [LIAR])
+    order = [record["spec"]["variants"] for record in turns]
     assert len(order) == 8
     assert order[4:] == order[3::-1]  # the second round runs backwards
     # Who was asked did the work: the frozen ones used no CPU at that time, so each window has its own CPU.
-    assert all(shot["window"]["roles"]["app"]["cpu_cores"] > 0.05 for shot in shots)
+    windows = [window for record in turns for window in record["windows"].values()]
+    assert len(windows) == 8
+    assert all(window["roles"]["app"]["cpu_cores"] > 0.05 for window in windows)
+    for start in block["starts"].values():
+        assert start["warm_up_requests"] > 0
     # Then the honest ones all at once, at about one rate, their statements counted together.
-    together = {shot["entrant"]: shot["window"] for shot in block["duets"]}
-    assert list(together) == [name for name in block["starts"] if name != LIAR]
+    together = duet["windows"]
+    assert list(together) == [name for name in block["spec"]["variants"] if name != LIAR]
     offered = [window["offered_rps"] for window in together.values()]
     assert offered == [offered[0] + n for n in range(4)]
     answered = sum(window["good"] + window["probes"] for window in together.values())
@@ -62,7 +68,7 @@ def test_entrants_are_measured_in_turn_and_leave_nothing(compared: Compared) -> 
     assert not bench_containers()
 
 
-def test_an_entrant_that_lies_is_invalid_and_the_others_are_not(compared: Compared) -> None:
+def test_a_variant_that_lies_is_invalid_and_the_others_are_not(compared: Compared) -> None:
     assert compared.status == 1, compared.said
     liar = compared.entries[LIAR]
     assert liar["verdict"] == "invalid", compared.said

@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 from harness_commands import ONE_TRIAL
+from harness_places import ROOT
+from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.lab.lab import BenchLab
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions, Prepared, build, refuse_or_clean_up, start
-from tandem.lab.stack import Stack
-from tandem.record.run import Verdict, Window
+from tandem.lab.laboratory import Laboratory
+from tandem.lab.live import Lines
+from tandem.lab.prepare import DEFAULT_TOPOLOGY
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.store import file_name
+from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
+from tandem.record.window import Verdict, Window
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
@@ -31,58 +36,91 @@ LIARS = {
 self-test's liars do (tandem.selftest.liars) is not among them."""
 
 
+def real_topology(scenario: str) -> str | None:
+    """What the scenario itself wants in the path."""
+    return Catalog(ROOT).scenarios[scenario].topology
+
+
+def variant(
+    implementation: str,
+    scenario: str,
+    topology: str | None = None,
+    rtt_ms: int | None = None,
+    fault: str = "",
+) -> Variant:
+    """fault: of contract/broken."""
+    parts = [implementation, scenario, topology or "", "" if rtt_ms is None else f"{rtt_ms}ms", fault]
+    return Variant(
+        label=" ".join(part for part in parts if part),
+        implementation=implementation,
+        scenario=scenario,
+        topology=topology,
+        db_rtt_ms=rtt_ms,
+        variables={"FAULT": fault},
+    )
+
+
+NEAR = {topology: variant(FAST, "recipe", topology) for topology in ("direct", "pooled", "proxied")}
+FAR = variant(FAST, "recipe", "direct", rtt_ms=5)
+LYING = {
+    fault: variant(BROKEN, scenario, real_topology(scenario), fault=fault)
+    for fault, (scenario, _) in LIARS.items()
+}
+HONEST = {
+    scenario: variant(BROKEN, scenario, real_topology(scenario))
+    for scenario in sorted({scenario for scenario, _ in LIARS.values()})
+}
+
+
 @dataclass
 class OneStack:
     """The shared services, up. `window` is a fresh start with one closed window of four seconds."""
 
-    catalog: Catalog
+    lab: Laboratory
     folder: Path
-    starts: int = 0
 
-    def prepare(
-        self, implementation: str, scenario: str, topology: str | None = None, rtt_ms: int | None = None
-    ) -> Prepared:
-        asked, plan = self.catalog.scenarios[scenario], self.catalog.plan(ONE_TRIAL)
-        placement = self.catalog.default_placement(os.cpu_count() or 1).name
-        topology = topology or asked.topology or DEFAULT_TOPOLOGY
-        under = Conditions(self.catalog, topology, placement, plan, {}, rtt_ms)
-        self.starts += 1
-        return under.prepare(
-            self.catalog.implementation(implementation), asked, self.folder / f"{self.starts:02}"
+    def window(self, asked: Variant) -> Window:
+        """The last try, whatever it is. What is wrong before the load is not looked at: the window has to notice."""
+        spec = WindowSpec(
+            name="closed", variants=[asked.label], seconds=4, trim_start_s=0.5, trim_end_s=0.5, settled=False
         )
-
-    def window(self, prepared: Prepared, fault: str = "") -> Window:
-        """The last try, whatever it is. fault: of contract/broken."""
-        variables = {**prepared.stack.variables, "FAULT": fault}
-        env_file = self.folder / f"{prepared.name}.env"
-        stack = Stack(self.catalog.root, prepared.stack.project, variables, env_file)
-        lab = BenchLab(stack, prepared.cell, self.folder / prepared.name, lambda *_: None, lambda _: None)
+        only = TrialSpec(
+            name=asked.label, block=1, variants=[asked.label], warm_up=WarmUp(least_s=1, cap_s=1)
+        )
+        floor, label = self.lab.floor(only, self.folder / file_name(asked.label)), asked.label
         try:
-            lab.start()
-            lab.wait_ready()
-            lab.verify()
-            lab.warm_up(1)
+            floor.reset()
+            floor.launch(label)
+            floor.wait_ready(label)
+            floor.verify(label)
+            floor.warm_up(label, 1)
             for _ in range(TRIES):
-                window = lab.measure("closed", 4, None)
+                window = floor.measure(spec).only
                 if window.verdict is not Verdict.VOID:
                     break
             return window
         finally:
-            lab.collect()
-            lab.stop()
+            floor.collect(label)
+            floor.stop(label)
 
 
 @pytest.fixture(scope="module")
 def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
-    stack = OneStack(real, kept)
-    refuse_or_clean_up(real.root, kept, print)
-    first = stack.prepare(FAST, "recipe", rtt_ms=1)  # with the latency proxy, which is not always in the path
-    try:
-        build([first, stack.prepare(BROKEN, "recipe")], print)
-        start(first.stack, print)
-        yield stack
-    finally:
-        first.stack.down()
+    variants = [*NEAR.values(), FAR, *LYING.values(), *HONEST.values()]
+    request = Request(
+        study="bench",
+        variants=variants,
+        scenario="recipe",
+        conditions=Conditions(
+            topology=DEFAULT_TOPOLOGY, placement=real.default_placement(os.cpu_count() or 1).name
+        ),
+        plan=ONE_TRIAL,
+        seed=1,
+    )
+    # The latency proxy, which is not always in the path, is up because one of them needs it.
+    lab = Laboratory(real, kept, Lines(Console(stderr=True)), request, variants, kept)
+    with lab.up():
+        yield OneStack(lab, kept)
 
 
 def codes(window: Window) -> set[str]:
@@ -96,9 +134,9 @@ def texts(window: Window) -> list[str]:
 # ---- what stands in the path ----
 
 
-@pytest.mark.parametrize("topology", ["direct", "pooled", "proxied"])
+@pytest.mark.parametrize("topology", NEAR)
 def test_every_topology(topology: str, one: OneStack) -> None:
-    found = one.window(one.prepare(FAST, "recipe", topology))
+    found = one.window(NEAR[topology])
     assert found.verdict in ("ok", "void"), texts(found)
     assert found.goodput_rps > 0
     assert (found.proxy is not None) == (topology == "proxied")
@@ -106,7 +144,7 @@ def test_every_topology(topology: str, one: OneStack) -> None:
 
 
 def test_a_database_that_is_far_away_without_a_pooler(one: OneStack) -> None:
-    found = one.window(one.prepare(FAST, "recipe", "direct", rtt_ms=5))
+    found = one.window(FAR)
     assert found.verdict in ("ok", "void"), texts(found)
     assert found.db_rtt_ms is not None
     assert 4 <= found.db_rtt_ms.before_p50 < 10
@@ -118,14 +156,14 @@ def test_a_database_that_is_far_away_without_a_pooler(one: OneStack) -> None:
 
 @pytest.mark.parametrize("fault", LIARS)
 def test_a_window_notices_a_liar(fault: str, one: OneStack) -> None:
-    scenario, code = LIARS[fault]
-    found = one.window(one.prepare(BROKEN, scenario), fault)
+    _, code = LIARS[fault]
+    found = one.window(LYING[fault])
     assert found.verdict == "invalid", texts(found)
     assert code in codes(found), texts(found)
 
 
-@pytest.mark.parametrize("scenario", sorted({scenario for scenario, _ in LIARS.values()}))
+@pytest.mark.parametrize("scenario", HONEST)
 def test_the_same_backend_without_a_fault_is_no_liar(scenario: str, one: OneStack) -> None:
-    found = one.window(one.prepare(BROKEN, scenario))
+    found = one.window(HONEST[scenario])
     assert found.verdict in ("ok", "void"), texts(found)
     assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)

@@ -20,19 +20,20 @@ from harness_commands import (
     interrupt,
     run,
     started,
+    trials,
     wait_for,
     wait_until_gone,
 )
 from harness_places import ROOT
 
-# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.commands.side_by_side).
+# It measures nothing, so it may run beside other tests; but one such command at a time (checks.groups).
 pytestmark = pytest.mark.docker
 
 BENCH = [LAUNCHER, "bench"]
 
 
 def _campaigns() -> set[Path]:
-    return set((ROOT / "results").glob("*rust-async-two-trials"))
+    return set((ROOT / "results").glob("*-bench-rust-async-two-trials"))
 
 
 def _wait_for_campaign(before: set[Path], pattern: str) -> Path:
@@ -63,12 +64,12 @@ def test_interrupted_killed_and_resumed() -> None:
     command = [*BENCH, "rust-async", "--plan", TWO_TRIALS, "--seed", "7"]
     with _campaigns_forgotten() as before:
         with started(*command) as first:
-            campaign = _wait_for_campaign(before, "*/trial-2")
-            kept = (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text()
+            campaign = _wait_for_campaign(before, "raw/2-rust-async")
+            kept = (campaign / "trials/1-rust-async.json").read_text()
             assert "--resume" in interrupt(first)
 
         with started(*command, "--resume") as second:
-            wait_for("rust-async.recipes.full/trial-2/closed.json", campaign, second)
+            wait_for("raw/2-rust-async/closed.json", campaign, second)
             [harness] = containers("label=dev.tandem.command=bench")
             run("docker", "kill", harness)
             second.communicate(timeout=PATIENCE_S)
@@ -80,25 +81,25 @@ def test_interrupted_killed_and_resumed() -> None:
         refused = run(*command, "--resume")
         assert refused.returncode == 1
         assert "begun with other programs: rust-async changed" in refused.stderr
-        assert "removed the containers of a campaign that was killed" in refused.stderr
+        assert "removed the containers of a command that was killed" in refused.stderr
         programs.write_text(same)
 
         third = run(*command, "--resume")
         assert third.returncode in (0, 1), third.stderr
-        assert (campaign / "rust-async.recipes.full/trial-1/trial.json").read_text() == kept
-        record = json.loads((campaign / "rust-async.recipes.full/run.json").read_text())
-        assert record["seed"] == 7
-        assert {trial["index"] for trial in record["trials"]} >= {1, 2}
+        assert (campaign / "trials/1-rust-async.json").read_text() == kept
+        record = json.loads((campaign / "result.json").read_text())
+        assert record["request"]["seed"] == 7
+        assert {trial["spec"]["block"] for trial in trials(campaign)} == {1, 2}
         assert not bench_containers()
 
 
 def test_a_client_killed_without_warning_leaves_nothing() -> None:
     command = [*BENCH, "rust-async", "--plan", TWO_TRIALS]
     with _campaigns_forgotten() as before, started(*command) as client:
-        _wait_for_campaign(before, "*/trial-1")
+        _wait_for_campaign(before, "raw/1-rust-async")
         other = run(*command)
         assert other.returncode == 1
-        assert "another campaign is measuring" in other.stderr
+        assert "another command is measuring" in other.stderr
         client.kill()
         client.communicate()
         wait_until_gone()

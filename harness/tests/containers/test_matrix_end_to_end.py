@@ -9,7 +9,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 
-# It measures nothing, so it may run beside other tests; but one such command at a time (tandem.commands.side_by_side).
+# It measures nothing, so it may run beside other tests; but one such command at a time (checks.groups).
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 

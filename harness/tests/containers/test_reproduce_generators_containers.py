@@ -13,7 +13,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
 from tandem.lab.stack import BENCH_PROJECT, Stack
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.connections import ConnectionsSession
 from tandem.reproduce.experiment import Experiment, check
 from tandem.reproduce.journal import read_reproduction

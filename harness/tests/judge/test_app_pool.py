@@ -4,21 +4,24 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, ClassVar, cast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import httpx
 import pytest
-from harness_samples import good_run, good_window, quiet_roles, role
+from harness_engine import request
+from harness_samples import good_window, quiet_roles, role
 from harness_windows import conditions, measured
 
 from tandem.catalog.catalog import Catalog
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.measure import window
-from tandem.lab.observe import Observer
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Conditions
+from tandem.lab import observe
+from tandem.lab.prepare import prepare
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.record.run import Pooler, Run, Window
+from tandem.record.window import Pooler, Window
 
 OWN = "for a connection of the application's own pool"
 INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"
@@ -131,54 +134,57 @@ def test_a_pool_that_does_not_tell_has_no_figure() -> None:
 
 
 def test_records_from_before_stay_readable() -> None:
-    run = good_run().model_dump(mode="json")
-    for trial in run["trials"]:
-        for load in ("closed", "open"):
-            del trial[load]["app_pool_wait_ms"]
-    [closed, *_] = [trial.closed for trial in Run.model_validate(run).trials]
-    assert closed is not None
-    assert closed.app_pool_wait_ms is None
-    told = closed.model_copy(update={"app_pool_wait_ms": 1.25})
+    found = good_window().model_dump(mode="json")
+    del found["app_pool_wait_ms"]
+    before = Window.model_validate(found)
+    assert before.app_pool_wait_ms is None
+    told = before.model_copy(update={"app_pool_wait_ms": 1.25})
     assert Window.model_validate_json(told.model_dump_json()) == told
 
 
 # ---- when it is asked ----
 
 
-class Silent:
-    """Stands for whatever else watches a load: writes down its calls, and answers what the test says."""
+def watched(monkeypatch: pytest.MonkeyPatch, done: list[str], pools: dict[str, Any]) -> dict[str, object]:
+    """What is seen of pools around a load, by label. pools: label -> what its pool says, "no" where it has none that
+    tells. done: gets what happened, in order."""
 
-    def __init__(self, done: list[str], **answers: Any) -> None:
-        self._done, self._answers = done, answers
+    class Asked:
+        def __init__(self, address: str) -> None:
+            self._label = address
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*_: Any) -> Any:
-            self._done.append(name)
-            return self._answers.get(name)
+        def read(self) -> PoolCounters | None:
+            done.append("read")
+            found: PoolCounters | None = pools[self._label]
+            return found
 
-        return call
+    def app(label: str, told: object) -> Any:
+        cell = SimpleNamespace(pool_tells=told != "no")
+        return SimpleNamespace(cell=cell, app=SimpleNamespace(address=label))
+
+    monkeypatch.setattr(observe, "AppPool", Asked)
+    monkeypatch.setattr(observe, "PROBES", (observe.Pools,))
+    scene = observe.Scene({label: app(label, told) for label, told in pools.items()}, lambda *_: None)
+    with observe.watched(scene) as [probe]:
+        done.append("load")
+    return {label: found["app_pool"] for label in pools if (found := probe.fields(label))}
 
 
-def watched(done: list[str], pools: dict[str, Any]) -> dict[str, PoolUse]:
-    """What is seen of pools around a load; done: gets what happened, in order."""
-    other = cast(Any, Silent([], statements={}))
-    observer = Observer({}, [], None, None, other, [], other, None, None, lambda *_: None, None, pools)
-    _, seen = observer.during(lambda: done.append("load"))
-    return seen.app_pools
-
-
-def test_a_pool_is_asked_before_and_after_the_load_and_not_during_it() -> None:
+def test_a_pool_is_asked_before_and_after_the_load_and_not_during_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     done: list[str] = []
-    told = Silent(done, read=PoolCounters(5, 6))
-    assert watched(done, {"app": told}) == {"app": PoolUse(PoolCounters(5, 6), PoolCounters(5, 6))}
+    counters = PoolCounters(5, 6)
+    assert watched(monkeypatch, done, {"a": counters}) == {"a": PoolUse(counters, counters)}
     assert done == ["read", "load", "read"]
 
 
-def test_only_the_applications_that_tell_are_known() -> None:
+def test_only_the_applications_that_tell_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    pools = {"app": Silent(done, read=None), "app 2": Silent(done, read=PoolCounters(1, 2))}
-    assert watched(done, pools).keys() == {"app 2"}
-    assert watched(done, {}) == {}
+    pools = {"a": None, "b": PoolCounters(1, 2), "c": "no"}
+    assert watched(monkeypatch, done, pools).keys() == {"b"}
+    assert done == ["read", "read", "load", "read", "read"], "who has none that tells is not asked"
+    assert watched(monkeypatch, [], {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -193,12 +199,10 @@ def test_only_the_applications_that_tell_are_known() -> None:
     ],
 )
 def test_what_declares_it_is_asked_where_there_are_statements(
-    real: Catalog, implementation: str, scenario: str, asked: bool
+    real: Catalog, tmp_path: Path, implementation: str, scenario: str, asked: bool
 ) -> None:
-    under = Conditions(real, DEFAULT_TOPOLOGY, "shared", real.plans["smoke"], {})
-    found = real.implementation(implementation)
-    cell = under.cell(found, real.scenarios[scenario], real.effective_knobs(found, 1, {}))
-    assert cell.pool_tells is asked
+    of = request(implementation, scenario=scenario)
+    assert prepare(real, of, of.variants[0], tmp_path).cell.pool_tells is asked
 
 
 # ---- the bottleneck ----

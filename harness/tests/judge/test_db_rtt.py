@@ -1,30 +1,31 @@
 """`--db-rtt`: what may be asked, what it puts into the path, what is judged and shown; without it, nothing."""
 
-import io
 from pathlib import Path
 
 import pytest
-from harness_samples import EXPECTED, good_run, good_trial, good_window, quiet_roles, role
-from rich.console import Console
+from harness_engine import request
+from harness_samples import EXPECTED, good_window, quiet_roles, role
 
-from tandem.campaign.report import markdown, report
 from tandem.catalog.catalog import Catalog
-from tandem.commands.options import parse_db_rtt
+from tandem.cli.options import parse_db_rtt
 from tandem.errors import UsageError
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import gates
-from tandem.lab.prepare import SHARED, Conditions, Prepared, shared
+from tandem.lab.laboratory import SHARED, shared
+from tandem.lab.prepare import Prepared, check, prepare
 from tandem.probes.round_trip import summary
-from tandem.record.run import DbRtt
+from tandem.record.request import Conditions, Request
+from tandem.record.window import DbRtt
 
 
-def under(real: Catalog, topology: str, db_rtt_ms: int | None) -> Conditions:
-    return Conditions(real, topology, "shared", real.plans["smoke"], {}, db_rtt_ms)
+def asked(topology: str, db_rtt_ms: int | None, scenario: str = "recipes") -> Request:
+    under = Conditions(topology=topology, placement="shared", db_rtt_ms=db_rtt_ms)
+    return request(scenario=scenario, conditions=under)
 
 
 def prepared(real: Catalog, folder: Path, topology: str, db_rtt_ms: int | None) -> Prepared:
-    conditions = under(real, topology, db_rtt_ms)
-    return conditions.prepare(real.implementation("rust-async"), real.scenarios["recipes"], folder)
+    of = asked(topology, db_rtt_ms)
+    return prepare(real, of, of.variants[0], folder)
 
 
 def trip(during_p50: float, setting: int = 15) -> DbRtt:
@@ -47,11 +48,13 @@ def test_anything_else_is_refused_with_the_remedy(text: str) -> None:
 
 
 def test_a_scenario_that_never_asks_the_database_is_refused(real: Catalog) -> None:
-    implementations = [real.implementation("rust-async")]
+    def checked(of: Request) -> None:
+        check(real, of, of.variants)
+
     with pytest.raises(UsageError, match="index never asks the database: leave --db-rtt out"):
-        under(real, "full", 15).check("index", implementations)
-    under(real, "full", None).check("index", implementations)
-    under(real, "full", 15).check("recipes", implementations)
+        checked(asked("full", 15, "index"))
+    checked(asked("full", None, "index"))
+    checked(asked("full", 15))
 
 
 # ---- the path ----
@@ -123,19 +126,3 @@ def test_the_largest_user_of_a_shared_set_may_be_it() -> None:
     told, evidence = bottleneck(good_window(roles={**roles, "app": role(0.5, "1")}), 50)
     assert told == "faults"
     assert "faults is the largest user of the exhausted CPU set 0" in evidence
-
-
-def test_the_report_shows_what_was_measured_and_what_was_asked() -> None:
-    trials = [
-        good_trial(closed=good_window(db_rtt_ms=trip(17.0)), open=good_window("open", db_rtt_ms=trip(16.0)))
-    ]
-    run = good_run(trials=trials)
-    console = Console(width=160, record=True, file=io.StringIO())
-    console.print(report([run]))
-    told = "rust-async: round trip to the database 16.5 ms during the load (p90 19.0; 15.6 before it; 15 asked; medians of 2 windows)"
-    assert told in console.export_text()
-    console.print(report([good_run()]))
-    assert "round trip" not in console.export_text()
-    host = {"cpus": 2, "cpu_model": "x", "memory_bytes": 1 << 30, "kernel": "6"}
-    there = run.model_copy(update={"environment": run.environment.model_copy(update={"host": host})})
-    assert told in markdown([there])

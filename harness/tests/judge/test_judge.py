@@ -15,7 +15,8 @@ from harness_samples import (
 )
 
 from tandem.judge.judge import Expectation, gates, verdict
-from tandem.record.run import Host, Proxy, Statement, Times, Verdict, Window
+from tandem.record.host import Host
+from tandem.record.window import Proxy, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
 ANSWERED = REQUESTS + PROBES

@@ -6,7 +6,8 @@ import pytest
 from harness_samples import good_window, quiet_roles, role
 
 from tandem.judge.bottleneck import LIMITS, bottleneck
-from tandem.record.run import Host, Pooler, Proxy, Role
+from tandem.record.host import Host
+from tandem.record.window import Pooler, Proxy, Role
 
 Load = Literal["closed", "open"]
 

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from harness_samples import EXPECTED, REQUESTS, good_window, role
 
+from tandem.hosts.host import Oversleep
 from tandem.judge.accounting import utilisation_bound
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.disturbance import hiccup
 from tandem.judge.judge import gates, verdict
-from tandem.probes.hiccup import Oversleep
-from tandem.record.run import Hiccup, Host, Verdict, Window
+from tandem.record.host import Hiccup, Host
+from tandem.record.window import Verdict, Window
 
 Load = Literal["closed", "open"]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tandem.judge.judge import Expectation, statements
 from tandem.probes.postgres import name_statements
-from tandem.record.run import Statement
+from tandem.record.window import Statement
 
 ANSWERED = 10_000
 NAMES = ["session", "recipe_by_id"]

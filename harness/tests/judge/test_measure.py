@@ -19,14 +19,13 @@ from harness_windows import (
     series,
 )
 
+from tandem.hosts.host import HostCpu, Usage
 from tandem.judge.measure import responses, window
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
-from tandem.probes.cgroup import Usage
 from tandem.probes.haproxy import ProxyCounters
-from tandem.probes.host import HostCpu
 from tandem.probes.sampler import Series
-from tandem.record.run import DbRtt, Verdict, Window
+from tandem.record.window import DbRtt, Verdict, Window
 
 
 @pytest.fixture

@@ -8,14 +8,12 @@ from harness_samples import make_rows
 from harness_windows import BEGAN_S, CPUS, DURATION_S, STEAL_CORES, conditions, measured, rows, sample
 
 from tandem.analysis.histogram import merge
+from tandem.hosts.host import Clocks, HostCpu, Oversleep, Usage
 from tandem.judge.measure import window
 from tandem.load.generator import Report
-from tandem.probes.cgroup import Usage
-from tandem.probes.hiccup import Oversleep
-from tandem.probes.host import Clocks, HostCpu
 from tandem.probes.sampler import Series
 from tandem.probes.watch import Watched
-from tandem.record.run import Window
+from tandem.record.window import Window
 
 
 @pytest.fixture

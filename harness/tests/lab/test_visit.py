@@ -1,175 +1,207 @@
-"""tandem.lab.visit: the order of the phases, with a laboratory that only takes notes."""
+"""tandem.lab.visit: the order of the phases, with a floor that only takes notes."""
 
 from collections.abc import Callable
 from typing import Literal
 
 import pytest
-from harness_samples import finding, good_window
+from harness_engine import LONG, WARM_UP, FakeFloor, trial_spec, window_spec
+from harness_samples import finding
 
-from tandem.catalog.catalog import Plan
+from tandem.engine.estimate import steady_after_s
+from tandem.engine.study import Windows
 from tandem.errors import TandemError
-from tandem.lab.visit import Visit
-from tandem.record.run import Finding, Trial, Verdict, Window
+from tandem.record.trial import TrialSpec, WarmUp
+from tandem.record.window import Verdict
 
-PLAN = Plan(
-    name="test",
-    purpose="tests",
-    trials=3,
-    warm_up_s=10,
-    warm_up_requests_per_worker=1000,
-    warm_up_cap_s=30,
-    closed_s=20,
-    open_s=25,
-    open_load_fraction=0.6,
-)
-PHASES = ["start", "ready", "verify", "warm up", "closed", "open", "drain", "collect", "stop"]
-LONG = {"start": 1.0, "ready": 2.0, "verify": 0.5, "drain": 0.25, "collect": 0.125, "stop": 1.125}
-"""Seconds of the phases that are no load: 5 together."""
-
-
-class FakeLab:
-    """Notes each call, lets the clock run on, and fails in one phase if told to."""
-
-    def __init__(self, answers_per_s: float = 1000, goodput_rps: float = 999.9) -> None:
-        self.calls: list[str] = []
-        self.now_s = 100.0
-        self.failures: dict[str, BaseException] = {}
-        self.answers_per_s, self.goodput_rps = answers_per_s, goodput_rps
-        self.rates: list[int | None] = []
-        self.warm_ups: list[int] = []
-        self.verified: list[Finding] = []
-        self.stopped: list[Finding] = []
-        self.windows: dict[str, list[Finding]] = {"closed": [], "open": []}
-        self.plan = PLAN
-        self.ramp: Callable[[int], float] = lambda second: 1.0
-
-    def _note(self, name: str, duration_s: float | None = None) -> None:
-        self.calls.append(name)
-        self.now_s += LONG[name] if duration_s is None else duration_s
-        if name in self.failures:
-            raise self.failures[name]
-
-    def start(self) -> None:
-        self._note("start")
-
-    def wait_ready(self) -> None:
-        self._note("ready")
-
-    def verify(self) -> list[Finding]:
-        self._note("verify")
-        return self.verified
-
-    def warm_up(self, duration_s: int) -> list[int]:
-        before = sum(self.warm_ups)
-        self.warm_ups.append(duration_s)
-        self._note("warm up", duration_s)
-        return [int(self.answers_per_s * self.ramp(before + second)) for second in range(duration_s)]
-
-    def measure(self, load: Literal["closed", "open"], duration_s: int, rate_rps: int | None) -> Window:
-        self.rates.append(rate_rps)
-        self._note(load, duration_s)
-        return good_window(
-            load, goodput_rps=self.goodput_rps, duration_s=duration_s, findings=self.windows[load]
-        )
-
-    def drain(self) -> None:
-        self._note("drain")
-
-    def collect(self) -> None:
-        self._note("collect")
-
-    def stop(self) -> list[Finding]:
-        self._note("stop")
-        return self.stopped
-
-    def phase(self, name: str, expected_s: float | None) -> None:
-        """The laboratory is the view too."""
-
-    def visit(self, workers: int = 1, retry_of: int | None = None) -> Trial:
-        return Visit(self, self.plan, workers, self, clock=lambda: self.now_s).run(4, retry_of)
+BEFORE = ["reset", "launch one", "ready one", "verify one", "warm up one"]
+CALLS = [*BEFORE, "measure closed", "measure open", "drain", "collect one", "stop one"]
+PHASES = ["start", "start", "ready", "verify", "warm up", "windows", "windows", "drain", "collect", "stop"]
+ONE = trial_spec()
+TWO = trial_spec("1-pair", "one", "two")
+ALL_AT_ONCE = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
 
 
 def test_the_order_of_the_phases() -> None:
-    lab = FakeLab()
-    trial = lab.visit(retry_of=2)
-    assert lab.calls == PHASES
+    floor = FakeFloor()
+    trial = floor.visit(ONE)
+    assert floor.calls == CALLS
     assert [phase.name for phase in trial.phases] == PHASES
-    assert (trial.index, trial.retry_of, trial.verdict, trial.findings) == (4, 2, Verdict.OK, [])
-    assert trial.closed is not None
-    assert trial.open is not None
-    assert (trial.closed.load, trial.closed.duration_s) == ("closed", 20)
-    assert (trial.open.load, trial.open.duration_s) == ("open", 25)
+    assert (trial.spec, trial.verdict, list(trial.all_findings())) == (ONE, Verdict.OK, [])
+    closed, opened = trial.window("closed"), trial.window("open")
+    assert closed is not None
+    assert opened is not None
+    assert (closed.load, closed.duration_s) == ("closed", 20)
+    assert (opened.load, opened.duration_s) == ("open", 25)
+    assert [record.duration_s for record in trial.windows] == [20, 25]
+
+
+def test_several_are_all_warm_before_the_first_window_and_ended_after_the_last() -> None:
+    floor = FakeFloor()
+    trial = floor.visit(TWO)
+    other = [call.replace("one", "two") for call in BEFORE[1:]]
+    windows = [f"measure {load}-{label}" for label in ("one", "two") for load in ("closed", "open")]
+    ends = ["drain", "collect one", "collect two", "stop one", "stop two"]
+    assert floor.calls == [*BEFORE, *other, *windows, *ends]
+    assert trial.verdict is Verdict.OK
+    assert [record.spec.variants for record in trial.windows] == [["one"], ["one"], ["two"], ["two"]]
+    assert {label: start.warm_up_s for label, start in trial.starts.items()} == {"one": 10, "two": 10}
+
+
+def test_who_is_not_loaded_is_frozen() -> None:
+    class Watching(FakeFloor):
+        def measure(self, spec):  # type: ignore[no-untyped-def]
+            assert self.frozen == {"one", "two"} - set(spec.variants)
+            return super().measure(spec)
+
+    floor = Watching()
+    trial = floor.visit(TWO)
+    assert trial.verdict is Verdict.OK
+    assert Watching().visit(ALL_AT_ONCE).verdict is Verdict.OK
+    assert len(floor.asked) == 4
+
+
+def test_a_study_decides_from_window_to_window() -> None:
+    seen = []
+
+    def script() -> Windows:
+        rate = 100
+        while rate < 800:
+            record = yield window_spec(f"at-{rate}", load="open", rates_rps={"one": rate})
+            seen.append((record.spec.rates_rps["one"], record.only.goodput_rps))
+            rate *= 2
+
+    floor = FakeFloor()
+    trial = floor.visit(ONE, script())
+    assert seen == [(100, 999.9), (200, 999.9), (400, 999.9)]
+    assert [record.spec.name for record in trial.windows] == ["at-100", "at-200", "at-400"]
+    assert floor.calls[-3:] == CALLS[-3:]
+
+
+def test_a_visit_without_windows_is_a_warm_start_and_its_end() -> None:
+    floor = FakeFloor()
+    assert floor.visit(trial_spec(windows=[])).verdict is Verdict.OK
+    assert floor.calls == [*BEFORE, *CALLS[-3:]]
+
+
+def test_a_trial_that_is_not_verified_meets_the_checks_of_its_windows_only() -> None:
+    floor = FakeFloor(verified=[finding("invalid")])
+    assert floor.visit(trial_spec(verify=False)).verdict is Verdict.OK
+    assert "verify one" not in floor.calls
+
+
+# ---- rates ----
 
 
 @pytest.mark.parametrize(("goodput", "rate"), [(999.9, 599), (1000.0, 600), (3.4, 2)])
 def test_the_rate_is_a_share_of_the_goodput(goodput: float, rate: int) -> None:
-    lab = FakeLab(goodput_rps=goodput)
-    lab.visit()
-    assert lab.rates == [None, rate]
+    floor = FakeFloor(goodput_rps=goodput)
+    floor.visit(ONE)
+    assert [spec.rates_rps for spec in floor.asked] == [{}, {"one": rate}]
+
+
+def test_each_variant_has_the_share_of_its_own_goodput() -> None:
+    windows = [
+        window_spec("closed", "one", "two"),
+        window_spec("open", "one", "two", share=0.5),
+    ]
+    floor = FakeFloor()
+    floor.visit(trial_spec("1-pair", "one", "two", windows=windows))
+    assert floor.asked[-1].rates_rps == {"one": 499, "two": 499}
+
+
+def test_a_rate_that_was_given_stays() -> None:
+    floor = FakeFloor()
+    floor.visit(trial_spec(windows=[window_spec("open", rates_rps={"one": 7})]))
+    assert floor.asked[0].rates_rps == {"one": 7}
 
 
 def test_without_goodput_there_is_no_open_loop() -> None:
-    lab = FakeLab(goodput_rps=1.5)
-    trial = lab.visit()
-    assert lab.calls == [*PHASES[:5], "collect", "stop"]
-    assert [f.code for f in trial.findings] == ["no-goodput"]
+    floor = FakeFloor(goodput_rps=1.5)
+    trial = floor.visit(ONE)
+    assert floor.calls == [*BEFORE, "measure closed", *CALLS[-3:]]
+    assert [f.code for f in trial.all_findings()] == ["no-goodput"]
     assert trial.verdict is Verdict.INVALID
-    assert trial.open is None
+    assert trial.window("open") is None
+    assert trial.windows[-1].refused == "too few right answers to derive a rate from"
 
 
-@pytest.mark.parametrize("phase", PHASES[:7])
-def test_after_a_failure_only_collect_and_stop_run(phase: str) -> None:
-    lab = FakeLab()
-    lab.failures[phase] = TandemError(f"{phase} went wrong")
-    trial = lab.visit()
-    reached = PHASES[: PHASES.index(phase) + 1]
-    assert lab.calls == [*reached, "collect", "stop"]
-    assert [p.name for p in trial.phases] == lab.calls
+# ---- what goes wrong ----
+
+WORK = CALLS[:8]
+
+
+@pytest.mark.parametrize("call", WORK)
+def test_after_a_failure_only_collect_and_stop_run(call: str) -> None:
+    floor = FakeFloor()
+    floor.failures[call] = TandemError(f"{call} went wrong")
+    trial = floor.visit(ONE)
+    reached = CALLS[: CALLS.index(call) + 1]
+    ends = [] if call == "reset" else ["collect one", "stop one"]  # nothing was begun that could be ended
+    assert floor.calls == [*reached, *ends]
     assert trial.verdict is Verdict.FAILED
-    assert [(f.code, f.severity, f.text) for f in trial.findings] == [
-        ("failed", "invalid", f"{phase} went wrong")
-    ]
-    assert (trial.closed is not None) == (PHASES.index(phase) > PHASES.index("closed"))
-    assert (trial.open is not None) == (PHASES.index(phase) > PHASES.index("open"))
+    found = [(f.code, f.severity, f.text) for f in trial.all_findings()]
+    assert found == [("failed", "invalid", f"{call} went wrong")]
+    assert (trial.window("closed") is not None) == (CALLS.index(call) > CALLS.index("measure closed"))
+    assert (trial.window("open") is not None) == (CALLS.index(call) > CALLS.index("measure open"))
+
+
+def test_a_full_disk_fails_the_trial_and_nothing_else() -> None:
+    floor = FakeFloor()
+    floor.failures["collect one"] = OSError(28, "No space left on device")
+    trial = floor.visit(ONE)
+    assert floor.calls == CALLS
+    assert trial.verdict is Verdict.FAILED
+    assert "No space left" in next(trial.all_findings()).text
 
 
 def test_a_stop_that_fails_makes_the_trial_fail() -> None:
-    lab = FakeLab()
-    lab.failures["stop"] = TandemError("stop went wrong")
-    trial = lab.visit()
-    assert lab.calls == PHASES
+    floor = FakeFloor()
+    floor.failures["stop one"] = TandemError("stop went wrong")
+    trial = floor.visit(ONE)
+    assert floor.calls == CALLS
     assert trial.verdict is Verdict.FAILED
     assert trial.findings[-1].text == "stop went wrong"
 
 
-def test_a_collect_that_fails_does_not_keep_the_container() -> None:
-    lab = FakeLab()
-    lab.failures["collect"] = TandemError("no log")
-    trial = lab.visit()
-    assert lab.calls == PHASES
-    assert (trial.verdict, [f.text for f in trial.findings]) == (Verdict.FAILED, ["no log"])
+@pytest.mark.parametrize("spec", [ONE, TWO], ids=["one", "two"])
+def test_a_collect_that_fails_does_not_keep_the_containers(spec: TrialSpec) -> None:
+    floor = FakeFloor()
+    floor.failures["collect"] = TandemError("no log")
+    trial = floor.visit(spec)
+    stopped = [call for call in floor.calls if call.startswith("stop")]
+    assert stopped == [f"stop {label}" for label in spec.variants]
+    assert (trial.verdict, {f.text for f in trial.findings}) == (Verdict.FAILED, {"no log"})
 
 
-@pytest.mark.parametrize("phase", PHASES[:7])
-def test_the_cause_is_told_before_its_consequences(phase: str) -> None:
-    lab = FakeLab()
-    for failing, text in ((phase, "the cause"), ("collect", "no log"), ("stop", "the consequence")):
-        lab.failures[failing] = TandemError(text)
-    trial = lab.visit()
-    assert [f.text for f in trial.findings] == ["the cause", "no log", "the consequence"]
+@pytest.mark.parametrize("call", WORK)
+def test_the_cause_is_told_before_its_consequences(call: str) -> None:
+    floor = FakeFloor()
+    for failing, text in ((call, "the cause"), ("collect", "no log"), ("stop", "the consequence")):
+        floor.failures[failing] = TandemError(text)
+    trial = floor.visit(ONE)
+    rest = [] if call == "reset" else ["no log", "the consequence"]
+    assert [f.text for f in trial.all_findings()] == ["the cause", *rest]
     assert trial.verdict is Verdict.FAILED
 
 
-@pytest.mark.parametrize("phase", PHASES[:7])
+@pytest.mark.parametrize("call", [*WORK, "collect one"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_anything_else_goes_upwards_after_the_container_is_gone(
-    phase: str, error: type[BaseException]
+    call: str, error: type[BaseException]
 ) -> None:
-    lab = FakeLab()
-    lab.failures[phase] = error()
+    floor = FakeFloor()
+    floor.failures[call] = error()
     with pytest.raises(error):
-        lab.visit()
-    assert lab.calls[-2:] == ["collect", "stop"]
+        floor.visit(ONE)
+    assert floor.calls[-1] == ("reset" if call == "reset" else "stop one")
+
+
+def test_an_interrupt_in_the_end_of_one_still_ends_the_others() -> None:
+    floor = FakeFloor()
+    floor.failures["stop one"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        floor.visit(TWO)
+    assert floor.calls[-2:] == ["stop one", "stop two"]
 
 
 @pytest.mark.parametrize("where", ["verified", "stopped", "closed", "open"])
@@ -179,13 +211,85 @@ def test_anything_else_goes_upwards_after_the_container_is_gone(
 def test_every_finding_counts(
     where: str, severity: Literal["invalid", "void", "warning"], verdict: Verdict
 ) -> None:
-    lab = FakeLab()
-    found = [finding(severity)]
-    if where in lab.windows:
-        lab.windows[where] = found
+    floor, found = FakeFloor(), [finding(severity)]
+    if where in ("closed", "open"):
+        floor.judged[where] = found
     else:
-        setattr(lab, where, found)
-    assert lab.visit().verdict is verdict
+        setattr(floor, where, found)
+    trial = floor.visit(ONE)
+    assert trial.verdict is verdict
+    assert list(trial.all_findings()) == found
+
+
+def test_wrong_answers_before_the_load_end_the_visit_of_who_gives_them() -> None:
+    floor = FakeFloor(verified=[finding("invalid", text="wrong")])
+    trial = floor.visit(ONE)
+    assert floor.calls == [*BEFORE[:-1], "collect one", "stop one"]
+    assert trial.starts["one"].refused == "wrong"
+
+
+# ---- several side by side ----
+
+
+@pytest.mark.parametrize("call", ["launch one", "ready one", "verify one", "warm up one"])
+def test_one_that_does_not_start_does_not_end_the_others(call: str) -> None:
+    floor = FakeFloor()
+    floor.failures[call] = TandemError("no")
+    trial = floor.visit(TWO)
+    assert trial.starts["one"].refused == "no"
+    assert trial.starts["two"].refused is None
+    assert trial.window("closed-two", "two") is not None
+    assert [record.refused is None for record in trial.windows] == [False, False, True, True]
+    assert trial.verdict is Verdict.INVALID, "something of it is wrong, and something was measured"
+    assert floor.calls[-4:] == ["collect one", "collect two", "stop one", "stop two"]
+    assert "one" in floor.frozen, "who takes no part does not disturb those who do"
+
+
+def test_a_window_of_all_is_made_by_those_who_are_there() -> None:
+    floor = FakeFloor()
+    floor.failures["ready two"] = TandemError("no")
+    trial = floor.visit(ALL_AT_ONCE)
+    assert [record.spec.variants for record in trial.windows] == [["one"]]
+
+
+def test_where_none_starts_the_trial_failed() -> None:
+    floor = FakeFloor()
+    floor.failures["ready"] = TandemError("no")
+    trial = floor.visit(TWO)
+    assert trial.verdict is Verdict.FAILED
+    assert trial.windows == []
+
+
+def test_a_window_that_breaks_is_told_in_its_record_and_the_others_go_on() -> None:
+    floor = FakeFloor()
+    for label in ("one", "two"):
+        floor.failures[f"measure open-{label}"] = TandemError("it broke")
+    trial = floor.visit(TWO)
+    assert [record.refused for record in trial.windows] == [None, "it broke", None, "it broke"]
+    assert trial.window("closed-two", "two") is not None
+    assert "drain" in floor.calls
+
+
+def test_a_share_of_nothing_is_told_in_the_record_of_the_window() -> None:
+    floor = FakeFloor(goodput_rps=1.5)
+    trial = floor.visit(TWO)
+    assert [record.refused is None for record in trial.windows] == [True, False, True, False]
+
+
+def test_an_application_that_cannot_be_frozen_is_no_end_of_the_visit() -> None:
+    """It died during its window: that is told, and the others go on."""
+
+    class Dying(FakeFloor):
+        def rest(self, labels):  # type: ignore[no-untyped-def]
+            if "measure closed-one" in self.calls and "one" in labels:
+                raise TandemError("there is no such container")
+            super().rest(labels)
+
+    floor = Dying()
+    trial = floor.visit(TWO)
+    assert trial.window("closed-two", "two") is not None
+    assert trial.window("closed-one", "one") is not None, "what was measured is kept"
+    assert floor.calls[-2:] == ["stop one", "stop two"]
 
 
 # ---- warm-up ----
@@ -206,32 +310,12 @@ def test_every_finding_counts(
 def test_the_warm_up_goes_on_until_time_and_requests_are_reached(
     answers_per_s: float, workers: int, steps: list[int]
 ) -> None:
-    lab = FakeLab(answers_per_s=answers_per_s)
-    trial = lab.visit(workers=workers)
-    assert lab.warm_ups == steps
-    assert trial.warm_up_s == sum(steps)
-    assert trial.warm_up_requests == answers_per_s * sum(steps)
-    assert sum(steps) <= PLAN.warm_up_cap_s
-
-
-# ---- time ----
-
-
-@pytest.mark.parametrize("answers_per_s", [1000, 50])
-def test_the_overhead_is_what_is_neither_warm_up_nor_window(answers_per_s: float) -> None:
-    trial = FakeLab(answers_per_s=answers_per_s).visit()
-    assert trial.overhead_s == pytest.approx(sum(LONG.values()))
-    assert {p.name: p.duration_s for p in trial.phases if p.name in LONG} == LONG
-    assert [p.duration_s for p in trial.phases if p.name in ("closed", "open")] == [20, 25]
-
-
-def test_a_failed_trial_has_its_overhead_too() -> None:
-    lab = FakeLab()
-    lab.failures["ready"] = TandemError("never")
-    assert lab.visit().overhead_s == pytest.approx(1 + 2 + 0.125 + 1.125)
-
-
-STEADY = PLAN.model_copy(update={"steady_buckets": 10, "warm_up_cap_s": 60})
+    floor = FakeFloor(answers_per_s=answers_per_s, worker_count=workers)
+    start = floor.visit(ONE).starts["one"]
+    assert floor.warm_ups == steps
+    assert start.warm_up_s == sum(steps)
+    assert start.warm_up_requests == answers_per_s * sum(steps)
+    assert sum(steps) <= WARM_UP.cap_s
 
 
 @pytest.mark.parametrize(
@@ -246,19 +330,46 @@ STEADY = PLAN.model_copy(update={"steady_buckets": 10, "warm_up_cap_s": 60})
 def test_the_warm_up_goes_on_until_the_rate_is_steady(
     ramp: Callable[[int], float], lasts_s: int, codes: list[str]
 ) -> None:
-    lab = FakeLab()
-    lab.ramp, lab.plan = ramp, STEADY
-    trial = lab.visit()
-    assert [found.code for found in trial.findings] == codes
-    assert trial.warm_up_s == pytest.approx(lasts_s, abs=5)
+    floor = FakeFloor(ramp=ramp)
+    warm_up = WARM_UP.model_copy(update={"steady_buckets": 10, "cap_s": 60})
+    trial = floor.visit(trial_spec(warm_up=warm_up))
+    assert [found.code for found in trial.all_findings()] == codes
+    assert trial.verdict is Verdict.OK
+    assert trial.starts["one"].warm_up_s == pytest.approx(lasts_s, abs=5)
 
 
 @pytest.mark.parametrize(
-    ("warm_up_s", "buckets", "cap_s"),
+    ("least_s", "buckets", "cap_s"),
     [(10, 30, 60), (10, 10, 30), (20, 30, 120), (3, 0, 3), (10, 8, 30), (10, 30, 20), (3, 30, 60)],
 )
-def test_how_long_a_steady_warm_up_lasts_is_known_before(warm_up_s: int, buckets: int, cap_s: int) -> None:
-    lab = FakeLab()
-    update = {"warm_up_s": warm_up_s, "steady_buckets": buckets, "warm_up_cap_s": cap_s}
-    lab.plan = PLAN.model_copy(update={**update, "warm_up_requests_per_worker": 0})
-    assert lab.visit().warm_up_s == lab.plan.steady_after_s
+def test_how_long_a_steady_warm_up_lasts_is_known_before(least_s: int, buckets: int, cap_s: int) -> None:
+    spec = trial_spec(warm_up=WarmUp(least_s=least_s, steady_buckets=buckets, cap_s=cap_s))
+    assert FakeFloor().visit(spec).starts["one"].warm_up_s == steady_after_s(spec)
+
+
+# ---- time ----
+
+
+@pytest.mark.parametrize("answers_per_s", [1000, 50])
+def test_the_overhead_is_what_is_neither_warm_up_nor_window(answers_per_s: float) -> None:
+    trial = FakeFloor(answers_per_s=answers_per_s).visit(ONE)
+    assert trial.overhead_s == pytest.approx(sum(LONG.values()))
+    took = {p.name: p.duration_s for p in trial.phases}
+    assert {name: took[name] for name in LONG if name in took} == {
+        name: seconds for name, seconds in LONG.items() if name in took
+    }
+    assert [p.duration_s for p in trial.phases if p.name == "windows"] == [20, 25]
+
+
+def test_a_failed_trial_has_its_overhead_too() -> None:
+    floor = FakeFloor()
+    floor.failures["ready one"] = TandemError("never")
+    assert floor.visit(ONE).overhead_s == pytest.approx(1 + 2 + 0.125 + 1.125)
+
+
+def test_a_window_that_broke_is_counted_with_what_it_took() -> None:
+    """Of its seconds only those that were spent can be its load."""
+    floor = FakeFloor()
+    floor.failures["measure closed"] = TandemError("at once")
+    trial = floor.visit(ONE)
+    assert trial.overhead_s == pytest.approx(sum(LONG.values()) - LONG["drain"])

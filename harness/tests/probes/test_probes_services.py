@@ -9,7 +9,7 @@ import pytest
 from tandem.probes.haproxy import ProxyCounters, parse_csv
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 from tandem.probes.postgres import name_statements, normalise, read_queries
-from tandem.record.run import Statement
+from tandem.record.window import Statement
 
 
 @pytest.fixture

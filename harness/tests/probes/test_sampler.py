@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tandem.hosts import HERE
+from tandem.hosts.host import Usage
 from tandem.probes import sampler
-from tandem.probes.cgroup import Usage
 from tandem.probes.sampler import Prober, Sampler, Wrong
 
 NOT_GOLDEN = Wrong("/: not the golden one", body=True)
@@ -86,7 +87,7 @@ def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pyt
     monkeypatch.setattr(sampler, "READ_S", 0.05)
     preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
     found = [
-        Sampler({"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
+        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
         for group in (preempted, quiet, hopeless)
     ]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"

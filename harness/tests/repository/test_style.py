@@ -1,6 +1,7 @@
-"""The house style: linters, types, sizes. Every check is also shown something bad, which it must find."""
+"""The house style: linters, types, imports. Every check is also shown something bad, which it must find."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,23 +12,6 @@ from harness_places import ROOT
 
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
-SOURCE_LINES, DOCKERFILE_LINES = 300, 40
-SOURCES = {
-    ".py",
-    ".rs",
-    ".sql",
-    ".sh",
-    ".js",
-    ".ts",
-    ".cpp",
-    ".hpp",
-    ".toml",
-    ".yaml",
-    ".yml",
-    ".cfg",
-    ".ini",
-    ".env",
-}
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
 SCRIPTS = {"bootstrap", "harness/run", "compose/db/start", "compose/db/reset", "compose/pgbouncer/start"}
 """What has to be among the scripts that are found by looking."""
@@ -52,20 +36,6 @@ def scripts(root: Path) -> list[Path]:
             if first.startswith(b"#!") and first.rstrip().endswith(b"sh"):
                 found.append(file)
     return found
-
-
-def too_long(root: Path) -> list[str]:
-    """Sources and Dockerfiles over their budget, each with its length."""
-    out = []
-    for file in files(root):
-        # An OpenAPI document is one file by its nature; tools follow references between files badly.
-        source = file.suffix in SOURCES and "lock" not in file.name and file.name != "openapi.yaml"
-        limit = DOCKERFILE_LINES if file.name == "Dockerfile" else SOURCE_LINES if source else None
-        if limit is not None:
-            lines = len(file.read_text().splitlines())
-            if lines > limit:
-                out.append(f"{file.relative_to(root)}: {lines} lines, at the most {limit}")
-    return out
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
@@ -96,7 +66,7 @@ def test_ruff_would_format_nothing(folder: str) -> None:
 
 
 def test_mypy_finds_nothing() -> None:
-    ok, said = run(TOOLS / "mypy", "--strict", "tandem", "tests", folder=ROOT / "harness")
+    ok, said = run(TOOLS / "mypy", "--strict", "tandem", "checks", "tests", folder=ROOT / "harness")
     assert ok, said
 
 
@@ -111,6 +81,48 @@ def test_the_python_checks_can_fail(tmp_path: Path) -> None:
     ok, said = run(TOOLS / "mypy", "--strict", "--cache-dir", os.devnull, file)
     assert not ok
     assert "Function is missing a type annotation" in said
+
+
+# ---- imports ----
+
+
+def import_linter(folder: Path) -> tuple[bool, str]:
+    """The contracts of harness/pyproject.toml on the package `tandem` of a folder."""
+    config = ROOT / "harness/pyproject.toml"
+    return run(TOOLS / "lint-imports", "--no-logo", "--no-cache", "--config", config, folder=folder)
+
+
+def test_the_contracts_on_imports_are_kept() -> None:
+    ok, said = import_linter(ROOT / "harness")
+    assert ok, said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("judge/steady.py", "from tandem.lab.stack import Stack", "tandem.judge is not allowed to import tandem.lab"),
+        ("load/wrk.py", "from tandem import studies", "tandem.load is not allowed to import tandem.studies"),
+        ("errors.py", "import tandem.record.part", "tandem.errors is not allowed to import tandem.record"),
+        ("newer/one.py", "", "tandem.newer"),
+        ("analysis/ratios.py", "import subprocess", "tandem.analysis is not allowed to import subprocess"),
+        ("catalog/ranges.py", "import python_on_whales", "tandem.catalog is not allowed to import python_on_whales"),
+        ("record/part.py", "import docker", "tandem.record is not allowed to import docker"),
+        ("judge/judge.py", "import tandem.load.idle", "tandem.judge is not allowed to import subprocess"),
+        ("lab/stack.py", "from pytest import fixture", "tandem is not allowed to import pytest"),
+    ],
+)  # fmt: skip
+def test_the_contracts_on_imports_can_fail(tmp_path: Path, file: str, text: str, told: str) -> None:
+    shutil.copytree(
+        ROOT / "harness/tandem", tmp_path / "tandem", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    changed = tmp_path / "tandem" / file
+    changed.parent.mkdir(exist_ok=True)
+    with changed.open("a") as stream:
+        stream.write(f"\n{text}\n")
+    changed.with_name("__init__.py").touch()
+    ok, said = import_linter(tmp_path)
+    assert not ok
+    assert told in " ".join(said.split())
 
 
 # ---- shell, just, Compose ----
@@ -163,37 +175,6 @@ def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
     ok, said = run("docker", "compose", "config", "--quiet", folder=tmp_path)
     assert not ok
     assert "cpuste" in said
-
-
-# ---- size ----
-
-
-def test_every_file_keeps_to_its_size() -> None:
-    assert too_long(ROOT) == []
-
-
-def test_the_check_of_sizes_can_fail(tmp_path: Path) -> None:
-    for name, lines in {
-        "long.py": 301,
-        "fits.py": 300,
-        "Dockerfile": 41,
-        "uv.lock": 999,
-        "target/long.rs": 999,
-        "deep/Dockerfile": 40,
-        "deep/long.rs": 301,
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x\n" * lines)
-    assert too_long(tmp_path) == [
-        "Dockerfile: 41 lines, at the most 40",
-        "long.py: 301 lines, at the most 300",
-        "deep/long.rs: 301 lines, at the most 300",
-    ]
-
-
-def test_the_check_of_sizes_sees_the_sources() -> None:
-    seen = {file.relative_to(ROOT).parts[0] for file in files(ROOT) if file.suffix in SOURCES}
-    assert {"harness", "contract", "compose", "loadgen", "rust-async", "python-async", "python-sync"} <= seen
 
 
 # ---- repository ----

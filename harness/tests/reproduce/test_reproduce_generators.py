@@ -8,6 +8,7 @@ from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
+from tandem.hosts import HERE, Here
 from tandem.lab.live import Lines
 from tandem.reproduce import tool_spec
 from tandem.reproduce.connections import ConnectionsSession, ConnectionsSpec
@@ -111,12 +112,13 @@ def test_the_hosts_own_limits(tmp_path: Path) -> None:
         ("kernel/pid_max", 32_768),
         ("vm/max_map_count", 65_530),
     ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"{value}\n")
-    assert read_limits(tmp_path).threads == 30_768
-    (tmp_path / "vm/max_map_count").write_text("8000\n")
-    assert read_limits(tmp_path).threads == 4_000
-    assert read_limits().open_files > 0
+        (tmp_path / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / "sys" / name).write_text(f"{value}\n")
+    host = Here(proc=tmp_path)
+    assert read_limits(host).threads == 30_768
+    (tmp_path / "sys/vm/max_map_count").write_text("8000\n")
+    assert read_limits(host).threads == 4_000
+    assert read_limits(HERE).open_files > 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from harness_samples import PROPERTY, good_window, make_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.record.run import Window
+from tandem.record.window import Window
 from tandem.reproduce.experiment import ExperimentPlan
 from tandem.reproduce.http_figures import figures, oha_text, peaks, percentiles_ms, service_times
 from tandem.reproduce.http_run import (

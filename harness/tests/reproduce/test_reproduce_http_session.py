@@ -16,18 +16,17 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.commands.reproduce import KINDS
 from tandem.errors import TandemError, UsageError
-from tandem.lab.cell import Cell
-from tandem.lab.lab import BenchLab
 from tandem.lab.live import Lines
-from tandem.lab.prepare import Prepared
-from tandem.lab.session import Session
-from tandem.record.run import DbRtt, Environment, Verdict, Window
+from tandem.old.cell import Cell
+from tandem.old.lab import BenchLab
+from tandem.old.prepare import Prepared
+from tandem.old.run import Environment
+from tandem.old.session import Session
+from tandem.record.window import DbRtt, Verdict, Window
 from tandem.reproduce.experiment import Experiment, PlanName, read_all
 from tandem.reproduce.http import HttpSession
 from tandem.reproduce.http_setting import groups, settings, usable_connections
 from tandem.reproduce.kinds import Bench
-
-HYPER = ("hyper-delay", "hyper-payload")
 
 # ---- what is refused before anything is built ----
 

@@ -2,7 +2,7 @@
 
 from harness_experiments import made
 
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.journal import FEW, told_all
 
 

@@ -7,13 +7,6 @@ from xml.etree import ElementTree
 import pytest
 from harness_samples import good_window, quiet_roles, role
 from rich.console import Console
-
-from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError
-from tandem.lab.live import Lines
-from tandem.load import wrk
-from tandem.load.tool_result import SocketErrors, ToolResult
-from tandem.record.run import Verdict, Window
 from tandem.reproduce import connections, opinion, plots, tool_spec
 from tandem.reproduce.benches import Work, failed, loaded, started
 from tandem.reproduce.connections import ConnectionsSpec
@@ -21,7 +14,14 @@ from tandem.reproduce.experiment import ExperimentPlan
 from tandem.reproduce.kinds import Bench
 from tandem.reproduce.saturation import limit
 from tandem.reproduce.toolrun import split
-from tandem.reproduce.witness import Seen, count_served
+from tandem.reproduce.witness import Seen
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.lab.live import Lines
+from tandem.load import wrk
+from tandem.load.tool_result import SocketErrors, ToolResult
+from tandem.record.window import Verdict, Window
 
 RESULT = ToolResult(
     requests=100_000,
@@ -38,19 +38,6 @@ def window(**changes: Any) -> Window:
 
 
 # ---- what is seen during a load ----
-
-
-def test_established_connections_are_counted_where_they_are_served(fixtures: Path) -> None:
-    """A real table: a resolver's listener, the server's listener, one connection to it."""
-    table = (fixtures / "proc-net-tcp.txt").read_bytes()
-    assert count_served(table, 8080) == 1
-    assert count_served(table, 8081) == 0
-    assert count_served(table, 0xC0F4) == 0, "the other end's port is not this one's"
-    line = table.splitlines(keepends=True)[-1]
-    assert count_served(table + line * 9_999, 8080) == 10_000
-    assert count_served(line.replace(b" 01 ", b" 06 "), 8080) == 0, "TIME_WAIT"
-    sixth = line.replace(b"020014AC", b"0000000000000000FFFF0000020014AC")
-    assert count_served(sixth, 8080) == 1
 
 
 def test_the_generators_busiest_thread() -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from tandem.analysis.ratios import MARGIN, compare
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
-from tandem.record.run import Verdict
+from tandem.record.window import Verdict
 from tandem.reproduce.claims import Says, implied, ratio, size, verdict
 from tandem.reproduce.journal import Journal, make_all, read_reproduction, unfinished
 from tandem.reproduce.report import markdown, report

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import NOW, good_run
+from harness_samples import NOW
 from rich.console import Console
 
-from tandem.campaign.report import markdown, report
+from tandem.cli import measure
 from tandem.errors import TandemError, UsageError
 from tandem.lab.live import Lines
-from tandem.record.store import read_runs
-from tandem.selftest import registry, result, session, table
+from tandem.record import selftest as result
+from tandem.record.outcome import Outcome
+from tandem.record.selftest import Selftest
+from tandem.selftest import registry, session, table
 from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
-from tandem.selftest.outcome import Outcome
-from tandem.selftest.result import Selftest
 
 
 @pytest.mark.parametrize("check", registry.units(), ids=lambda check: check.__name__)
@@ -138,17 +138,18 @@ def test_the_hash_changes_with_names_and_contents(tmp_path: Path) -> None:
     )
 
 
-def test_the_report_says_so_at_its_top(tmp_path: Path, root: Path) -> None:
-    proof = result.line(tmp_path, root, NOW)
-    console = Console(width=140, record=True, file=io.StringIO())
-    console.print(report([good_run()], proof))
-    assert console.export_text().splitlines()[0] == "self-test: missing, run just selftest"
-    reference = read_runs(root / "results/reference")
-    assert markdown(reference, proof).startswith("**self-test: missing")
+def test_what_stands_at_the_top_of_a_report(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "RESULTS", tmp_path)
+    monkeypatch.setattr(measure, "ROOT", root)
+    missing = measure.proof()
+    assert (missing.plain, missing.style) == ("self-test: missing, run just selftest", "bold yellow")
     result.save(kept(source=result.harness_source(root)), tmp_path)
-    passed = result.line(tmp_path, root, NOW)
-    assert passed == ("passed", "self-test: passed, 1 checks on 2026-11-21 (end to end)")
-    assert markdown(reference, passed).startswith("| implementation")
+    assert result.line(tmp_path, root, NOW) == (
+        "passed",
+        "self-test: passed, 1 checks on 2026-11-21 (end to end)",
+    )
 
 
 # ---- the session ----

@@ -1,6 +1,7 @@
 """The parts of the end-to-end checks that need no container: each must be able to say no."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from harness_samples import finding, good_window, make_rows
 
 from tandem.errors import TandemError
 from tandem.load.generator import Report
-from tandem.record.run import Window
+from tandem.record.window import Window
 from tandem.selftest import attribution, burner, comparing, liars, overhead, queueing, sampling, timing
 from tandem.selftest.stage import Seen, Served
 from tandem.wording import BOTTLENECKS
@@ -116,8 +117,30 @@ def test_the_load_of_a_queue_has_to_be_the_one_asked_for(busy: float, requests: 
     assert queueing.as_asked(busy, 0.7, requests) == right
 
 
+class Container:
+    """The control group of a generator, and the host that it runs on; keeps the signals."""
+
+    def __init__(self, **pids: int) -> None:
+        self.pids, self.sent = pids, list[tuple[int, int]]()
+
+    def cgroup(self, pid: int) -> "Container":
+        assert pid == 7
+        return self
+
+    def processes(self, name: str) -> list[int]:
+        return [pid for own, pid in self.pids.items() if own == name]
+
+    def signal(self, pid: int, number: int) -> None:
+        self.sent.append((pid, number))
+
+
 def test_only_processes_named_oha_are_stopped() -> None:
-    assert timing.generators(cgroup_of=1) == []
+    host = Container(sh=8, oha=9, oha2=10)
+    stopper = timing.Stopper(host, 7, 0.0, 0.0)  # type: ignore[arg-type]
+    stopper.start()
+    stopper.join()
+    assert stopper.stopped_s is not None
+    assert host.sent == [(9, signal.SIGSTOP), (9, signal.SIGCONT)]
 
 
 # ---- attribution ----

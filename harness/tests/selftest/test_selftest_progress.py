@@ -10,9 +10,9 @@ from rich.console import Console
 
 from tandem.errors import UsageError
 from tandem.lab.live import Lines
+from tandem.record.outcome import Outcome
+from tandem.record.selftest import Selftest
 from tandem.selftest import progress, registry, session
-from tandem.selftest.outcome import Outcome
-from tandem.selftest.result import Selftest
 
 
 class FakeStage:

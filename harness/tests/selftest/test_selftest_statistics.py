@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from tandem.analysis.ratios import detectable_ratio
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 from tandem.selftest.statistics import bootstrap_coverage, checks, claims, noise
 
 CHECKS = checks()
@@ -26,7 +26,7 @@ def test_the_statistics_are_right_and_the_broken_variant_is_noticed(place: int) 
 
 def test_every_check_has_a_name_of_its_own() -> None:
     names = [outcome(place).name for place in range(len(CHECKS))]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 9
 
 
 def test_the_bootstrap_covers_better_with_many_blocks() -> None:

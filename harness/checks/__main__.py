@@ -1,0 +1,52 @@
+"""The command line: `harness/run check`, `test`, `verify` and `fmt`."""
+
+from typing import Annotated
+
+import typer
+
+from checks import run
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import ROOT
+from tandem.commands.main import main
+
+app = typer.Typer(
+    help="Tests and formats Tandem itself.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def verify(implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")]) -> None:
+    """Run the contract's black-box tests against implementations."""
+    catalog = Catalog(ROOT)
+    names = list(catalog.implementations) if implementations == ["all"] else implementations
+    for name in names:
+        catalog.implementation(name)
+    raise typer.Exit(run.contract(ROOT, names))
+
+
+@app.command(name="test")
+def run_tests(
+    weekly: Annotated[bool, typer.Option("--weekly", help="Also what takes hours.")] = False,
+) -> None:
+    """Run all that CI runs."""
+    raise typer.Exit(run.everything(ROOT, weekly))
+
+
+@app.command()
+def check() -> None:
+    """Run the part of the tests that takes under two minutes: no containers are started."""
+    raise typer.Exit(run.quick(ROOT))
+
+
+@app.command()
+def fmt() -> None:
+    """Format all sources."""
+    run.format_sources(ROOT)
+
+
+if __name__ == "__main__":
+    main(app)

@@ -1,0 +1,44 @@
+"""The order of a comparison: blocks of fresh starts, and windows that take turns. Pure and fixed by the seed."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+
+from tandem.errors import UsageError
+
+
+@dataclass(frozen=True)
+class AlternatingBlock:
+    """One fresh start of everybody, and the order in which their windows alternate."""
+
+    number: int
+    starts: list[str]
+    rounds: list[list[str]]
+
+
+def alternation(labels: list[str], rounds: int, blocks: int, seed: int) -> list[AlternatingBlock]:
+    """Blocks of fresh starts in which windows alternate.
+
+    labels: who takes part. rounds: windows of each in a block. The first round of a pair has a random order and the
+    second its reverse (A B B A), so a drift that is linear over the pair falls on all alike. seed: the same seed gives
+    the same order. Raises UsageError for a label given twice, or nothing to do.
+    """
+    twice = [label for label, number in Counter(labels).items() if number > 1]
+    if twice:
+        raise UsageError(f"'{twice[0]}' is given twice; name each variant once.")
+    if rounds < 1 or blocks < 1:
+        raise UsageError(f"{blocks} blocks of {rounds} rounds measure nothing; give at least one of each.")
+    generator = random.Random(seed)
+
+    def shuffled() -> list[str]:
+        return generator.sample(labels, len(labels))
+
+    found = []
+    for number in range(1, blocks + 1):
+        starts = shuffled()
+        order: list[list[str]] = []
+        while len(order) < rounds:
+            first = shuffled()
+            order += [first, first[::-1]]
+        found.append(AlternatingBlock(number, starts, order[:rounds]))
+    return found

@@ -1,1 +1,0 @@
-"""How much does each implementation do? (bench, replay)"""

@@ -1,0 +1,89 @@
+"""Runs a study for a person or a program: progress, the result, the exit status."""
+
+import pkgutil
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import typer
+from rich.text import Text
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import RESULTS, ROOT, err, out
+from tandem.engine.journal import Journal
+from tandem.engine.run import Lab, Session, run
+from tandem.engine.study import Study
+from tandem.errors import UsageError
+from tandem.hosts import HERE
+from tandem.lab.laboratory import Laboratory, refuse_or_clean_up
+from tandem.lab.live import Lines, View, make_view
+from tandem.lab.prepare import check
+from tandem.record.request import Request, Variant
+from tandem.record.result import Conclusions, Result
+from tandem.record.selftest import Status, line
+from tandem.record.window import Finding, Verdict
+
+
+def view_for(as_json: bool) -> View:
+    """The live view on a terminal; plain lines beside JSON and elsewhere. All on stderr."""
+    return Lines(err) if as_json else make_view(err)
+
+
+def proof() -> Text:
+    """What the harness's self-test says of the harness, for the top of a report."""
+    status, text = line(RESULTS, ROOT, datetime.now(UTC))
+    return Text(text, style="green" if status is Status.PASSED else "bold yellow")
+
+
+def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
+    """What the engine needs, on this machine."""
+    place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
+
+    def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
+        found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)
+        return found
+
+    def ahead(variants: Sequence[Variant], request: Request) -> None:
+        if kind.lab is None:
+            check(catalog, request, list(variants))
+        refuse_or_clean_up(ROOT, RESULTS, view.note)
+
+    def findings(request: Request) -> list[Finding]:
+        unfit = unfit_for(catalog, request)
+        return [Finding(code="unfit-machine", severity="warning", text=unfit)] if unfit else []
+
+    selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
+    return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)
+
+
+def make[C: Conclusions](
+    kind: type[Study[C]], request: Request, resume: bool, as_json: bool
+) -> tuple[Result[C], Journal]:
+    """Makes or resumes a study, telling how far it is. Raises UsageError, TandemError."""
+    catalog, view = Catalog(ROOT), view_for(as_json)
+    try:
+        if unfit := unfit_for(catalog, request):
+            view.note(unfit)
+        return run(kind, request, session(kind, catalog, view), resume)
+    finally:
+        view.close()
+
+
+def unfit_for(catalog: Catalog, request: Request) -> str | None:
+    """Why this host is not fit for the request's plan; None if it is."""
+    with suppress(UsageError):  # a study may have plans of its own
+        return catalog.plan(request.plan).unfit(HERE.cpus)
+    return None
+
+
+def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool, as_json: bool) -> None:
+    """Makes a study and prints its result. Exit status 1 unless its verdict is ok."""
+    result, journal = make(kind, request, resume, as_json)
+    if as_json:
+        print(result.model_dump_json(indent=1))
+    else:
+        out.print(proof(), kind.report(result, journal.trials()), sep="\n")
+        path = journal.folder
+        print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    if result.verdict is not Verdict.OK:
+        raise typer.Exit(1)

@@ -1,0 +1,154 @@
+"""The application object, where things are, the options of more than one command, and the request they make."""
+
+import os
+import re
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import JsonValue
+from rich.console import Console
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.hosts import HERE
+from tandem.lab.prepare import DEFAULT_TOPOLOGY
+from tandem.record.request import Conditions, Request, Variant
+
+ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
+RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
+
+app = typer.Typer(
+    help="Measures synchronous and asynchronous web backends that do the same work.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(width=None if sys.stdout.isatty() else 140)
+err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
+
+Variants = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="VARIANT...",
+        help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the newest unfinished study of the same request.")
+]
+ScenarioName = Annotated[str, typer.Option("--scenario", help="What the client asks for.")]
+ChosenTopology = Annotated[
+    str | None,
+    typer.Option(
+        "--topology",
+        help="What stands between client and database: direct, pooled, proxied or full; default: the scenario's own, or full.",
+    ),
+]
+ChosenPlacement = Annotated[
+    str | None, typer.Option("--placement", help="Which CPUs each role has; default: what fits this host.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--knob", help="NAME=VALUE of contract/knobs.toml, for all variants; may be repeated."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Fixes every order; default: a new one, recorded.")]
+DbRtt = Annotated[
+    str | None,
+    typer.Option(
+        help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
+    ),
+]
+MAX_DB_RTT_MS = 250
+"""Drivers give up connecting after two seconds, and a handshake takes several round trips."""
+
+
+def parse_db_rtt(text: str | None) -> int | None:
+    """Milliseconds of `--db-rtt`; None where it is not given. Raises UsageError for anything but whole ones."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,4})ms", text, re.ASCII)
+    if not match or int(match[1]) > MAX_DB_RTT_MS:
+        raise UsageError(
+            f"--db-rtt takes whole milliseconds from 0ms to {MAX_DB_RTT_MS}ms, such as 15ms, not '{text}'"
+        )
+    return int(match[1])
+
+
+def parse_settings(pairs: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE, repeated, as a dictionary. Raises UsageError for anything else."""
+    settings = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--knob takes NAME=VALUE, not '{pair}'")
+        settings[name] = value
+    return settings
+
+
+def read_variant(text: str) -> Variant:
+    """NAME or NAME:SETTING=VALUE,SETTING=VALUE. Raises UsageError for anything else."""
+    name, colon, given = text.partition(":")
+    settings: dict[str, str] = {}
+    for pair in given.split(",") if colon else []:
+        setting, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(
+                f"'{text}': after the colon come SETTING=VALUE pairs, such as {name}:DB_POOL_MAX=4,DB_PREPARE=0"
+            )
+        if setting in settings:
+            raise UsageError(f"'{text}': {setting} is given twice")
+        settings[setting] = value
+    return Variant(label=text, implementation=name, settings=settings)
+
+
+def read_variants(texts: list[str]) -> list[Variant]:
+    """The variants in their order, one named twice once. Raises UsageError for another form."""
+    return [read_variant(text) for text in dict.fromkeys(texts)]
+
+
+def seed_or_new(seed: int | None) -> int:
+    """The seed that was asked for, else a new one."""
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+def make_request(
+    study: str,
+    catalog: Catalog,
+    variants: list[Variant],
+    *,
+    scenario: str,
+    plan: str,
+    topology: str | None = None,
+    placement: str | None = None,
+    seed: int | None = None,
+    settings: list[str] | None = None,
+    db_rtt: str | None = None,
+    options: dict[str, JsonValue] | None = None,
+) -> Request:
+    """What a command measures, from its options. Raises UsageError for names that do not exist."""
+    asked = catalog.pick("scenario", scenario, catalog.scenarios)
+    catalog.plan(plan)
+    for variant in variants:
+        catalog.implementation(variant.implementation)
+    chosen: dict[str, Any] = options or {}
+    return Request(
+        study=study,
+        variants=variants,
+        scenario=scenario,
+        conditions=Conditions(
+            topology=topology or asked.topology or DEFAULT_TOPOLOGY,
+            placement=placement or catalog.default_placement(HERE.cpus).name,
+            db_rtt_ms=parse_db_rtt(db_rtt),
+        ),
+        plan=plan,
+        seed=seed_or_new(seed),
+        settings=parse_settings(settings),
+        options=chosen,
+    )

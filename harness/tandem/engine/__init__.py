@@ -1,0 +1,1 @@
+"""How does a request become a result? The one loop under every command."""

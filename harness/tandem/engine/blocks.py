@@ -1,0 +1,81 @@
+"""The schedule of trials in blocks, and the one rule for void ones. Pure and fixed by the seed."""
+
+import random
+from collections.abc import Generator, Iterable, Sequence
+
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
+
+type Plan = Generator[list[TrialSpec], list[Trial]]
+"""Yields a block of trial specs, receives its trials."""
+
+
+def in_blocks(blocks: Iterable[list[TrialSpec]] | Plan) -> Plan:
+    """Yields every block, and each block in which the host disturbed a trial once more at the end.
+
+    A ratio lives within its block: a trial that is repeated alone would be compared with neighbours of another hour.
+    blocks: a plan among them is sent the trials of each block, so that it can decide about the next.
+    """
+    source = blocks if isinstance(blocks, Generator) else _told_nothing(blocks)
+    void: list[list[TrialSpec]] = []
+    block = next(source, None)
+    while block is not None:
+        trials = yield block
+        if any(map(disturbed, trials)):
+            void.append(block)
+        try:
+            block = source.send(trials)
+        except StopIteration:
+            block = None
+    for block in void:
+        yield [spec.again() for spec in block]
+
+
+def disturbed(trial: Trial) -> bool:
+    """Whether the host did it. Of several variants that were up side by side one may be wrong, which makes the trial
+    invalid, and the host have disturbed another."""
+    if trial.verdict is not Verdict.INVALID or len(trial.spec.variants) == 1:
+        return trial.verdict is Verdict.VOID
+    found = [one for record in trial.windows for one in record.windows.items()]
+    wrong = {label for label, window in found if window.verdict is Verdict.INVALID}
+    return any(window.verdict is Verdict.VOID and label not in wrong for label, window in found)
+
+
+def _told_nothing(blocks: Iterable[list[TrialSpec]]) -> Plan:
+    for block in blocks:  # noqa: UP028 (a list cannot be sent anything)
+        yield block
+
+
+def counting(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that count: of each name the last attempt, in the order in which they were first made."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        known = last.get(trial.spec.name)
+        if known is None or trial.spec.attempt >= known.spec.attempt:
+            last[trial.spec.name] = trial
+    return list(last.values())
+
+
+def best(trials: Iterable[Trial]) -> list[Trial]:
+    """Of each name the last good attempt, else the last; in the order in which they were first made."""
+    made: dict[str, list[Trial]] = {}
+    for trial in trials:
+        made.setdefault(trial.spec.name, []).append(trial)
+    return [
+        max(attempts, key=lambda trial: (trial.verdict is Verdict.OK, trial.spec.attempt))
+        for attempts in made.values()
+    ]
+
+
+def complete_blocks(names: Sequence[str], blocks: int, seed: int) -> list[list[str]]:
+    """Randomised complete blocks: every block has each name once, in an order of its own.
+
+    The same seed gives the same order.
+    """
+    generator = random.Random(seed)
+    found = []
+    for _ in range(blocks):
+        order = list(names)
+        generator.shuffle(order)
+        found.append(order)
+    return found

@@ -1,0 +1,138 @@
+"""A recorded request, asked for again; and what came of it, beside the record. Starts nothing."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tandem.analysis.repeated import Replayed, Values, figures
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import counting
+from tandem.engine.stand_ins import LOOK
+from tandem.engine.study import Study
+from tandem.lab.prepare import Ground
+from tandem.record.request import Request, Variant
+from tandem.record.result import Environment, Result
+from tandem.record.store import read_model
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict
+
+FILE = "replay.json"
+"""In the folder of the new result."""
+
+
+def read_replayed(folder: Path) -> Replayed | None:
+    """What a replay found, in the folder of its result; None where that is no replay. Raises TandemError."""
+    file = folder / FILE
+    return read_model(Replayed, file) if file.is_file() else None
+
+
+# ---- what to ask for ----
+
+
+def again(catalog: Catalog, result: Result[Any], seed: int) -> Request:
+    """The request of a record, with another seed. Raises UsageError for what is no longer there.
+
+    Where a default has changed since, the recorded value is chosen. Settings that are still the default are not, nor
+    those that were unset: a value that is no value cannot be asked for, and the report tells the change.
+    """
+    request = result.request
+    variants = [
+        _with_recorded(catalog, request, variant, result.environments.get(variant.label))
+        for variant in request.variants
+    ]
+    return request.model_copy(update={"seed": seed, "variants": variants})
+
+
+def _with_recorded(
+    catalog: Catalog, request: Request, variant: Variant, recorded: Environment | None
+) -> Variant:
+    if recorded is None or variant.stand_in is not None:
+        return variant
+    now = Ground.of(catalog, request, variant).effective_settings(
+        catalog.implementation(variant.implementation)
+    )
+    chosen = {
+        name: value for name, value in recorded.settings.items() if value and now.get(name, value) != value
+    }
+    return variant.model_copy(update={"settings": {**variant.settings, **chosen}})
+
+
+# ---- what came of it ----
+
+
+def compare(
+    kind: type[Study[Any]],
+    old: tuple[Result[Any], Sequence[Trial]],
+    new: tuple[Result[Any], Sequence[Trial]],
+) -> Replayed:
+    """The answer of a replay. old and new: results with their trials, of the same request."""
+    recorded, made = (_values(kind, trials) for _, trials in (old, new))
+    pairs = {
+        (label, metric): (values, made.get(label, {}).get(metric, []))
+        for label, own in recorded.items()
+        for metric, values in own.items()
+        if values or made.get(label, {}).get(metric)
+    }
+    compared = figures(pairs)
+    outcomes = {figure.outcome for figure in compared}
+    verdict = new[0].verdict
+    return Replayed(
+        study=new[0].request.study,
+        recorded=old[0].id,
+        new=new[0].id,
+        verdict=verdict,
+        figures=compared,
+        differences=differences(old[0].environments, new[0].environments),
+        reproduced=verdict is Verdict.OK and "within" in outcomes and "outside" not in outcomes,
+    )
+
+
+def _values(kind: type[Study[Any]], trials: Sequence[Trial]) -> dict[str, Values]:
+    """Label -> its values. The looks at the ceilings are the session's own."""
+    good = [trial for trial in trials if trial.verdict is Verdict.OK and not trial.spec.name.startswith(LOOK)]
+    counted = counting(good)
+    labels = dict.fromkeys(label for trial in counted for label in trial.spec.variants)
+    return {
+        label: kind.compared([trial for trial in counted if label in trial.spec.variants], label)
+        for label in labels
+    }
+
+
+def differences(old: dict[str, Environment], new: dict[str, Environment]) -> list[str]:
+    """In what the environments differ, in sentences: what is so for all variants once, the rest with the variant."""
+    both = [label for label in old if label in new]
+    told = {label: list(_differences(old[label], new[label])) for label in both}
+    often = Counter(sentence for own in told.values() for sentence in own)
+    out = [sentence for sentence, count in often.items() if count == len(both)]
+    out += [f"{label}: {sentence}" for label in both for sentence in told[label] if sentence not in out]
+    return out
+
+
+def _differences(before: Environment, after: Environment) -> Iterator[str]:
+    if before.git_commit != after.git_commit:
+        yield f"git commit: {(before.git_commit or '?')[:12]} -> {(after.git_commit or '?')[:12]}"
+    for when, environment in (("then", before), ("now", after)):
+        if environment.git_dirty:
+            yield f"the working tree had changes that were not committed {when}"
+
+    def told(host: dict[str, str | int | float | None]) -> dict[str, str]:
+        return {name: str(value) for name, value in host.items() if value is not None}
+
+    yield from _changed("host", told(before.host), told(after.host), brief=False)
+    yield from _changed("version of", before.versions, after.versions, brief=False)
+    yield from _changed("setting", before.settings, after.settings, brief=False)
+    given = [{k: v for k, v in e.variables.items() if k not in e.settings} for e in (before, after)]
+    yield from _changed("variable", given[0], given[1], brief=False)
+    yield from _changed("image of", before.images, after.images, brief=True)
+    yield from _changed("content of", before.hashes, after.hashes, brief=True)
+    yield from _changed("configuration:", before.configuration, after.configuration, brief=True)
+
+
+def _changed(what: str, old: dict[str, str], new: dict[str, str], brief: bool) -> Iterator[str]:
+    """brief: the values are too long to be shown. What the old record does not have is no difference."""
+    for name in sorted(old):
+        if name in new and old[name] != new[name]:
+            yield f"{what} {name} changed" + ("" if brief else f": {old[name]} -> {new[name]}")
+        elif name not in new:
+            yield f"{what} {name} is not known any more"

@@ -1,0 +1,200 @@
+"""The loop: takes a study's specs, makes the trials that the journal does not have, concludes, keeps the result."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine import stand_ins
+from tandem.engine.blocks import Plan
+from tandem.engine.estimate import estimate_s, recorded_overheads
+from tandem.engine.journal import Journal, told
+from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError
+from tandem.lab.live import View
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Conclusions, Environment, Result
+from tandem.record.store import write_atomically
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
+from tandem.record.window import Finding
+from tandem.wording import lasts
+
+FEW = 6
+"""Variants of one trial that are named one by one."""
+
+
+class Lab(Protocol):
+    """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; the study of files has another."""
+
+    @property
+    def environments(self) -> dict[str, Environment]:
+        """By label, of the variants that are up or were."""
+
+    @property
+    def phases_s(self) -> dict[str, float]:
+        """Where the time went that is not inside a trial."""
+
+    def up(self) -> AbstractContextManager[None]:
+        """Images built and shared services up; removed at the end whatever happens. Raises TandemError."""
+
+    def visit(self, spec: TrialSpec, windows: Windows, folder: Path) -> Trial:
+        """Makes a trial. folder: for its raw files. A trial that fails is a trial with that verdict."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a run of the engine needs beside the request."""
+
+    catalog: Catalog
+    results: Path
+    view: View
+    lab: Callable[[Sequence[Variant], Request, Journal], Lab]
+    selftest: str | None = None
+    """What the self-test says of the harness."""
+    check: Callable[[Sequence[Variant], Request], None] = lambda variants, request: None
+    """Raises UsageError for what this machine cannot make, TandemError while something else measures. It is asked
+    before anything is left on disk."""
+    findings: Callable[[Request], list[Finding]] = lambda request: []
+    """What this machine is not fit for."""
+
+
+def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
+    """The estimate: how long the study takes, without builds. results: where the newest records tell overheads."""
+    look = stand_ins.specs(study.catalog, study.request) if study.looks_at_ceilings else []
+    return estimate_s([look, *study.outline()], recorded_overheads(results))
+
+
+def run[C: Conclusions](
+    kind: type[Study[C]], request: Request, session: Session, resume: bool = False
+) -> tuple[Result[C], Journal]:
+    """Makes or resumes a study. Returns its result and its folder.
+
+    Raises UsageError for a request that cannot be made, TandemError where it cannot be done. Whatever happens, the
+    containers are removed and finished trials are kept.
+    """
+    study = kind(session.catalog, request)
+    view = session.view
+    looks = stand_ins.variants(study.catalog, study.request) if study.looks_at_ceilings else []
+    session.check([*study.variants, *looks], request)
+    if resume:
+        journal = Journal.resume(session.results, request)
+        study = kind(session.catalog, journal.request)
+        view.note(f"going on with {journal.folder.name}: {told(journal.trials())}")
+    else:
+        journal = Journal.begin(session.results, request)
+    view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
+    try:
+        lab = session.lab([*study.variants, *looks], study.request, journal)
+        with lab.up():
+            make = _maker(study, lab, journal, view)
+            looked = [make(spec) for spec in stand_ins.specs(study.catalog, study.request)] if looks else []
+            trials = drive(study.plan(), make)
+        baselines = Baselines(ceilings_rps=stand_ins.ceilings_rps(looked), selftest=session.selftest)
+        concluded = study.conclude(trials, baselines)
+        result = Result[C](
+            id=journal.folder.name,
+            request=study.request,
+            started_at=journal.started_at,
+            finished_at=datetime.now(UTC),
+            verdict=concluded.verdict,
+            headline=study.headline(concluded.conclusions.model_dump(mode="json")),
+            reasons=concluded.reasons,
+            findings=[*concluded.findings, *session.findings(study.request)],
+            trials=dict(Counter(trial.verdict for trial in trials)),
+            baselines=baselines,
+            conclusions=concluded.conclusions,
+            phases_s=phases([*looked, *trials], lab.phases_s),
+            environments=lab.environments,
+        )
+        for name, text in kind.files(result).items():
+            write_atomically(journal.folder / name, text)
+        journal.finish(result)
+        return result, journal
+    except TandemError:
+        journal.forget_if_empty()
+        raise
+    finally:
+        with suppress(OSError):
+            journal.give_to(session.catalog.root)
+
+
+def drive(plan: Plan, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
+    """Runs a plan to its end; returns every trial in the order in which it was asked for."""
+    trials: list[Trial] = []
+    try:
+        block = next(plan)
+        while True:
+            made = [make(spec) for spec in block]
+            trials += made
+            block = plan.send(made)
+    except StopIteration:
+        return trials
+
+
+def _maker[C: Conclusions](
+    study: Study[C], lab: Lab, journal: Journal, view: View
+) -> Callable[[TrialSpec], Trial]:
+    def make(spec: TrialSpec) -> Trial:
+        found = journal.find(spec)
+        if found is not None:
+            return found
+        view.trial(_title(spec))
+        journal.save(lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec)))
+        trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
+        assert trial is not None
+        view.note(f"  {study.line(trial) or summary(trial)}")
+        return trial
+
+    return make
+
+
+def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
+    """The windows of a warm start. The study is told each as the journal will keep it, so that it decides as it would
+    when it is told again."""
+    windows = study.windows(spec)
+    try:
+        wanted = next(windows)
+        while True:
+            made = yield wanted
+            kept = WindowRecord.model_validate_json(made.model_dump_json())
+            if line := study.line(kept):
+                view.note(f"  {line}")
+            wanted = windows.send(kept)
+    except StopIteration:
+        return
+
+
+def _title(spec: TrialSpec) -> str:
+    again = "" if spec.attempt == 1 else ", once more"
+    labels = spec.variants
+    named = ", ".join(labels) if len(labels) <= FEW else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+    return f"block {spec.block}: {named}{again}"
+
+
+def summary(trial: Trial) -> str:
+    """One line about a trial, for people."""
+    rates = [
+        f"{label} {window.goodput_rps:,.0f}/s"
+        if len(trial.spec.variants) > 1
+        else f"{window.goodput_rps:,.0f}/s"
+        for label in trial.spec.variants
+        for window in trial.of(label, "closed")[-1:]
+    ]
+    grave = [finding.text for finding in trial.all_findings() if finding.severity != "warning"]
+    grave += [start.refused for start in trial.starts.values() if start.refused]
+    grave += [record.refused for record in trial.windows if record.refused]
+    why = f": {grave[0]}" if grave else ""
+    rest = f" (besides warm-up and windows {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
+    return f"{', '.join([*rates, str(trial.verdict)])}{why}{rest}"
+
+
+def phases(trials: Sequence[Trial], besides: dict[str, float]) -> dict[str, float]:
+    """Seconds of each phase, summed over all trials, beside what is outside them."""
+    out = dict(besides)
+    for phase in (phase for trial in trials for phase in trial.phases):
+        out[phase.name] = out.get(phase.name, 0.0) + phase.duration_s
+    return out

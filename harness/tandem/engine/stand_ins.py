@@ -1,0 +1,84 @@
+"""Stand-ins: variants that replace the application to bound it. One short look at each begins a study that wants it."""
+
+from collections.abc import Sequence
+
+from tandem.catalog.catalog import Catalog
+from tandem.record.request import Request, StandIn, Variant
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.window import Verdict
+
+NULL_IMPLEMENTATION = "rust-hyper"
+MEANINGS: dict[str, str] = {
+    "proxy": "HAProxy answers by itself",
+    "null": "a null application behind HAProxy",
+    "database": "pgbench runs the scenario's statements through PgBouncer",
+}
+WINDOW = "closed"
+LOOK = "look-"
+"""So begin the names of the trials that are a session's look at its ceilings."""
+LOOK_WARM_UP_S, LOOK_S = 2, 5
+LOOK_TRIMS_S = (1.0, 0.5)
+
+
+def fitting(catalog: Catalog, request: Request) -> list[StandIn]:
+    """Those that stand in the path of the request. What does not is no ceiling: without HAProxy an application may be
+    faster than it."""
+    scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
+    topology = catalog.pick("topology", request.conditions.topology, catalog.topologies).variables
+    out: list[StandIn] = ["null"]
+    if topology["LOAD_ADDRESS"].startswith("proxy"):
+        out.append("proxy")
+    if scenario.statements and topology["DATABASE_ADDRESS"].startswith("pgbouncer"):
+        out.append("database")
+    return out
+
+
+def variant(stand_in: StandIn) -> Variant:
+    """The stand-in as something that is measured. It keeps the request's settings as far as it can have them."""
+    return Variant(label=f"ceiling {stand_in}", implementation=NULL_IMPLEMENTATION, stand_in=stand_in)
+
+
+def variants(catalog: Catalog, request: Request) -> list[Variant]:
+    """All that fit."""
+    return [variant(stand_in) for stand_in in fitting(catalog, request)]
+
+
+def trial(
+    stand_in: StandIn, name: str, block: int, warm_up: WarmUp, seconds: int, trims_s: tuple[float, float]
+) -> TrialSpec:
+    """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end."""
+    label = variant(stand_in).label
+    window = WindowSpec(
+        name=WINDOW,
+        variants=[label],
+        seconds=seconds,
+        generator="pgbench" if stand_in == "database" else "oha",
+        trim_start_s=trims_s[0],
+        trim_end_s=trims_s[1],
+    )
+    return TrialSpec(
+        name=name,
+        block=block,
+        variants=[label],
+        warm_up=warm_up,
+        windows=[window],
+    )
+
+
+def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
+    """One short look at each."""
+    warm_up = WarmUp(least_s=LOOK_WARM_UP_S, cap_s=LOOK_WARM_UP_S)
+    return [
+        trial(stand_in, f"{LOOK}{stand_in}", 0, warm_up, LOOK_S, LOOK_TRIMS_S)
+        for stand_in in fitting(catalog, request)
+    ]
+
+
+def ceilings_rps(trials: Sequence[Trial]) -> dict[str, float | None]:
+    """Stand-in -> what it reached; None where its trial is not ok."""
+    out: dict[str, float | None] = {}
+    for made in trials:
+        name = made.spec.variants[0].removeprefix("ceiling ")
+        window = made.window(WINDOW)
+        out[name] = window.goodput_rps if window is not None and made.verdict is Verdict.OK else None
+    return out

@@ -1,0 +1,105 @@
+"""What a command adds to the engine: which trials it wants, and what it concludes from them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import RenderableType
+
+from tandem.analysis.repeated import Values, of_windows
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Plan, in_blocks
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+
+type Windows = Generator[WindowSpec, WindowRecord]
+"""Yields window specs, receives each window as it was made."""
+
+
+class Study[C: Conclusions](ABC):
+    """One request of one kind. Pure: it starts nothing and reads no clock.
+
+    A study is a generator: `plan` yields blocks of trial specs and receives the trials, `windows` yields the windows
+    of one warm start and receives each. So an interrupted study goes on by telling it again what was made.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[type[Conclusions]]
+    """What `conclude` returns; result.json holds it under `conclusions`."""
+    lab: ClassVar[str | None] = None
+    """A place of its own where its trials are made: the dotted name of a class that is called as
+    tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        """Raises UsageError for a request that cannot be made."""
+        self.catalog, self.request = catalog, request
+        self.timing = catalog.plan(request.plan)
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        """Whether it begins with a short look at each stand-in; default: what the plan says."""
+        return self.timing.ceilings
+
+    @property
+    def variants(self) -> list[Variant]:
+        """Everything that appears in a trial; default: what was asked for."""
+        return self.request.variants
+
+    @abstractmethod
+    def outline(self) -> list[list[TrialSpec]]:
+        """The blocks as they are planned; where a study decides as it goes, typical ones. The estimate is their sum."""
+
+    def plan(self) -> Plan:
+        """Yields blocks and receives their trials; default: the outline, void blocks once more."""
+        yield from in_blocks(self.outline())
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        """The windows inside a warm start; default: those of the spec."""
+        # A list cannot be sent anything: no `yield from`.
+        for window in spec.windows:  # noqa: UP028
+            yield window
+
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
+        tandem.engine.run.summary says."""
+        return None
+
+    @abstractmethod
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
+        """What follows from all trials, void ones and repeated ones among them."""
+
+    @classmethod
+    @abstractmethod
+    def report(cls, result: Result[C], trials: Sequence[Trial]) -> RenderableType:
+        """What a person reads. trials: empty where they were not kept."""
+
+    @classmethod
+    def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
+        """The table for a page; None: this study has none."""
+        return None
+
+    @classmethod
+    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
+        """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
+        return of_windows(trials, label)
+
+    @classmethod
+    def files(cls, result: Result[C]) -> dict[str, str]:
+        """Further files that belong to the result: name -> text. They are written beside it."""
+        return {}
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
+        a KeyError, TypeError or ValueError means that they do not tell."""
+        return ""
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:
+        """What an older Tandem left in this folder, in today's schema; None: that is no record of this study's.
+
+        Raises TandemError, naming the file, for one that cannot be read.
+        """
+        return None

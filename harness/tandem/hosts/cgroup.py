@@ -1,0 +1,85 @@
+"""Counters of one container's control group, version 1 or 2, by the host PID of its first process."""
+
+import os
+from pathlib import Path
+
+import psutil
+
+from tandem.hosts.host import Usage
+
+CGROUPS = Path("/sys/fs/cgroup")
+PROC = Path("/proc")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def _fields(text: str) -> dict[str, int]:
+    return {key: int(value) for key, value in (line.split()[:2] for line in text.splitlines() if " " in line)}
+
+
+class LocalCgroup:
+    """A Cgroup: that of a process of this machine. Raises FileNotFoundError once the container is gone."""
+
+    def __init__(
+        self, pid: int, cgroups: Path = CGROUPS, proc: Path = PROC, ticks_per_s: int = TICKS_PER_S
+    ) -> None:
+        self._proc, self._ticks_per_s = proc, ticks_per_s
+        paths: dict[str, Path] = {}
+        for line in (proc / str(pid) / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for controller in controllers.split(","):
+                paths[controller] = cgroups / controllers / path.lstrip("/")
+        self.version = 1 if "cpuacct" in paths else 2
+        if self.version == 1:
+            self._cpuacct, self._cpu, self._memory = paths["cpuacct"], paths["cpu"], paths["memory"]
+        else:
+            self._unified = cgroups / paths[""].relative_to(cgroups)
+
+    def usage(self) -> Usage:
+        """CPU time since the start, throttled time since the start, anonymous memory now."""
+        if self.version == 1:
+            return Usage(
+                cpu_s=int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9,
+                throttled_s=_fields((self._cpu / "cpu.stat").read_text()).get("throttled_time", 0) / 1e9,
+                anonymous_bytes=_fields((self._memory / "memory.stat").read_text())["total_rss"],
+            )
+        cpu = _fields((self._unified / "cpu.stat").read_text())
+        return Usage(
+            cpu_s=cpu["usage_usec"] / 1e6,
+            throttled_s=cpu.get("throttled_usec", 0) / 1e6,
+            anonymous_bytes=_fields((self._unified / "memory.stat").read_text())["anon"],
+        )
+
+    def processes(self, name: str | None = None) -> list[int]:
+        """Processes in the group, of all or of those with this name."""
+        folder = self._cpuacct if self.version == 1 else self._unified
+        pids = [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+        return pids if name is None else [pid for pid in pids if self._name(pid) == name]
+
+    def _name(self, pid: int) -> str | None:
+        try:
+            return (self._proc / str(pid) / "comm").read_text().removesuffix("\n")
+        except OSError:
+            return None  # it ended meanwhile
+
+    def thread_cpu_s(self) -> dict[int, float]:
+        """CPU time of every thread in the group, by thread id.
+
+        Not by psutil's Process.threads(): it rounds user and system time each by itself, and makes an object for
+        every process.
+        """
+        out: dict[int, float] = {}
+        for pid in self.processes():
+            for stat in (self._proc / str(pid) / "task").glob("*/stat"):
+                try:
+                    fields = stat.read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue  # the thread ended meanwhile
+                out[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / self._ticks_per_s
+        return out
+
+    def resident_bytes(self) -> int:
+        """Raises ProcessLookupError if a process ends meanwhile."""
+        try:
+            return sum(int(psutil.Process(pid).memory_info().rss) for pid in self.processes())
+        except psutil.NoSuchProcess as error:
+            raise ProcessLookupError(str(error)) from None

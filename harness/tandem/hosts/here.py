@@ -1,0 +1,116 @@
+"""The machine that this process runs on, as a Host. It needs the machine's PID and cgroup namespaces (harness/run)."""
+
+import os
+import resource
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+
+from tandem.hosts import description, kernel
+from tandem.hosts.cgroup import PROC, LocalCgroup
+from tandem.hosts.host import Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord
+from tandem.hosts.meter import LocalMeter, can_be_realtime
+from tandem.hosts.psrecord import LocalPsrecord
+
+SYS = Path("/sys")
+CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
+
+
+class Here:
+    """See tandem.hosts.host.Host for what each member says.
+
+    proc, sys: where the kernel's files are, for tests. What psutil reads stays at psutil.PROCFS_PATH.
+    """
+
+    def __init__(self, proc: Path = PROC, sys: Path = SYS) -> None:
+        self._proc, self._sys = proc, sys
+
+    @property
+    def cpus(self) -> int:
+        return psutil.cpu_count() or 1
+
+    def describe(self) -> dict[str, str | int | float | None]:
+        return description.describe(self._proc, self._sys)
+
+    def mitigations(self) -> str:
+        return description.mitigations(self._sys)
+
+    def limits(self) -> KernelLimits:
+        def number(name: str) -> int:
+            return int((self._proc / "sys" / name).read_text())
+
+        return KernelLimits(
+            open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[1],
+            threads=number("kernel/threads-max"),
+            pids=number("kernel/pid_max"),
+            mappings=number("vm/max_map_count"),
+        )
+
+    def free_bytes(self) -> int:
+        # The harness's container stands on the engine's disk.
+        return shutil.disk_usage("/").free
+
+    def cgroups_readable(self) -> bool:
+        return (self._sys / "fs/cgroup/cpuacct").exists() or (self._sys / description.UNIFIED).exists()
+
+    def can_be_realtime(self) -> bool:
+        return can_be_realtime()
+
+    def read_cpu(self) -> HostCpu:
+        return kernel.host_cpu(psutil.cpu_times())
+
+    def clocks(self) -> Clocks:
+        """The best of a few tries."""
+        best, apart = (0.0, 0.0), float("inf")
+        for _ in range(CLOCK_TRIES):
+            before, wall, after = time.monotonic(), time.time(), time.monotonic()
+            if after - before < apart:
+                best, apart = (wall, (before + after) / 2), after - before
+            if apart < CLOCK_FINE_S:
+                break
+        return Clocks(*best, description.first_line(self._sys / description.CLOCK_SOURCE))
+
+    def swapped(self) -> int | None:
+        # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
+        return kernel.parse_swapped((self._proc / "vmstat").read_text())
+
+    def hiccup_meter(self, cpus: list[int] | None) -> HiccupMeter:
+        return LocalMeter(cpus)
+
+    def cgroup(self, pid: int) -> Cgroup:
+        return LocalCgroup(pid, self._sys / "fs/cgroup", self._proc)
+
+    def harness_cgroup(self) -> Cgroup:
+        return self.cgroup(os.getpid())  # the host's PID namespace: its own PID is the host's
+
+    def is_harness(self, container: str) -> bool:
+        return container in (self._proc / "self/cgroup").read_text()
+
+    def alive(self, pid: int) -> bool:
+        return psutil.pid_exists(pid)
+
+    def threads(self, pid: int) -> int:
+        try:
+            return psutil.Process(pid).num_threads()
+        except psutil.NoSuchProcess as error:
+            raise ProcessLookupError(str(error)) from None
+
+    def signal(self, pid: int, number: int) -> None:
+        os.kill(pid, number)
+
+    def psrecord(self, pid: int, file: Path) -> Psrecord:
+        return LocalPsrecord(pid, file)
+
+    def listen_overflows(self, pid: int) -> int | None:
+        return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())
+
+    def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
+        # Over ten thousand connections psutil's net_connections would make an object of each.
+        tables = [self._proc / str(pid) / "net" / name for name in ("tcp", "tcp6")]
+        return sum(
+            kernel.count_established(table.read_bytes(), local_port=local_port, remote_port=remote_port)
+            for table in tables
+            if table.is_file()
+        )

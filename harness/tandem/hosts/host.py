@@ -1,0 +1,180 @@
+"""The interface to a host, and the values that cross it. Nothing here reads anything."""
+
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Of a control group. CPU-seconds and throttled seconds since its start; anonymous memory now."""
+
+    cpu_s: float
+    throttled_s: float
+    anonymous_bytes: int
+
+
+@dataclass(frozen=True)
+class HostCpu:
+    """CPU-seconds of all CPUs together since boot."""
+
+    busy_s: float
+    """User and system time, without interrupts."""
+    softirq_s: float
+    """Hardware and software interrupts."""
+    steal_s: float
+    total_s: float
+
+    def since(self, earlier: "HostCpu") -> "HostCpu":
+        return HostCpu(
+            self.busy_s - earlier.busy_s,
+            self.softirq_s - earlier.softirq_s,
+            self.steal_s - earlier.steal_s,
+            self.total_s - earlier.total_s,
+        )
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Wall and monotonic clock at one moment."""
+
+    wall_s: float
+    monotonic_s: float
+    source: str | None
+    """The kernel's; None where it does not tell."""
+
+
+@dataclass(frozen=True)
+class Oversleep:
+    """What hiccup meters noted: parallel columns, of all CPUs together."""
+
+    realtime: bool
+    cpu_cores: float
+    """What the meters themselves used."""
+    at_s: array[float]
+    """time.time() at the end of each sleep."""
+    longer_s: array[float]
+
+
+@dataclass(frozen=True)
+class KernelLimits:
+    """What a container that Compose starts may have: the engine's defaults, which the harness's container has too."""
+
+    open_files: int
+    """Of one process, the hard limit."""
+    threads: int
+    """Of all processes together."""
+    pids: int
+    """The number above the highest; threads have one each."""
+    mappings: int
+    """Areas of memory of one process."""
+
+
+class Cgroup(Protocol):
+    """The control group of a container. Everything raises OSError once the container is gone."""
+
+    def usage(self) -> Usage: ...
+
+    def thread_cpu_s(self) -> dict[int, float]:
+        """CPU-seconds since its start of every living thread in the group, by thread id."""
+
+    def processes(self, name: str | None = None) -> list[int]:
+        """PIDs in the group, of all or of those with this name (the kernel's: 15 characters at the most)."""
+
+    def resident_bytes(self) -> int:
+        """Resident memory summed over the processes, as psrecord does: shared pages count more than once."""
+
+
+class HiccupMeter(Protocol):
+    """Notes how much longer than asked its sleeps last; a process for each CPU. `start`, then `stop`."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> Oversleep | None:
+        """Ends the meter; None if a process of it broke."""
+
+
+class Psrecord(Protocol):
+    """psrecord, attached to a process and its children: a line per second, for people."""
+
+    def freeze(self) -> None:
+        """It looks no more until `thaw`."""
+
+    def thaw(self) -> None: ...
+
+    def stop(self) -> None:
+        """It ends by itself when the process does; this makes sure."""
+
+
+class Host(Protocol):
+    """One machine with a Docker engine. PIDs are those of its own namespace, as its engine tells them."""
+
+    # ---- what it is ----
+
+    @property
+    def cpus(self) -> int:
+        """How many CPUs are online, at least 1."""
+
+    def describe(self) -> dict[str, str | int | float | None]:
+        """For the record. None: the kernel does not tell."""
+
+    def mitigations(self) -> str:
+        """What the kernel does about each flaw of the CPU: a line each."""
+
+    def limits(self) -> KernelLimits: ...
+
+    def free_bytes(self) -> int:
+        """Of the disk that the engine keeps containers and volumes on."""
+
+    def cgroups_readable(self) -> bool:
+        """Whether `cgroup` can work at all."""
+
+    def can_be_realtime(self) -> bool:
+        """Whether a hiccup meter would get real-time priority; tried in a process that ends at once."""
+
+    # ---- what it did as a whole ----
+
+    def read_cpu(self) -> HostCpu: ...
+
+    def clocks(self) -> Clocks:
+        """Both clocks within a millisecond of each other where the machine lets it."""
+
+    def swapped(self) -> int | None:
+        """Pages swapped in and out since boot; None where the kernel counts none."""
+
+    def hiccup_meter(self, cpus: list[int] | None) -> HiccupMeter:
+        """One that is not started. cpus: their numbers, or None for a meter that is not pinned."""
+
+    # ---- control groups and processes ----
+
+    def cgroup(self, pid: int) -> Cgroup:
+        """Of a process, usually a container's first one. Raises FileNotFoundError if there is no such process."""
+
+    def harness_cgroup(self) -> Cgroup:
+        """Of the part of the harness that runs on this host."""
+
+    def is_harness(self, container: str) -> bool:
+        """Whether this very process runs in the container. container: its full id."""
+
+    def alive(self, pid: int) -> bool:
+        """Whether there is such a process."""
+
+    def threads(self, pid: int) -> int:
+        """How many threads a process has. Raises OSError if it is gone."""
+
+    def signal(self, pid: int, number: int) -> None:
+        """Sends a signal. Raises OSError if the process is gone."""
+
+    def psrecord(self, pid: int, file: Path) -> Psrecord:
+        """Starts one. file: its log, in psrecord's own format."""
+
+    # ---- the network namespace that a process is in ----
+
+    def listen_overflows(self, pid: int) -> int | None:
+        """Connections dropped since its beginning because a listener's queue was full; None where the kernel counts
+        none. Raises OSError if the process is gone."""
+
+    def established(self, pid: int, *, local_port: int | None = None, remote_port: int | None = None) -> int:
+        """Established TCP connections by the port of this end, of the other end, or both; None: any port. 0 if the
+        process is gone. A table of ten thousand costs kernel and reader some 50 ms together."""

@@ -1,0 +1,65 @@
+"""Reads what the kernel writes, and what psutil made of it. Pure."""
+
+import re
+from typing import Protocol
+
+from tandem.hosts.host import HostCpu
+
+
+class CpuTimes(Protocol):
+    """psutil.cpu_times() on Linux: seconds since boot. A guest's time, which it has too, is in the user time already."""
+
+    @property
+    def user(self) -> float: ...
+    @property
+    def nice(self) -> float: ...
+    @property
+    def system(self) -> float: ...
+    @property
+    def idle(self) -> float: ...
+    @property
+    def iowait(self) -> float: ...
+    @property
+    def irq(self) -> float: ...
+    @property
+    def softirq(self) -> float: ...
+    @property
+    def steal(self) -> float: ...
+
+
+def host_cpu(times: CpuTimes) -> HostCpu:
+    """What the harness distinguishes. https://docs.kernel.org/filesystems/proc.html, 1.7"""
+    busy = times.user + times.nice + times.system
+    interrupts = times.irq + times.softirq
+    total = busy + times.idle + times.iowait + times.irq + times.softirq + times.steal
+    return HostCpu(busy, interrupts, times.steal, total)
+
+
+def parse_swapped(vmstat: str) -> int | None:
+    """Pages swapped in and out since boot, from /proc/vmstat; None where the kernel counts none."""
+    fields = dict(line.split() for line in vmstat.splitlines())
+    if "pswpin" not in fields or "pswpout" not in fields:
+        return None
+    return int(fields["pswpin"]) + int(fields["pswpout"])
+
+
+def parse_listen_overflows(netstat: str) -> int | None:
+    """TcpExt's ListenOverflows, from /proc/PID/net/netstat, which has pairs of lines: names, values."""
+    lines = [line.split() for line in netstat.splitlines() if line.startswith("TcpExt:")]
+    if len(lines) != 2 or "ListenOverflows" not in lines[0]:
+        return None
+    return int(lines[1][lines[0].index("ListenOverflows")])
+
+
+def count_established(table: bytes, *, local_port: int | None = None, remote_port: int | None = None) -> int:
+    """Established connections in /proc/PID/net/tcp or tcp6, by the port of either end; None: any."""
+    ours, theirs = (b"[0-9A-F]{4}" if port is None else b"%04X" % port for port in (local_port, remote_port))
+    return len(re.findall(rb"[0-9A-F]:%b [0-9A-F]+:%b 01 " % (ours, theirs), table))
+
+
+def kernel_parameters(command_line: str | None) -> str | None:
+    """What of the kernel's command line is for the kernel: what names or follows the first process is not."""
+    if command_line is None:
+        return None
+    words = command_line.partition(" -- ")[0].split()
+    return " ".join(word for word in words if not word.startswith(("init=", "rdinit=")))

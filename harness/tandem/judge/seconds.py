@@ -1,0 +1,75 @@
+"""What an open loop's response times did over the window, second by second. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from tandem.load.rows import Floats, OpenLoop
+from tandem.record.window import Growth, ResponsesPerSecond
+
+LEAST_SECONDS = 4
+GROWTH_MS_PER_S = 5.0
+"""A queue that grows by 0.5 % of the offered rate makes every second's requests wait 5 ms longer than the last one's."""
+GROWTH_FACTOR = 2.0
+"""The last third of the window must also be slower than the first by this factor: a slope in noise is not a queue."""
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+
+
+@dataclass(frozen=True)
+class Responses:
+    """Answered requests of an open loop: when each was due and its response time, columns of equal length in the
+    order of the first."""
+
+    due_s: Floats
+    response_s: Floats
+
+    @classmethod
+    def of(cls, load: OpenLoop) -> "Responses":
+        """All answered requests, right or wrong."""
+        return cls(load.intended_s, load.response_s)
+
+
+def seconds(found: Responses, from_s: float, to_s: float) -> Iterator[Floats]:
+    """The response times of what was due in each whole second between two moments."""
+    for second in np.arange(from_s, to_s - 1 + 1e-9):
+        first, last = np.searchsorted(found.due_s, (second, second + 1))
+        yield found.response_s[first:last]
+
+
+def per_second(
+    found: Responses, quantiles: Sequence[float], from_s: float, to_s: float
+) -> list[list[float | None]]:
+    """For each quantile the response times in milliseconds of what was due in each whole second; None for an empty
+    one."""
+    rows = [
+        (np.quantile(inside, quantiles) * 1e3).tolist() if len(inside) else [None] * len(quantiles)
+        for inside in seconds(found, from_s, to_s)
+    ]
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in quantiles]
+
+
+def growth(found: Responses, from_s: float, to_s: float) -> Growth | None:
+    """Does the backlog grow between two moments of a window? None below four seconds with answers."""
+    [column] = per_second(found, [0.5], from_s, to_s)
+    medians = [(at, ms) for at, ms in enumerate(column) if ms is not None]
+    if len(medians) < LEAST_SECONDS:
+        return None
+    at, ms = np.array(medians).T
+    slope = float(stats.theilslopes(ms, at).slope)
+    third = max(1, len(ms) // 3)
+    first, last = float(np.median(ms[:third])), float(np.median(ms[-third:]))
+    return Growth(
+        slope_ms_per_s=slope,
+        first_third_ms=first,
+        last_third_ms=last,
+        growing=slope > GROWTH_MS_PER_S and last > GROWTH_FACTOR * first,
+    )
+
+
+def by_second(found: Responses, duration_s: float) -> ResponsesPerSecond:
+    """The whole window, its first and last seconds too, second by second."""
+    p50, p90, p99, p999 = per_second(found, QUANTILES, 0.0, duration_s)
+    answered = [len(inside) for inside in seconds(found, 0.0, duration_s)]
+    return ResponsesPerSecond(answered=answered, p50_ms=p50, p90_ms=p90, p99_ms=p99, p999_ms=p999)

@@ -1,0 +1,210 @@
+"""One running application: started, asked, loaded and ended, with containers and the generator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tandem.catalog.placement import cpus_in
+from tandem.errors import TandemError
+from tandem.hosts import HERE
+from tandem.hosts.host import Psrecord
+from tandem.probes.psrecord_log import peaks as psrecord_peaks
+from tandem.judge import judge
+from tandem.lab.cell import Cell
+from tandem.lab.drive import Ran, run_load, send
+from tandem.lab.prepare import Prepared
+from tandem.lab.stack import Service, Stack
+from tandem.lab.waiting import NotReadyError, await_health
+from tandem.load.client import BEFORE_LOAD, Client, Look
+from tandem.load.generator import OHA, Generator, Load
+from tandem.load.idle import IdleConnections
+from tandem.load.rows import answers_per_second, read_rows
+from tandem.probes.haproxy import point
+from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
+from tandem.record.window import Finding
+
+READY_S = 60
+GRACE_S = 12
+ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
+APP_PORT = 8080
+
+
+@dataclass
+class Application:
+    """A fresh start of one variant. folder: where its raw files go."""
+
+    prepared: Prepared
+    folder: Path
+    cell: Cell = field(init=False)
+    """What is asked of it now; a window may lay changes over the scenario."""
+    services: dict[str, Service] = field(init=False, default_factory=dict)
+    _client: Client | None = field(init=False, default=None)
+    _idle: IdleConnections | None = field(init=False, default=None)
+    _postgres: Postgres | None = field(init=False, default=None)
+    _psrecord: Psrecord | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.cell = self.prepared.cell
+
+    @property
+    def stack(self) -> Stack:
+        return self.prepared.stack
+
+    # ---- from its start to its first answer ----
+
+    def launch(self) -> None:
+        """A fresh container, the database left as it is."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.stack.start(["app"])
+
+    def wait_ready(self) -> None:
+        """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
+        self.services = {"app": self.stack.service("app")}
+        self._answers(f"{self.app.address}:{APP_PORT}")
+        roles = ROLES if self.cell.db_rtt_ms is None else (*ROLES, "faults")
+        self.services = {role: self.stack.service(role) for role in roles}
+        self.select()
+        self.ask_for(self.cell)
+        self._answers(self._reach(self.cell.load_address))
+        self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.cell.queries)
+        if self.stack.slot is None:
+            self._psrecord = HERE.psrecord(self.app.pid, self.folder / "psrecord.log")
+
+    @property
+    def app(self) -> Service:
+        """Its container; there is one since `wait_ready`."""
+        return self.services["app"]
+
+    @property
+    def postgres(self) -> Postgres:
+        """The administrator's connection to the database; there is one since `wait_ready`."""
+        assert self._postgres is not None
+        return self._postgres
+
+    @property
+    def client(self) -> Client:
+        """Asks for what the cell asks for; there is one since `wait_ready`."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def idle_established(self) -> int | None:
+        """How many silent connections are open; None where the scenario has none."""
+        return self._idle.established() if self._idle else None
+
+    def select(self) -> None:
+        """Where several applications are up: makes HAProxy ask this one."""
+        if self.stack.slot and self.cell.proxied:
+            point(self.services["proxy"].address, self.app.address)
+
+    def ask_for(self, cell: Cell) -> None:
+        """Makes `cell` what is asked from now on."""
+        self.cell = cell
+        if self._client is not None:
+            self._client.close()
+        self._client = Client(cell.scenario, cell.answers, self._reach(cell.load_address))
+
+    # ---- before the load ----
+
+    def verify(self, look: Look = BEFORE_LOAD) -> list[Finding]:
+        """Sends what the scenario wants sent before, then some requests: bodies and statements must be right."""
+        self.client.prepare()
+        self._hold_idle()
+        self.postgres.reset_statements()
+        seen = self.client.look(look)
+        wrong, asked = [answer for answer in seen if answer is not None], len(seen)
+        if wrong:
+            text = f"{len(wrong)} of {asked} answers before the load were not right: {wrong[0].text}"
+            return [Finding(code="wrong-body", severity="invalid", text=text)]
+        return judge.statements(
+            self.postgres.statements(), self.cell.expected, asked, slack=BEFORE_LOAD.most // 2
+        )
+
+    def warm_up(self, duration_s: int) -> list[int]:
+        """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
+        self.send("warm-up", load := self.load(duration_s, None), OHA)
+        self.run("warm-up", load, OHA)
+        rows = read_rows(self.folder / "warm-up.sqlite")
+        for suffix in OHA.suffixes:
+            (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
+        return answers_per_second(rows)
+
+    # ---- the load ----
+
+    def load(self, duration_s: int, rate_rps: int | None) -> Load:
+        """What the generator will be told."""
+        threads = cpus_in(self.services["loadgen"].cpuset) or 1
+        return self.client.load(self._target(), threads, duration_s, rate_rps)
+
+    def send(self, name: str, load: Load, by: Generator) -> None:
+        """Gives the generator what it reads; name: of the load's files. Raises TandemError."""
+        body = self.cell.scenario.body
+        send(self.stack, self.folder, name, load, by, body.bytes() if body else None)
+
+    def run(self, name: str, load: Load, by: Generator) -> Ran:
+        """Runs a load whose files were sent, to its end. Raises TandemError."""
+        return run_load(self.stack, self.folder, name, load, by)
+
+    def log_end(self) -> str:
+        """The end of its log, for an error."""
+        return f"end of the application's log:\n{self.stack.log('app')}"
+
+    # ---- its end ----
+
+    def release_idle(self) -> None:
+        """Closes the silent connections, if the scenario has any."""
+        if self._idle is not None:
+            self._idle.release()
+            self._idle = None
+
+    def collect(self) -> None:
+        """Brings its log home and lets go of what it was asked through."""
+        self.release_idle()
+        if self._client is not None:
+            self._client.close()
+        if self._postgres is not None:
+            self._postgres.forget()
+        if self.services:
+            (self.folder / "app.log").write_text(self.stack.log("app", lines=10_000) + "\n")
+
+    def stop(self) -> list[Finding]:
+        """Ends it the way production does, and removes it."""
+        status = self.stack.stop("app", grace_s=GRACE_S)
+        if self._psrecord is not None:
+            self._psrecord.stop()
+        if status not in (0, None):
+            text = f"the application ended with status {status} on SIGTERM (137: it had to be killed after {GRACE_S} s)"
+            return [Finding(code="unclean-stop", severity="warning", text=text)]
+        return []
+
+    def peaks(self) -> tuple[float, int] | None:
+        """What psrecord saw at the most: see tandem.probes.psrecord_log.peaks. None where it did not look."""
+        log = self.folder / "psrecord.log"
+        return psrecord_peaks(log.read_text()) if log.is_file() else None
+
+    # ---- parts ----
+
+    def _reach(self, address: str) -> str:
+        """service:port as the harness, which is outside the stack's network, can reach it."""
+        service, _, port = address.partition(":")
+        return f"{self.services[service].address}:{port}"
+
+    def _target(self) -> str:
+        """service:port as the generator reaches it."""
+        address = self.cell.load_address
+        if self.stack.slot and address.startswith("app:"):
+            return address.replace("app:", f"{self.stack.project}-{self.stack.slot}:", 1)
+        return address
+
+    def _hold_idle(self) -> None:
+        wanted = self.cell.scenario.idle_connections
+        if wanted and self._idle is None:
+            loadgen, (host, _, _) = self.services["loadgen"], self.cell.load_address.partition(":")
+            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
+
+    def _answers(self, address: str) -> None:
+        alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731
+        try:
+            await_health(address, READY_S, alive)
+        except NotReadyError as error:
+            raise TandemError(f"{error}\n{self.log_end()}") from None

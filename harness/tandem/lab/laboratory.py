@@ -1,0 +1,346 @@
+"""The containers of one study: images built, shared services up, visits made on them."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx
+import psycopg
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE
+from tandem.lab import pgbench, silent
+from tandem.lab.application import Application
+from tandem.lab.drive import Ran
+from tandem.lab.live import View
+from tandem.lab.observe import Loaded, Scene, watched, windows
+from tandem.lab.prepare import FAULTS, Prepared, changed, check, prepare
+from tandem.lab.programs import identity, keep
+from tandem.lab.provenance import environment, of_another
+from tandem.lab.readiness import await_services
+from tandem.lab.stack import Stack, build_side_by_side, other_campaigns, remove_leftovers
+from tandem.lab.visit import Visit, Windows
+from tandem.lab.waiting import settle
+from tandem.load.generator import Generator, Load
+from tandem.load.generators import GENERATORS
+from tandem.probes.toxiproxy import Toxiproxy
+from tandem.record.request import Request, Variant
+from tandem.record.result import Environment
+from tandem.record.store import file_name
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Finding
+
+SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
+"""The services that stay up from the first visit to the last."""
+READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
+"""A variant's variables that one of them reads: it starts anew before a visit that has another value."""
+TOLD_FROM_S = 5.0
+"""Builds that come from the cache are not worth a line."""
+AWAKE_S = 0.2
+"""A thawed application gets so long to read what came in while it was frozen."""
+
+Note = Callable[[str], None]
+
+
+def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
+    """Raises TandemError while something else measures; removes what a killed command left behind."""
+    others = other_campaigns(HERE)
+    if others:
+        raise TandemError(
+            f"another command is measuring (container {others[0]}): two at once would measure each other."
+            f" Wait for it, or end it with: docker stop {others[0]}"
+        )
+    if remove_leftovers(root, results / ".leftovers.env"):
+        note("removed the containers of a command that was killed")
+
+
+def shared(stack: Stack) -> list[str]:
+    """The services that stay up, for this stack."""
+    return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
+
+
+def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> None:
+    """Builds the shared images and those of the variants, side by side. folder: that of their measurements, which keeps
+    what programs they are. Raises TandemError if one does not build, or is not the program that the folder knows."""
+    began = time.monotonic()
+    needed = [*dict.fromkeys(service for run in runs for service in shared(run.stack))]
+    jobs = {service: (runs[0].stack, service) for service in needed}
+    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs}
+    note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
+
+    def built(name: str, seconds: float) -> None:
+        if seconds >= TOLD_FROM_S:
+            note(f"  {name}: {seconds:.0f} s")
+
+    build_side_by_side(jobs, built)
+    if folder is not None:
+        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in jobs.items()})
+    note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
+
+
+def start(stack: Stack, note: Note) -> None:
+    """Starts the shared services and waits until each answers."""
+    began = time.monotonic()
+    stack.start(shared(stack))
+    await_services(stack, shared(stack))
+    note(f"stack: ready in {time.monotonic() - began:.1f} s")
+
+
+@dataclass
+class Laboratory:
+    """Where the trials of one request are made. folder: the study's; variants: all that appear in a trial."""
+
+    catalog: Catalog
+    results: Path
+    view: View
+    request: Request
+    variants: Sequence[Variant]
+    folder: Path
+    environments: dict[str, Environment] = field(init=False, default_factory=dict)
+    phases_s: dict[str, float] = field(init=False, default_factory=dict)
+    _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
+    """By label and slot."""
+    _limits: dict[str, str] = field(init=False, default_factory=dict)
+    """Those of READ_BY that the shared services run with."""
+
+    def prepared(self, label: str, slot: str | None = None) -> Prepared:
+        """A variant, ready. slot: of one application among several."""
+        if (label, slot) not in self._prepared:
+            variant = next(variant for variant in self.variants if variant.label == label)
+            folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
+            self._prepared[label, slot] = prepare(self.catalog, self.request, variant, folder, slot)
+        return self._prepared[label, slot]
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        check(self.catalog, self.request, list(self.variants))
+        refuse_or_clean_up(self.catalog.root, self.results, self.view.note)
+        runs = [self.prepared(variant.label) for variant in self.variants]
+        # The services are those of the first: the latency proxy is up if any variant needs it.
+        runs.sort(key=lambda run: run.cell.db_rtt_ms is None)
+        began = time.monotonic()
+        try:
+            self.view.phase("build", None)
+            build(runs, self.view.note, self.folder)
+            self.phases_s["build"] = time.monotonic() - began
+            self.view.phase("start the stack", None)
+            began = time.monotonic()
+            start(runs[0].stack, self.view.note)
+            self._limits = _limits(runs[0].stack)
+            for run in runs:
+                self.environments[run.variant.label] = self._environment(run)
+            self.phases_s["start the stack"] = time.monotonic() - began
+            yield
+        finally:
+            began = time.monotonic()
+            runs[0].stack.down()
+            self.phases_s["remove the stack"] = time.monotonic() - began
+
+    def _environment(self, run: Prepared) -> Environment:
+        known = next(iter(self.environments.values()), None)
+        if known is None:
+            images = {service: run.stack.service(service).image for service in shared(run.stack)}
+            found = environment(self.catalog.root, run.stack, run.settings, images)
+        else:
+            found = of_another(known, run.stack, run.settings)
+        found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
+        with suppress(UsageError):  # a study may have plans of its own
+            found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)
+        return found
+
+    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
+        """Makes a trial. script: yields its windows."""
+        floor = self.floor(spec, folder)
+        trial = Visit(floor, spec, self.view).run(script)
+        for label, start in trial.starts.items():
+            if (peaks := floor.apps[label].peaks()) is not None:
+                start.cpu_peak_percent, start.resident_peak_bytes = peaks
+        return trial
+
+    def floor(self, spec: TrialSpec, folder: Path) -> "Floor":
+        """What a visit of this spec needs done."""
+        several = len(spec.variants) > 1
+        slots = {label: f"slot-{n}" if several else None for n, label in enumerate(sorted(spec.variants), 1)}
+        apps = {
+            label: Application(
+                self.prepared(label, slots[label]), folder / file_name(label) if several else folder
+            )
+            for label in spec.variants
+        }
+        return Floor(apps, self.view, services_as=self._services_as)
+
+    def _services_as(self, stack: Stack) -> None:
+        wanted = _limits(stack)
+        other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
+        if other:
+            self._limits = dict.fromkeys(
+                READ_BY, "unknown"
+            )  # where they do not come up, the next visit tries again
+            stack.start(sorted(other))
+            await_services(stack, shared(stack))
+            self._limits = wanted
+
+
+def _limits(stack: Stack) -> dict[str, str]:
+    return {name: stack.variables[name] for name in READ_BY if name in stack.variables}
+
+
+@dataclass
+class Floor:
+    """What a visit needs done, on real containers. apps: by label; more than one are up side by side."""
+
+    apps: dict[str, Application]
+    view: View
+    beginning: Callable[[], None] | None = None
+    """Called right before each load, those of a warm-up among them; must not wait. The self-test arms its servers so."""
+    services_as: Callable[[Stack], None] | None = None
+    """Makes the shared services run with the variables of this stack. Side by side, that is the first's."""
+
+    @property
+    def _first(self) -> Application:
+        return next(iter(self.apps.values()))
+
+    @property
+    def _several(self) -> bool:
+        return len(self.apps) > 1
+
+    def reset(self) -> None:
+        self._first.stack.stop("app", grace_s=1)
+        if self.services_as is not None:
+            self.services_as(self._first.stack)
+        self._first.stack.execute("db", ["reset"])
+        cell = self._first.cell
+        if cell.db_rtt_ms is not None:
+            proxy = Toxiproxy(self._first.stack.service("faults").address)
+            proxy.delay(cell.database_address, cell.db_rtt_ms)
+
+    def workers(self, label: str) -> int:
+        return self.apps[label].cell.workers
+
+    def launch(self, label: str) -> None:
+        if not self._by_pgbench(label):
+            self.apps[label].launch()
+
+    def wait_ready(self, label: str) -> None:
+        if not self._by_pgbench(label):
+            self.apps[label].wait_ready()
+
+    def verify(self, label: str) -> list[Finding]:
+        return [] if self._by_pgbench(label) else self.apps[label].verify()
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
+        if self._by_pgbench(label):
+            done = pgbench.of_application(self.apps[label].prepared, duration_s, self.apps[label].folder)
+            return [round(done.transactions_per_s)] * duration_s
+        if self.beginning is not None:
+            self.beginning()
+        return self.apps[label].warm_up(duration_s)
+
+    def rest(self, labels: Sequence[str]) -> None:
+        if self._several:
+            for label in labels:
+                self.apps[label].stack.pause()
+
+    def wake(self, labels: Sequence[str]) -> None:
+        if self._several:
+            for label in labels:
+                self.apps[label].stack.unpause()
+            self.apps[labels[0]].select()
+            time.sleep(AWAKE_S)
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        """Runs one window and judges it. Raises TandemError if it breaks."""
+        if self._by_pgbench(spec.variants[0]):
+            app = self.apps[spec.variants[0]]
+            return pgbench.window(app.prepared, spec, app.folder)
+        if spec.settled:
+            settle(HERE)
+        apps = {label: self.apps[label] for label in spec.variants}
+        cells = {label: app.cell for label, app in apps.items()}
+        try:
+            for label, app in apps.items():
+                self._point(app, spec, cells[label].load_address)
+            if spec.generator == silent.NAME:
+                return silent.window(apps[spec.variants[0]], spec)
+            return self._measured(spec, apps)
+        except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
+            logs = "\n".join(app.log_end() for app in apps.values())
+            raise TandemError(f"the window {spec.name} broke: {error}\n{logs}") from None
+        finally:
+            for label, app in apps.items():
+                app.ask_for(cells[label])
+
+    def _point(self, app: Application, spec: WindowSpec, own_address: str) -> None:
+        """Makes the application be asked for what the window says."""
+        if not spec.scenario_changes and spec.address is None:
+            return
+        address = spec.address or own_address
+        cell = replace(
+            app.cell,
+            scenario=changed(app.cell.scenario, spec.scenario_changes),
+            load_address=address,
+            proxied=address.startswith("proxy") and app.cell.proxied,
+        )
+        app.ask_for(cell)
+
+    def _measured(self, spec: WindowSpec, apps: dict[str, Application]) -> WindowRecord:
+        by = GENERATORS[spec.generator]
+        names = {
+            label: spec.name if len(apps) == 1 else f"{spec.name}-{number}"
+            for number, label in enumerate(apps, start=1)
+        }
+        loads = {
+            label: replace(app.load(spec.seconds, spec.rates_rps.get(label)), options=spec.generator_options)
+            for label, app in apps.items()
+        }
+        self.view.offered(sum(spec.rates_rps.values()) or None)
+        for label, app in apps.items():
+            app.send(names[label], loads[label], by)
+        with watched(Scene(apps, self.view.sample)) as probes:
+            if self.beginning is not None:
+                self.beginning()
+            ran = _all_at_once({label: (app, names[label], loads[label]) for label, app in apps.items()}, by)
+        ended = {
+            label: Loaded(app, loads[label], by, names[label], ran[label]) for label, app in apps.items()
+        }
+        told = [one.told for one in ended.values() if one.told is not None]
+        return WindowRecord(
+            spec=spec,
+            windows=windows(spec, ended, probes),
+            began_s={label: one.began_s for label, one in ran.items()},
+            told=told[0].model_dump() if told else None,
+        )
+
+    def drain(self) -> None:
+        """The generator waits for what is in flight (-w), so nothing is left; the applications rest a moment."""
+        settle(HERE)
+
+    def collect(self, label: str) -> None:
+        if not self._by_pgbench(label):
+            self.apps[label].collect()
+
+    def stop(self, label: str) -> list[Finding]:
+        if self._by_pgbench(label):
+            return []
+        if self._several:  # who is frozen cannot end by itself
+            with suppress(TandemError):
+                self.apps[label].stack.unpause()
+        return self.apps[label].stop()
+
+    def _by_pgbench(self, label: str) -> bool:
+        return self.apps[label].prepared.variant.stand_in == "database"
+
+
+def _all_at_once(loads: dict[str, tuple[Application, str, Load]], by: Generator) -> dict[str, Ran]:
+    """Runs each load to its end, in the same seconds."""
+    if len(loads) == 1:  # on this thread, which alone is interrupted by Ctrl-C
+        return {label: app.run(name, load, by) for label, (app, name, load) in loads.items()}
+    with ThreadPoolExecutor(len(loads)) as threads:
+        running = {
+            label: threads.submit(app.run, name, load, by) for label, (app, name, load) in loads.items()
+        }
+        return {label: run.result() for label, run in running.items()}

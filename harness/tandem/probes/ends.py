@@ -1,0 +1,81 @@
+"""Looks at both ends of a load's connections while it runs: how many are established, and who is busy.
+
+The table of ten thousand connections costs the kernel and this process some 50 ms together, on the generator's CPUs: it
+is read until as many are seen as were asked for, and then no more.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+from tandem.hosts.host import Host
+
+INTERVAL_S = 1.0
+PORT = 8080
+SPAN_S = 0.9
+"""A thread seen for less is not judged: ticks are 10 ms."""
+
+
+def busiest(threads: Mapping[int, Sequence[tuple[float, float]]]) -> float | None:
+    """CPU-seconds per second of the busiest thread; None if none was seen long enough.
+
+    threads: thread -> (monotonic seconds, CPU-seconds), in the order of time.
+    """
+    shares = [
+        (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
+        for seen in threads.values()
+        if seen[-1][0] - seen[0][0] >= SPAN_S
+    ]
+    return max(shares, default=None)
+
+
+class Ends:
+    """A thread that looks once a second between `start` and `stop`.
+
+    host: where both containers run. app, generator: PIDs of their first processes. wanted: connections.
+    """
+
+    def __init__(self, host: Host, app: int, generator: int, wanted: int) -> None:
+        self._host, self._app, self._wanted = host, app, wanted
+        self._generator = host.cgroup(generator)
+        self._established = 0
+        self._app_threads = 0
+        self._threads: dict[int, list[tuple[float, float]]] = {}
+        self._ended = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="ends", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Raises what the thread met: OSError or ValueError."""
+        self._ended.set()
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def found(self) -> dict[str, object]:
+        """What was seen, at the most: fields of tandem.record.window.Window."""
+        return {
+            "established": self._established,
+            "app_threads": self._app_threads,
+            "generator_thread_cores": busiest(self._threads),
+        }
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(INTERVAL_S):
+                self._look()
+        except (OSError, ValueError) as error:  # a container that died: told to the main thread
+            self._failure = error
+
+    def _look(self) -> None:
+        if self._established < self._wanted:
+            found = self._host.established(self._app, local_port=PORT)
+            self._established = max(self._established, found)
+        self._app_threads = max(self._app_threads, self._host.threads(self._app))
+        now = time.monotonic()
+        for thread, cpu_s in self._generator.thread_cpu_s().items():
+            self._threads.setdefault(thread, []).append((now, cpu_s))

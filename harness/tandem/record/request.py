@@ -1,0 +1,67 @@
+"""What was asked for. A record can be made again from its request."""
+
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from tandem.record.part import Part
+
+StandIn = Literal["null", "proxy", "database"]
+"""What replaces the application to bound it: a null application, HAProxy's own answer, pgbench on the database."""
+
+Build = Literal["debug"]
+"""A build of an implementation's folder other than the release build."""
+
+
+class Variant(Part):
+    """One thing that is measured: an implementation with its settings, under a scenario that may be changed."""
+
+    label: str
+    """Unique within a request; what tables call it."""
+    implementation: str
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Those that were chosen for this variant; they win over the request's."""
+    scenario: str | None = None
+    """None: the request's."""
+    scenario_changes: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the scenario that are laid over it: connections, path, timeout_s."""
+    topology: str | None = None
+    placement: str | None = None
+    db_rtt_ms: int | None = None
+    """None: the request's."""
+    variables: dict[str, str] = Field(default_factory=dict)
+    """Variables of compose/stack.yaml in place of the placement's: limits of shared services, CPU sets."""
+    stand_in: StandIn | None = None
+    build: Build | None = None
+    """Another build of the implementation's folder; None: the release build."""
+
+
+class Conditions(Part):
+    """Under what everything of a request runs, unless a variant says otherwise."""
+
+    topology: str
+    placement: str
+    db_rtt_ms: int | None = None
+    """How far the database is away; None: no latency proxy in the path."""
+
+
+class Request(Part):
+    """What the user asked for. The same request and seed give the same schedule."""
+
+    study: str
+    variants: list[Variant]
+    scenario: str
+    conditions: Conditions
+    plan: str
+    """Name of a plan, or the path of a TOML file."""
+    seed: int
+    title: str | None = None
+    """What its folder is called after; None: its variants."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Chosen for all variants."""
+    options: dict[str, JsonValue] = Field(default_factory=dict)
+    """What only this study asks for, such as the axis of a sweep or the objective of a capacity search."""
+
+    def same_but_for_the_seed(self, other: "Request") -> bool:
+        """Whether the other request asks for the same measurement."""
+        return self.model_copy(update={"seed": other.seed}) == other

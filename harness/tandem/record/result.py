@@ -1,0 +1,80 @@
+"""The record of a study, one schema for all of them: result.json. Its trials stand beside it, a file each."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from tandem.record.part import Number, Part
+from tandem.record.request import Request
+from tandem.record.window import Finding, Verdict
+
+SCHEMA_VERSION: Literal[3] = 3
+"""Versions 1 and 2 had a form for each command; tandem.record.legacy reads them."""
+
+
+class Environment(Part):
+    """What is needed to know what was measured, and to do it again."""
+
+    tandem_version: str
+    git_commit: str | None
+    git_dirty: bool | None
+    host: dict[str, str | int | float | None]
+    images: dict[str, str]
+    """Role -> image id."""
+    versions: dict[str, str]
+    settings: dict[str, str]
+    variables: dict[str, str]
+    """What compose/stack.yaml was given: topology, placement, settings."""
+    hashes: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of every lock file, and of the contract as a whole."""
+    configuration: dict[str, str] = Field(default_factory=dict)
+    """Component -> its effective configuration, as text."""
+
+
+class Baselines(Part):
+    """What stands beside every result."""
+
+    ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
+    """What the stand-ins reached in the same session; empty where the plan has none."""
+    selftest: str | None = None
+    """What the harness's self-test said of the harness that day."""
+
+
+class Conclusions(Part):
+    """What a study makes of its trials. Each study has a kind of its own."""
+
+
+class Concluded[C: Conclusions](Part):
+    """A study's answer."""
+
+    verdict: Verdict
+    reasons: list[str] = Field(default_factory=list)
+    """Why the verdict is not ok."""
+    findings: list[Finding] = Field(default_factory=list)
+    """What else a reader has to know."""
+    conclusions: C
+
+
+class Result[C: Conclusions](Part):
+    """result.json"""
+
+    schema_version: Literal[3] = SCHEMA_VERSION
+    id: str
+    """That of its folder, unless it was copied."""
+    request: Request
+    started_at: datetime
+    finished_at: datetime
+    verdict: Verdict
+    headline: str = ""
+    """The main figure in a few words, for lists of results, which read no farther than this."""
+    reasons: list[str]
+    findings: list[Finding]
+    trials: dict[Verdict, int]
+    """How many there are of each verdict, repeated ones included."""
+    baselines: Baselines
+    conclusions: C
+    phases_s: dict[str, Number] = Field(default_factory=dict)
+    """Where the time went."""
+    environments: dict[str, Environment] = Field(default_factory=dict)
+    """By the label of the variant."""

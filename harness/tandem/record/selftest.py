@@ -1,0 +1,120 @@
+"""What a self-test came to, where it is kept, and what it is worth later."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from tandem.record.outcome import Outcome
+from tandem.record.part import Part
+from tandem.record.store import write_atomically
+
+FRESH = timedelta(days=14)
+FILE = "selftest.json"
+
+Kind = Literal["unit", "end to end", "weekly"]
+
+
+class Status(StrEnum):
+    PASSED = "passed"
+    FAILING = "failing"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+class Selftest(Part):
+    """selftest.json: one whole self-test."""
+
+    schema_version: Literal[1] = 1
+    kind: Kind
+    """The largest class that was run; each contains those before it."""
+    started_at: datetime
+    finished_at: datetime
+    duration_s: float | None = None
+    """That the checks took; with --resume less than from start to finish. None in records from before it was kept."""
+    git_commit: str | None
+    source: str
+    """Hash of the harness's own source."""
+    oha_version: str | None
+    cpus: int
+    outcomes: list[Outcome]
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.outcomes) and all(map(good, self.outcomes))
+
+
+def good(outcome: Outcome) -> bool:
+    """The check passed, and where it has a negative control, that was caught."""
+    return outcome.passed and outcome.negative_control_failed is not False
+
+
+def status(found: Selftest | None, source: str, now: datetime) -> Status:
+    """What a kept self-test says about the harness of this source today. A failing one is failing, however old."""
+    if found is None or found.kind == "unit":
+        return Status.MISSING
+    if not found.passed:
+        return Status.FAILING
+    if found.source != source or now - found.finished_at > FRESH:
+        return Status.STALE
+    return Status.PASSED
+
+
+def sentence(state: Status, found: Selftest | None) -> str:
+    """One line for the top of a report."""
+    remedy = "run just selftest"
+    if state is Status.PASSED and found is not None:
+        return (
+            f"self-test: passed, {len(found.outcomes)} checks on {found.finished_at:%Y-%m-%d} ({found.kind})"
+        )
+    if state is Status.FAILING and found is not None:
+        bad = [outcome.name for outcome in found.outcomes if not good(outcome)]
+        return f"self-test: failing ({', '.join(bad[:3])}{' …' if len(bad) > 3 else ''}), {remedy}"
+    if state is Status.STALE and found is not None:
+        return f"self-test: stale (of {found.finished_at:%Y-%m-%d}, older than {FRESH.days} days or of another harness), {remedy}"
+    return f"self-test: missing, {remedy}"
+
+
+# ---- on disk ----
+
+
+def source_hash(files: Iterable[Path], root: Path) -> str:
+    """SHA-256 over the names and contents of files, in the order of their names."""
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(root)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def harness_source(root: Path) -> str:
+    """The hash of harness/tandem of a repository."""
+    folder = root / "harness/tandem"
+    return source_hash(folder.rglob("*.py"), folder)
+
+
+def save(found: Selftest, results: Path) -> Path:
+    """Keeps it as results/selftest.json. Raises TandemError if it cannot be written."""
+    results.mkdir(parents=True, exist_ok=True)
+    file = results / FILE
+    write_atomically(file, found.model_dump_json(indent=1) + "\n")
+    return file
+
+
+def load(results: Path) -> Selftest | None:
+    """The kept self-test; None if there is none that can be read: an unreadable one proves nothing."""
+    try:
+        return Selftest.model_validate_json((results / FILE).read_text())
+    except (OSError, ValidationError, UnicodeDecodeError):
+        return None
+
+
+def line(results: Path, root: Path, now: datetime) -> tuple[Status, str]:
+    """The status today of what is kept, and its sentence."""
+    found = load(results)
+    state = status(found, harness_source(root), now)
+    return state, sentence(state, found)

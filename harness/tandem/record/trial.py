@@ -1,0 +1,176 @@
+"""What is to be made, and what was made: window specs, trial specs, trials."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tandem.record.part import Number, Part
+from tandem.record.window import Finding, Verdict, Window
+
+
+class WindowSpec(Part):
+    """One load: who is loaded, how, for how long, by what."""
+
+    name: str
+    """Unique within its trial; that of its raw files."""
+    variants: list[str]
+    """Labels. Several are loaded in the same seconds, each by a generator process of its own."""
+    seconds: int
+    load: Literal["closed", "open"] = "closed"
+    rates_rps: dict[str, int] = Field(default_factory=dict)
+    """Open loop: label -> rate."""
+    share: Number | None = None
+    """Open loop without a rate: this share of the goodput that the window `share_of` reached in the same trial."""
+    share_of: str | None = None
+    generator: str = "oha"
+    generator_options: dict[str, Any] = Field(default_factory=dict)
+    """What this generator is told beside the load, such as wrk's own number of threads."""
+    scenario_changes: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the scenario that are laid over it for this window."""
+    address: str | None = None
+    """service:port that is asked; None: the topology's."""
+    trim_start_s: Number
+    trim_end_s: Number
+    """Seconds at both ends that no figure is taken from."""
+    settled: bool = True
+    """Begins once the host is quiet; False: at once."""
+    after_s: Number = 0.0
+    """A rest before it."""
+    counts: bool = True
+    """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
+    be served."""
+
+
+class WarmUp(Part):
+    """How long each variant of a trial is loaded before anything is measured."""
+
+    least_s: int
+    requests_per_worker: int = 0
+    steady_buckets: int = 0
+    """So many last seconds must be steady (tandem.judge.steady); 0: they are not looked at."""
+    cap_s: int
+
+
+class TrialSpec(Part):
+    """A fresh start of every variant in it, and their windows."""
+
+    name: str
+    """Unique within its study."""
+    block: int
+    """A void window voids its block, which is made again. Stand-ins are in blocks below 1."""
+    variants: list[str]
+    """Labels in the order in which they start. Several are up side by side; those that are not loaded are frozen."""
+    warm_up: WarmUp
+    windows: list[WindowSpec] = Field(default_factory=list)
+    """In their order. A study that decides from window to window leaves this to its `windows`."""
+    verify: bool = True
+    """Answers and statements must be right before anything is measured. The self-test's liars leave it out, so that
+    they meet the checks of the windows."""
+    attempt: int = 1
+    expected_s: Number | None = None
+    """How long it takes, where that does not follow from its warm-up and windows."""
+
+    @property
+    def key(self) -> str:
+        """Name of its files in the journal."""
+        return self.name if self.attempt == 1 else f"{self.name}.{self.attempt}"
+
+    def again(self) -> "TrialSpec":
+        """The same, once more."""
+        return self.model_copy(update={"attempt": self.attempt + 1})
+
+
+class Phase(Part):
+    """A part of a visit."""
+
+    name: str
+    duration_s: Number
+
+
+class Start(Part):
+    """One variant's fresh start within a trial."""
+
+    warm_up_s: Number | None = None
+    warm_up_requests: int | None = None
+    findings: list[Finding] = Field(default_factory=list)
+    """Of its answers before the load, its warm-up and its end."""
+    cpu_peak_percent: Number | None = None
+    """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
+    resident_peak_bytes: int | None = None
+    """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
+    refused: str | None = None
+    """Why no window of it was made."""
+
+
+class WindowRecord(Part):
+    """One window of a trial, as it was made."""
+
+    spec: WindowSpec
+    windows: dict[str, Window] = Field(default_factory=dict)
+    """By label."""
+    refused: str | None = None
+    """Why there is none."""
+    began_s: dict[str, float] = Field(default_factory=dict)
+    """Label -> when its load began, seconds since 1970."""
+    duration_s: Number = 0.0
+    """With all that is around the load."""
+    told: dict[str, Any] | None = None
+    """What a generator without rows says of its own load."""
+
+    @property
+    def only(self) -> Window:
+        """The window of a spec with one variant. Raises KeyError if it was refused."""
+        return self.windows[self.spec.variants[0]]
+
+
+class Trial(Part):
+    """A trial spec that was made: one visit."""
+
+    spec: TrialSpec
+    started_at: datetime
+    verdict: Verdict
+    findings: list[Finding] = Field(default_factory=list)
+    """Of the visit as a whole; those of starts and windows stand there."""
+    starts: dict[str, Start] = Field(default_factory=dict)
+    windows: list[WindowRecord] = Field(default_factory=list)
+    phases: list[Phase] = Field(default_factory=list)
+    overhead_s: Number | None = None
+    """Duration of the visit without its warm-ups and windows."""
+    facts: dict[str, Any] = Field(default_factory=dict)
+    """What a study notes about this trial beside its windows."""
+
+    def all_findings(self) -> Iterator[Finding]:
+        """Those of its starts, of its windows and of the visit: a cause stands before its consequences."""
+        for start in self.starts.values():
+            yield from start.findings
+        for record in self.windows:
+            for window in record.windows.values():
+                yield from window.findings
+        yield from self.findings
+
+    def window(self, name: str, label: str | None = None) -> Window | None:
+        """The window of that name; label: default the first variant. None if it was not made."""
+        for record in self.windows:
+            if record.spec.name == name:
+                return record.windows.get(label or record.spec.variants[0])
+        return None
+
+    @property
+    def made(self) -> list[WindowRecord]:
+        """The windows that were made; the others say why they are missing."""
+        return [record for record in self.windows if record.windows]
+
+    def counting_findings(self) -> list[Finding]:
+        """Those that the verdict follows from: all but those of windows that their study judges."""
+        others = [record for record in self.windows if record.spec.counts]
+        return list(self.model_copy(update={"windows": others}).all_findings())
+
+    def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
+        """All windows of a variant in which it alone was loaded this way."""
+        return [
+            record.windows[label]
+            for record in self.windows
+            if record.spec.variants == [label] and record.spec.load == load and label in record.windows
+        ]

@@ -1,0 +1,197 @@
+"""One load window: what the generator, the probes and the checks say of it. Keys carry their unit; null: not measured."""
+
+from enum import StrEnum
+from typing import Literal
+
+from tandem.record.host import Host, PerSecond
+from tandem.record.part import Number, Part
+
+
+class Verdict(StrEnum):
+    """What may be done with a result."""
+
+    OK = "ok"
+    """Every check passed."""
+    INVALID = "invalid"
+    """The system under test or the load did not do what was asked; the figures mean nothing."""
+    VOID = "void"
+    """The host disturbed the measurement; the same run may well be good at another time."""
+    FAILED = "failed"
+    """It ended before it could be measured."""
+
+
+class Finding(Part):
+    """One thing that a check noticed."""
+
+    code: str
+    severity: Literal["invalid", "void", "warning"]
+    text: str
+
+
+class Times(Part):
+    """A distribution in milliseconds; a percentile with fewer than 100 samples beyond it is null."""
+
+    samples: int
+    mean: Number | None = None
+    p50: Number | None = None
+    p90: Number | None = None
+    p99: Number | None = None
+    p999: Number | None = None
+    max: Number | None = None
+    censored: int = 0
+    """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
+    largest is not known better than that."""
+
+
+class Role(Part):
+    """What the containers of one role used during the steady part of a window."""
+
+    cpu_cores: Number
+    """CPU-seconds per second."""
+    cpuset: str
+    cores_available: int
+    memory_peak_bytes: int | None
+    """Anonymous memory, the largest sample."""
+    throttled_s: Number
+    busiest_thread_cores: Number | None = None
+
+
+class Statement(Part):
+    calls: int
+    rows: int
+
+
+class Proxy(Part):
+    """HAProxy's own count over the window."""
+
+    responses_2xx: int
+    responses_other: int
+    connection_errors: int
+    response_errors: int
+    queue_max: int
+    in_flight_mean: Number | None
+    queue_mean: Number | None = None
+    connections_opened: int | None = None
+    """To the application."""
+    in_flight_error: Number | None = None
+    """Standard error of that mean: requests come in bursts, and a short window has few samples."""
+
+
+class Pooler(Part):
+    """PgBouncer's own count over the window."""
+
+    queries: int
+    wait_us_per_query: Number | None
+    clients_waiting_max: int
+    servers_active_max: int
+    servers_active_mean: Number | None
+
+
+class Growth(Part):
+    """How the response time's median moved over the measured part of an open loop."""
+
+    slope_ms_per_s: Number
+    """Theil-Sen slope of the per-second medians."""
+    first_third_ms: Number
+    last_third_ms: Number
+    growing: bool
+    """A queue that does not end: slope and factor are both over their limits."""
+
+
+class ResponsesPerSecond(Part):
+    """An open loop's response times by the second in which the request was due: columns of equal length, from the
+    beginning of the load to its end, with the seconds that no other figure is taken from. Few samples do not keep a
+    percentile back here; null: no request that was due then was answered."""
+
+    answered: list[int]
+    p50_ms: list[Number | None]
+    p90_ms: list[Number | None]
+    p99_ms: list[Number | None]
+    p999_ms: list[Number | None]
+
+
+class DbRtt(Part):
+    """The round trip from the application's network to the database and back, where a delay was asked for."""
+
+    setting: int
+    """What was asked for; the measured ones are what the application met."""
+    before_p50: Number
+    """Right before the load."""
+    during_p50: Number
+    during_p90: Number
+    samples: int
+    """During the load."""
+
+
+class Window(Part):
+    """One load window of a trial, computed from the generator's rows and from counters."""
+
+    load: Literal["closed", "open"]
+    duration_s: Number
+    connections: int
+    offered_rps: Number | None
+    """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
+    measured_s: Number
+    """Length of the part that figures come from: the window without its first and last seconds."""
+    requests: int
+    """Rows of the whole window: every request that was answered."""
+    good: int
+    """Rows with the right status and a right length, whole window."""
+    failed: dict[str, int]
+    """The others, by reason."""
+    goodput_rps: Number
+    little: Number | None
+    """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
+    service_time_ms: Times
+    response_time_ms: Times | None
+    """Open loop only: from the intended send to the last byte."""
+    lateness_ms: Times | None
+    """Open loop only: how late the generator was."""
+    scheduled: int | None
+    unsent: int | None
+    app_cpu_us_per_request: Number | None
+    app_memory_peak_bytes: int | None
+    roles: dict[str, Role]
+    statements: dict[str, Statement]
+    """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
+    proxy: Proxy | None
+    pooler: Pooler | None
+    host: Host
+    probes: int
+    """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
+    probe_failures: list[str]
+    stored_rows: int | None = None
+    """Where every right answer has to store a row: how many rows there are more than before."""
+    idle_connections: int | None = None
+    """Where silent connections are part of the scenario: how many stayed open."""
+    service_time_hdr: str | None = None
+    response_time_hdr: str | None = None
+    """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
+    per_second: PerSecond | None = None
+    responses_per_second: ResponsesPerSecond | None = None
+    growth: Growth | None = None
+    """Open loop only: whether a backlog grew. Null below four seconds with answers."""
+    in_flight_mean: Number | None = None
+    """By the rows: sum of the times in flight inside the measured part by its length."""
+    rows_2xx: int | None = None
+    reported_2xx: int | None = None
+    """The generator's own count, beside that of its rows."""
+    utilisation_bound_rps: Number | None = None
+    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    utilisation_bound_by: str | None = None
+    db_rtt_ms: DbRtt | None = None
+    lock_waits_mean: Number | None = None
+    """So many of the application's database connections waited for a lock in the mean of the samples."""
+    app_pool_wait_ms: Number | None = None
+    """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
+    counts it; null where it does not tell."""
+    established: int | None = None
+    """Where the generator asks the application itself: so many connections were open, at the most."""
+    app_threads: int | None = None
+    """There as well: threads of the application's first process, at the most."""
+    generator_thread_cores: Number | None = None
+    """There as well: what the generator's busiest thread used of a core."""
+    bottleneck: str
+    evidence: list[str]
+    findings: list[Finding]
+    verdict: Verdict

@@ -1,0 +1,56 @@
+"""What the reports of all studies share. Pure."""
+
+from typing import Any
+
+from rich.text import Text
+
+from tandem.record.request import Request
+from tandem.record.result import Result
+from tandem.record.window import Verdict
+
+STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
+
+
+def conditions_line(request: Request) -> str:
+    """Under what a study ran."""
+    under = request.conditions
+    distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
+    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+
+
+def machine(result: Result[Any]) -> str:
+    """The machine that measured, in words; empty where it was not recorded."""
+    host = next((e.host for e in result.environments.values() if e.host.get("cpu_model")), None)
+    if host is None:
+        return ""
+    memory_gib = int(host.get("memory_bytes") or 0) / 2**30
+    return f"{host['cpus']} × {host['cpu_model']}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
+
+
+def host_line(result: Result[Any]) -> str:
+    """When and on what machine it was made."""
+    return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
+
+
+def settings(result: Result[Any]) -> Text:
+    """The settings, and in what the variants differ: a difference is never silent."""
+    by_label = {
+        label: e.settings for label, e in result.environments.items() if not label.startswith("ceiling ")
+    }
+    names = sorted({name for own in by_label.values() for name in own})
+    same = {
+        name: next(iter(by_label.values())).get(name)
+        for name in names
+        if len({own.get(name) for own in by_label.values()}) == 1
+    }
+    lines = ["settings: " + ", ".join(f"{name}={value}" for name, value in same.items() if value)]
+    for label, own in by_label.items():
+        different = [f"{name}={value}" for name, value in own.items() if name not in same and value]
+        if different:
+            lines.append(f"{label} has {', '.join(different)}")
+    return Text("\n".join(lines), style="dim")
+
+
+def findings(result: Result[Any]) -> list[Text]:
+    """What else a reader has to know."""
+    return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]

@@ -1,1 +1,0 @@
-"""Experiments that were published, made again: their definition, their result, how each kind is measured."""

@@ -1,0 +1,119 @@
+"""The visit itself, end to end: a rate that does not settle, an application that does not end, a log that cannot be kept."""
+
+from tandem.errors import TandemError
+from tandem.lab.application import GRACE_S
+from tandem.record.outcome import Outcome
+from tandem.record.trial import WarmUp
+from tandem.selftest.stage import BROKEN, TRIES, Running, Stage
+
+GROUP = "visits"
+UNTIL_STEADY = WarmUp(least_s=3, steady_buckets=8, cap_s=14)
+EVEN, DRIFTING = "kind=constant&us=20000", "kind=drift&us=20000&more_us=1000"
+"""5 % a second, against a limit of 2 % over all seconds that are looked at. Long services: the rate is not the CPU's."""
+DEAF = "deaf-to-sigterm"
+NOT_STEADY, UNCLEAN = "no-steady-state", "unclean-stop"
+
+
+def warmed(stage: Stage, behaviour: str) -> Running:
+    """A start whose warm-up met this server; it has ended."""
+    with stage.running(warm_up=UNTIL_STEADY, behaviour=behaviour) as running:
+        return running
+
+
+def drift(stage: Stage) -> Outcome:
+    """A server that gets slower is never steady: the warm-up lasts to its cap, and that is said."""
+    drifting, even = warmed(stage, DRIFTING), _even(stage)
+    return Outcome(
+        name="a rate that drifts",
+        group=GROUP,
+        expected=f"{NOT_STEADY} after {UNTIL_STEADY.cap_s} s of warm-up",
+        measured=_told(drifting, NOT_STEADY),
+        tolerance="none",
+        passed=NOT_STEADY in drifting.codes() and _warm_up_s(drifting) == UNTIL_STEADY.cap_s,
+        negative_control=f"the same server, even: {_told(even, NOT_STEADY)}",
+        negative_control_failed=NOT_STEADY not in even.codes() and _warm_up_s(even) < UNTIL_STEADY.cap_s,
+    )
+
+
+def _even(stage: Stage) -> Running:
+    """A start of the even server; another where the host does not let it be even."""
+    for number in range(1, TRIES + 1):
+        even = warmed(stage, EVEN)
+        if NOT_STEADY not in even.codes():
+            break
+        stage.view.note(f"  disturbed, try {number} of {TRIES}: {_told(even, NOT_STEADY)}")
+    return even
+
+
+def _warm_up_s(running: Running) -> float:
+    return running.trial.starts[running.label].warm_up_s or 0.0
+
+
+def _told(running: Running, code: str) -> str:
+    """What a visit said under this code, and how long its warm-up was."""
+    said = [f.text for f in running.trial.starts[running.label].findings if f.code == code]
+    return f"{code}: {said[0]}" if said else f"not {code}, {_warm_up_s(running):.0f} s of warm-up"
+
+
+def stopped(stage: Stage, fault: str) -> Running:
+    """A start of the broken backend with this fault, or of the same without one; it has ended."""
+    with stage.running(BROKEN, "work", variables={"FAULT": fault}) as running:
+        return running
+
+
+def unclean(stage: Stage) -> Outcome:
+    """An application that does not end on SIGTERM has to be killed, which is status 137."""
+    deaf, good = stopped(stage, DEAF), stopped(stage, "")
+    [text] = [f.text for f in deaf.trial.all_findings() if f.code == UNCLEAN] or [f"not {UNCLEAN}"]
+    return Outcome(
+        name="an application that is deaf to SIGTERM",
+        group=GROUP,
+        expected=f"{UNCLEAN}, status 137 after {GRACE_S} s",
+        measured=text,
+        tolerance="none",
+        passed="status 137" in text,
+        negative_control=f"the same without the fault: {_told(good, UNCLEAN)}",
+        negative_control_failed=UNCLEAN not in good.codes(),
+    )
+
+
+def log_lost(stage: Stage) -> Outcome:
+    """A log that cannot be kept fails the visit, and the application is gone all the same."""
+    error = _kept(stage, breaks=True)
+    left = _left(stage)
+    control = _kept(stage, breaks=False)
+    return Outcome(
+        name="a log that cannot be written",
+        group=GROUP,
+        expected="a failed visit, no container of the application left",
+        measured=f"{error or 'no error'}; {'a container' if left else 'nothing'} is left",
+        tolerance="none",
+        passed=error is not None and "app.log" in error and not left,
+        negative_control=f"a log that can be: {control or 'no error'}",
+        negative_control_failed=control is None,
+    )
+
+
+def _kept(stage: Stage, breaks: bool) -> str | None:
+    """A start whose log meets a folder of that name if it is to break; what the visit said."""
+    try:
+        with stage.running() as running:
+            if breaks:
+                (running.app.folder / "app.log").mkdir()
+    except TandemError as error:
+        return str(error).replace(f"{stage.folder}/", "")
+    return None
+
+
+def _left(stage: Stage) -> bool:
+    """Is there a container of an application?"""
+    try:
+        stage.stack.container("app")
+    except TandemError:
+        return False
+    return True
+
+
+def run(stage: Stage) -> list[Outcome]:
+    """All of this module, each with fresh starts of its own."""
+    return [drift(stage), unclean(stage), log_lost(stage)]

@@ -1,0 +1,1 @@
+"""How much does each implementation do, and what does it cost?"""

@@ -1,0 +1,115 @@
+"""What a capacity search concludes. Pure."""
+
+from pydantic import Field
+
+from tandem.record.part import Number, Part
+from tandem.record.result import Conclusions
+from tandem.record.trial import WindowRecord
+from tandem.record.window import Times, Verdict
+from tandem.studies.capacity import judged
+from tandem.studies.capacity.judged import Judged, State
+from tandem.studies.capacity.search import Slo
+
+RECOVERED_SECONDS = 3
+"""So many seconds in a row within the objective are a recovery; one may be luck."""
+
+
+class Recovery(Part):
+    """What came right after an overload: half the capacity."""
+
+    gap_s: Number
+    """From the end of the overload's schedule to the first request of what came after."""
+    per_second_ms: list[Number | None]
+    """The objective's percentile of each second's requests."""
+    recovery_s: Number | None
+    """From the end of the overload's schedule to the first of three seconds in a row within the objective, at the
+    most: the gap counts in full. Null: not within the window."""
+
+
+class Behaviour(Part):
+    """One load, as a share of the capacity."""
+
+    share: Number
+    offered_rps: int
+    seconds: int
+    goodput_rps: Number
+    response_time_ms: Times | None
+    failed_share: Number
+    unsent_share: Number
+    bottleneck: str
+    verdict: Verdict
+    """Void where the host disturbed it; what an overload does to its own window is the measurement."""
+    recovery: Recovery | None = None
+
+
+class CapacityFound(Conclusions):
+    """The capacity, and how it was found."""
+
+    slo: Slo
+    closed_goodput_rps: Number | None
+    """Of a short closed window: the search begins at a share of it. Null: there was none."""
+    search: list[Judged]
+    decided: bool
+    """Is the bracket narrow, with at least two probes that agree at both edges?"""
+    bracket_rps: tuple[int | None, int | None]
+    """The search's own."""
+    confirmations: list[Judged]
+    """One fresh start each."""
+    confirmed: int
+    fresh_starts: int
+    """So many were to confirm."""
+    capacity_rps: int | None
+    """The confirmed lower edge."""
+    refused_rps: int | None
+    """The upper edge after the confirmation."""
+    limited_by: str | None
+    """The bottleneck of the last probe that was refused at the upper edge or above it."""
+    behaviour: list[Behaviour] = Field(default_factory=list)
+    """By share."""
+
+
+def limited_by(probes: list[Judged], capacity_rps: int | None) -> str | None:
+    """What was exhausted at the lowest refused rate above the capacity."""
+    refused = [p for p in probes if p.state is State.FAILED and p.rate_rps > (capacity_rps or 0)]
+    if not refused:
+        return None
+    lowest = min(refused, key=lambda probe: probe.rate_rps)
+    return "generator" if lowest.stalled else lowest.bottleneck
+
+
+def behaviour(record: WindowRecord, share: float) -> Behaviour:
+    """What one load showed. Raises TandemError for wrong answers."""
+    window = record.only
+    judged.refuse_wrong(window)
+    assert window.scheduled is not None
+    return Behaviour(
+        share=share,
+        offered_rps=next(iter(record.spec.rates_rps.values())),
+        seconds=record.spec.seconds,
+        goodput_rps=window.goodput_rps,
+        response_time_ms=window.response_time_ms,
+        failed_share=judged.failed_share(window),
+        unsent_share=(window.unsent or 0) / window.scheduled,
+        bottleneck=window.bottleneck,
+        verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
+    )
+
+
+def recovery(overload: WindowRecord, after: WindowRecord, slo: Slo) -> Recovery:
+    """What the window right after an overload shows."""
+    (began_s,) = overload.began_s.values()
+    gap_s = max(0.0, next(iter(after.began_s.values())) - (began_s + overload.spec.seconds))
+    table = after.only.responses_per_second
+    values: list[float | None] = getattr(table, f"{slo.percentile}_ms") if table else []
+    at = recovered_at(values, slo.limit_ms)
+    return Recovery(gap_s=gap_s, per_second_ms=values, recovery_s=None if at is None else gap_s + at)
+
+
+def recovered_at(values_ms: list[float | None], limit_ms: float) -> int | None:
+    """The first second of three in a row that are all within the limit; None if there are none.
+
+    values_ms: one per second; a second without answers is not within it.
+    """
+    good = [value is not None and value <= limit_ms for value in values_ms]
+    starts = range(len(good) - RECOVERED_SECONDS + 1)
+    return next((at for at in starts if all(good[at : at + RECOVERED_SECONDS])), None)

@@ -1,0 +1,137 @@
+"""How a capacity is told. Pure: a result in, renderables out."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tandem.analysis.ceilings import reaches_ceiling
+from tandem.record.result import Result
+from tandem.record.window import Times, Verdict
+from tandem.report.parts import conditions_line, host_line, settings
+from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
+from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
+
+NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
+NOTE = "response times are those of the requests that were answered; unsent ones have none"
+COLUMNS = (
+    "load %",
+    "offered 1/s",
+    "goodput 1/s",
+    "p50 ms",
+    "p99 ms",
+    "failed %",
+    "unsent %",
+    "recovery s",
+    "limited by",
+)
+
+
+def rate(rate_rps: int | None) -> str:
+    """A rate that may not be known."""
+    return "no rate" if rate_rps is None else f"{rate_rps:,}/s"
+
+
+def sentences(result: Result[CapacityFound]) -> list[Text]:
+    """What was found, in words."""
+    out = []
+    found = result.conclusions
+    if found.capacity_rps is not None:
+        reached = reaches_ceiling(found.capacity_rps, result.baselines.ceilings_rps)
+        cut_off = found.limited_by == "generator" or reached
+        at_least = "≥ " if cut_off else ""
+        refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
+        out.append(
+            Text(
+                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s: {found.slo} held at"
+                f" {found.capacity_rps:,}{refused}; {found.confirmed} of {found.fresh_starts} fresh starts confirmed it",
+                style="bold",
+            )
+        )
+        if found.limited_by:
+            what = BOTTLENECKS.get(found.limited_by, found.limited_by)
+            exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
+            out.append(Text(exhausted))
+    out += [Text(f"{result.verdict}: {reason}", style="yellow") for reason in result.reasons]
+    out += [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
+    if not found.decided and None not in found.bracket_rps:
+        out.append(Text("the probes ran out before both edges were decided", style="yellow"))
+    for load in found.behaviour:
+        if load.recovery is not None:
+            seconds = load.recovery.recovery_s
+            within = "not within the window" if seconds is None else f"{seconds:.1f} s at the most"
+            out.append(
+                Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {within}")
+            )
+    return out
+
+
+def probes(result: Result[CapacityFound]) -> Table:
+    """A row for each probe of the search and of the confirmation."""
+    found = result.conclusions
+    out = Table(title=f"probes for {found.slo}, {conditions_line(result.request)}", title_justify="left")
+    for column in ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms"):
+        out.add_column(column, justify="right")
+    out.add_column("outcome")
+    for kind, made in (("search", found.search), ("confirmation", found.confirmations)):
+        for probe in made:
+            told = f"{kind}: {probe.state}{': ' if probe.reasons else ''}{'; '.join(probe.reasons)}"
+            out.add_row(
+                number(probe.rate_rps),
+                str(probe.seconds),
+                number(probe.p50_ms, 1),
+                number(probe.percentile_ms, 1),
+                told,
+            )
+    return out
+
+
+def _cells(load: Behaviour, ceilings_rps: dict[str, float | None]) -> list[str]:
+    times = load.response_time_ms or Times(samples=0)
+    void = " (void)" if load.verdict is Verdict.VOID else ""
+    return [
+        number(load.share * 100),
+        number(load.offered_rps),
+        bound(number(load.goodput_rps), load.goodput_rps, ceilings_rps),
+        number(times.p50, 1),
+        number(times.p99, 1),
+        number(load.failed_share * 100, 2),
+        number(load.unsent_share * 100, 2),
+        number(load.recovery.recovery_s if load.recovery else None, 1),
+        BOTTLENECKS.get(load.bottleneck, load.bottleneck) + void,
+    ]
+
+
+def loads(result: Result[CapacityFound]) -> Table:
+    """A row for each load around the capacity."""
+    out = Table(title="behaviour by load, one fresh start", title_justify="left")
+    for column in COLUMNS:
+        out.add_column(column, justify="left" if column == COLUMNS[-1] else "right")
+    for load in result.conclusions.behaviour:
+        out.add_row(*_cells(load, result.baselines.ceilings_rps))
+    return out
+
+
+def report(result: Result[CapacityFound]) -> RenderableType:
+    """All that a person reads."""
+    behaviour: list[RenderableType] = []
+    if result.conclusions.behaviour:
+        behaviour = [loads(result), Text(NOTE, style="dim")]
+    return Group(
+        probes(result),
+        *behaviour,
+        *sentences(result),
+        *ceilings(result.baselines.ceilings_rps, "a lower bound"),
+        *([settings(result)] if result.environments else []),
+        Text(time_spent(result.phases_s), style="dim"),
+    )
+
+
+def markdown(result: Result[CapacityFound]) -> str:
+    """The sentences and the behaviour for a page, with where and when it was made."""
+    lines = [f"- {sentence.plain}" for sentence in sentences(result)]
+    if result.conclusions.behaviour:
+        aligned = ["---:"] * (len(COLUMNS) - 1) + ["---"]
+        rows = [_cells(load, result.baselines.ceilings_rps) for load in result.conclusions.behaviour]
+        lines += ["", *(f"| {' | '.join(row)} |" for row in (COLUMNS, aligned, *rows))]
+    lines += ["", f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."]
+    return "\n".join(lines)

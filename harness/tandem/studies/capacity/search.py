@@ -1,0 +1,192 @@
+"""The search for capacity: told what each probe came to, it says which rate to try next. Pure.
+
+Capacity is the highest offered rate that meets the service-level objective (SLO). The bracket is a pair of
+rates: the lower one met it, the upper one did not.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tandem.errors import TandemError, UsageError
+from tandem.load.rows import SAMPLES_BEYOND
+from tandem.record.part import Number, Part
+
+STEP = 1.5
+WIDTH = 0.05
+"""The bracket is narrow enough when its edges differ by this share of the upper one."""
+MOST_PROBES = 12
+LEAD = 2
+"""An edge is settled when one outcome leads by so many probes: 2 of 2 or 3 of 4. Where the probes run out, 2 of 3
+decide it. In simulation that brackets the limit more often than 2 of 3 alone, for less than half a probe more."""
+CONFIRMED_SHARE = 0.8
+"""Of the fresh starts: 4 of 5."""
+STEP_DOWN = 0.95
+ERRORS_MOST = 0.001
+COMPLETE_LEAST = 0.995
+SPARE = 1.02
+"""A window is made this much longer than the samples need: some requests may fail."""
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+
+
+class Slo(Part):
+    """A percentile of the response time and what it may be at the most."""
+
+    percentile: str
+    limit_ms: Number
+
+    @property
+    def quantile(self) -> float:
+        return PERCENTILES[self.percentile]
+
+    @property
+    def samples(self) -> int:
+        """Without so many samples the percentile is not published."""
+        return math.ceil(SAMPLES_BEYOND / (1 - self.quantile) - 1e-6)
+
+    @property
+    def asked(self) -> str:
+        """As a request has it; `p99=0.05s` and `p99=50ms` are the same objective."""
+        return f"{self.percentile}={self.limit_ms:.9f}".rstrip("0").rstrip(".") + "ms"
+
+    def __str__(self) -> str:
+        return f"{self.percentile} <= {self.limit_ms:g} ms"
+
+
+def parse_slo(text: str) -> Slo:
+    """`p99=50ms` as an objective. Raises UsageError for anything else."""
+    match = re.fullmatch(r"(p\d+)=(\d+(?:\.\d+)?)(ms|s)", text.strip())
+    if not match or match[1] not in PERCENTILES or float(match[2]) == 0:
+        names = ", ".join(PERCENTILES)
+        raise UsageError(f"--slo takes a percentile ({names}) and a time, such as p99=50ms, not '{text}'")
+    return Slo(percentile=match[1], limit_ms=float(match[2]) * (1000 if match[3] == "s" else 1))
+
+
+def window_s(slo: Slo, rate_rps: int, shortest_s: int, longest_s: int, trims_s: float) -> int:
+    """How long a window has to be, in whole seconds, for the percentile's samples at a rate.
+
+    trims_s: what is cut off at its ends. Raises TandemError if that is longer than longest_s.
+    """
+    needed = max(shortest_s, math.ceil(slo.samples * SPARE / rate_rps + trims_s))
+    if needed > longest_s:
+        least = math.ceil(slo.samples * SPARE / (longest_s - trims_s))
+        lower = [name for name, q in PERCENTILES.items() if q < slo.quantile]
+        remedy = f"ask for {lower[-1]}, or " if lower else ""
+        raise TandemError(
+            f"{slo.percentile} needs {slo.samples:,} samples: at {rate_rps:,}/s a window of {needed} s, and the longest is"
+            f" {longest_s} s, which is enough from {least:,}/s on. Remedy: {remedy}allow it with --longest {needed}"
+        )
+    return needed
+
+
+@dataclass
+class Search:
+    """Steps by 1.5 until the outcome changes, bisects to WIDTH, then repeats the edges until they are settled.
+
+    `next_rps` is None at the end: settled, or after `most` probes. A probe that was void is not told.
+    """
+
+    start_rps: int
+    most: int = MOST_PROBES
+    lead: int = LEAD
+    votes: dict[int, list[bool]] = field(default_factory=dict)
+
+    def tell(self, rate_rps: int, passed: bool) -> None:
+        self.votes.setdefault(rate_rps, []).append(passed)
+
+    @property
+    def probes(self) -> int:
+        return sum(map(len, self.votes.values()))
+
+    @property
+    def lower_rps(self) -> int | None:
+        """The highest rate below the upper edge that passed more often than not."""
+        return max((rate for rate, passes in self._standing() if passes), default=None)
+
+    @property
+    def upper_rps(self) -> int | None:
+        """The lowest rate that did not."""
+        return min((rate for rate, passes in self._standing() if not passes), default=None)
+
+    @property
+    def decided(self) -> bool:
+        """Is the bracket narrow, with at least two probes that agree at both its edges?"""
+        edges = [rate for rate in (self.lower_rps, self.upper_rps) if rate is not None]
+        return self._narrow and all(self._agreeing(rate) >= 2 for rate in edges)
+
+    def next_rps(self) -> int | None:
+        if self.probes >= self.most:
+            return None
+        for rate in self.votes:  # one vote against another: the third decides
+            if self._tied(rate):
+                return rate
+        lower, upper = self.lower_rps, self.upper_rps
+        if lower is None and upper is None:
+            return max(1, self.start_rps)
+        if upper is None:
+            assert lower is not None
+            return max(lower + 1, round(lower * STEP))
+        if lower is None:
+            return max(1, round(upper / STEP)) if upper > 1 else None
+        if not self._narrow:
+            return max(lower + 1, min(upper - 1, round(math.sqrt(lower * upper))))
+        return next((rate for rate in (lower, upper) if not self._settled(rate)), None)
+
+    @property
+    def _narrow(self) -> bool:
+        lower, upper = self.lower_rps, self.upper_rps
+        return lower is not None and upper is not None and upper - lower <= max(1, WIDTH * upper)
+
+    def _tied(self, rate: int) -> bool:
+        votes = self.votes[rate]
+        return sum(votes) * 2 == len(votes)
+
+    def _agreeing(self, rate: int) -> int:
+        votes = self.votes[rate]
+        return max(sum(votes), len(votes) - sum(votes))
+
+    def _settled(self, rate: int) -> bool:
+        return 2 * self._agreeing(rate) - len(self.votes[rate]) >= self.lead
+
+    def _standing(self) -> Iterable[tuple[int, bool]]:
+        """Each rate with what most of its probes say; a tie counts as not passed."""
+        return ((rate, sum(votes) * 2 > len(votes)) for rate, votes in self.votes.items())
+
+
+@dataclass
+class Confirmation:
+    """Fresh starts at the lower edge: most must pass; else the bracket goes down once and is tried again."""
+
+    lower_rps: int
+    upper_rps: int
+    starts: int
+    stepped_down: bool = False
+    outcomes: list[bool] = field(default_factory=list)
+
+    @property
+    def needed(self) -> int:
+        return math.ceil(CONFIRMED_SHARE * self.starts - 1e-9)
+
+    @property
+    def passed(self) -> int:
+        return sum(self.outcomes)
+
+    @property
+    def confirmed(self) -> bool:
+        return len(self.outcomes) == self.starts and self.passed >= self.needed
+
+    def next_rps(self) -> int | None:
+        """The rate of the next fresh start; None when it is confirmed, or refused twice."""
+        return None if self.confirmed or self._refused else self.lower_rps
+
+    def tell(self, passed: bool) -> None:
+        self.outcomes.append(passed)
+        if self._refused and not self.stepped_down and self.lower_rps > 1:
+            lower = max(1, math.floor(self.lower_rps * STEP_DOWN))
+            self.lower_rps, self.upper_rps = lower, self.lower_rps
+            self.stepped_down, self.outcomes = True, []
+
+    @property
+    def _refused(self) -> bool:
+        return len(self.outcomes) - self.passed > self.starts - self.needed

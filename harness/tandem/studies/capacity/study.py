@@ -1,0 +1,216 @@
+"""The study behind `capacity`: it decides from window to window.
+
+Block 1 is the search, in one warm start. Each block after it is a confirmation, a fresh start each, until there are
+enough. The last block shows the behaviour around the capacity.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Plan
+from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError, UsageError
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Finding
+from tandem.studies.capacity import legacy, report
+from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limited_by
+from tandem.studies.capacity.course import (
+    AFTER,
+    BEHAVIOUR,
+    CONFIRMATION,
+    LOAD,
+    PROBE,
+    SEARCH,
+    Course,
+    Searching,
+    Terms,
+    broken,
+)
+from tandem.studies.capacity.judged import judge
+from tandem.studies.capacity.search import parse_slo
+
+TYPICAL_PROBES = 9
+TYPICAL_RPS = 1000
+
+
+class Capacity(Study[CapacityFound]):
+    """The highest rate that meets an objective. Options of the request: `slo`, `longest_s`."""
+
+    name = "capacity"
+    kind = CapacityFound
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        if len(request.variants) != 1:
+            raise UsageError(f"capacity searches one variant, not {len(request.variants)}")
+        longest = request.options.get("longest_s")
+        if not isinstance(longest, int):
+            raise UsageError(f"the longest window is a whole number of seconds, not {longest}")
+        slo = parse_slo(str(request.options.get("slo")))
+        self.label = request.variants[0].label
+        self.terms = Terms(self.label, slo, longest, self.timing, request.seed)
+
+    # ---- what is made ----
+
+    def outline(self) -> list[list[TrialSpec]]:
+        """With a typical number of probes, and all windows as short as they can be."""
+        search = [
+            self.terms.open(f"{PROBE}-{n}", TYPICAL_RPS, self.timing.open_s) for n in range(TYPICAL_PROBES)
+        ]
+        confirm = self.terms.open("open", TYPICAL_RPS, self.timing.open_s)
+        loads = [
+            window.model_copy(update={"seconds": self.timing.open_s})
+            for window in self.terms.loads(TYPICAL_RPS)
+        ]
+        return [
+            [self._trial(SEARCH, 1, [self.terms.closed("closed"), *search])],
+            *([self._confirmation(number, confirm)] for number in range(1, self.timing.trials + 1)),
+            [self._trial(BEHAVIOUR, self.timing.trials + 2, loads)],
+        ]
+
+    def plan(self) -> Plan:
+        course = Course(self.terms)
+        for trial in (yield [self._trial(SEARCH, 1, [])]):
+            course.tell(trial)
+        number = 0
+        while (window := course.next_confirmation()) is not None:
+            number += 1
+            for trial in (yield [self._confirmation(number, window)]):
+                course.tell(trial)
+        if course.ended is None and course.capacity_rps is not None:
+            yield [self._trial(BEHAVIOUR, number + 2, self.terms.loads(course.capacity_rps))]
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        if spec.name == SEARCH:
+            searching = Searching(self.terms)
+            while (window := searching.next()) is not None:
+                searching.tell((yield window))
+            return
+        for window in spec.windows:
+            record = yield window
+            if spec.name == BEHAVIOUR and self._lies(record):
+                return
+
+    def _lies(self, record: WindowRecord) -> bool:
+        """Whether a load shows wrong answers: nothing is measured after that."""
+        if record.spec.name.startswith(AFTER):
+            return False
+        try:
+            behaviour(record, 1.0)
+        except TandemError:
+            return True
+        return False
+
+    def _trial(self, name: str, block: int, windows: list[WindowSpec]) -> TrialSpec:
+        plan = self.timing
+        warm_up = WarmUp(
+            least_s=plan.warm_up_s,
+            requests_per_worker=plan.warm_up_requests_per_worker,
+            steady_buckets=plan.steady_buckets,
+            cap_s=plan.warm_up_cap_s,
+        )
+        return TrialSpec(name=name, block=block, variants=[self.label], warm_up=warm_up, windows=windows)
+
+    def _confirmation(self, number: int, window: WindowSpec) -> TrialSpec:
+        return self._trial(f"{CONFIRMATION}-{number}", number + 1, [window])
+
+    # ---- what it says ----
+
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        if made.spec.variants != [self.label]:
+            return None  # a stand-in's
+        return self._told(made) if isinstance(made, WindowRecord) else self._summed_up(made)
+
+    def _told(self, record: WindowRecord) -> str | None:
+        """What one window came to."""
+        window, name = record.only, record.spec.name
+        if record.spec.load == "closed" or name.startswith(AFTER):
+            return None
+        try:
+            if name.startswith(LOAD):
+                load = behaviour(record, 1.0)
+                percent = name.removeprefix(f"{LOAD}-")
+                return f"{percent}%: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s"
+            found = judge(window, self.terms.slo)
+        except TandemError as error:
+            return str(error)
+        if found.percentile_ms is None:
+            return str(found)
+        return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
+
+    def _summed_up(self, trial: Trial) -> str | None:
+        """What a trial came to besides what its windows say."""
+        if broken(trial) is not None:
+            return None
+        if trial.spec.name != SEARCH:
+            return f"{trial.spec.name}: done"
+        course = Course(self.terms)
+        course.tell(trial)
+        if course.ended is not None or course.searching.steps is None:
+            return None
+        search = course.searching.steps.search
+        return (
+            f"{len(course.searching.judged)} probes: held at {report.rate(search.lower_rps)}, not at"
+            f" {report.rate(search.upper_rps)}"
+        )
+
+    # ---- what follows ----
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CapacityFound]:
+        course = Course(self.terms)
+        for trial in trials:
+            course.tell(trial)
+        course.next_confirmation()
+        steps, confirming = course.searching.steps, course.confirming
+        search = None if steps is None else steps.search
+        capacity_rps = course.capacity_rps
+        return Concluded(
+            verdict=course.verdict,
+            reasons=course.reasons,
+            findings=_warnings(trials),
+            conclusions=CapacityFound(
+                slo=self.terms.slo,
+                closed_goodput_rps=course.searching.goodput_rps,
+                search=course.searching.judged,
+                decided=search is not None and search.decided,
+                bracket_rps=(None, None) if search is None else (search.lower_rps, search.upper_rps),
+                confirmations=course.confirmations,
+                confirmed=confirming.confirmation.passed if confirming else 0,
+                fresh_starts=self.timing.trials,
+                capacity_rps=capacity_rps,
+                refused_rps=confirming.confirmation.upper_rps
+                if confirming and capacity_rps is not None
+                else None,
+                limited_by=limited_by([*course.searching.judged, *course.confirmations], capacity_rps),
+                behaviour=sorted(course.behaviour, key=lambda load: load.share),
+            ),
+        )
+
+    @classmethod
+    def report(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def markdown(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> str | None:
+        return report.markdown(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[CapacityFound], list[Trial]] | None:
+        old = legacy.migrated(folder)
+        return None if old is None else (old, [])
+
+
+def _warnings(trials: Sequence[Trial]) -> list[Finding]:
+    """What the starts and ends of the trials say; what a load does to its window is told by its row."""
+    return [
+        finding.model_copy(update={"text": f"{trial.spec.key}: {finding.text}"})
+        for trial in trials
+        for findings in (trial.findings, *(start.findings for start in trial.starts.values()))
+        for finding in findings
+        if finding.severity == "warning"
+    ]

@@ -1,0 +1,144 @@
+"""The study behind `ceiling`: stand-ins and variants, interleaved in randomised complete blocks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine import stand_ins
+from tandem.engine.blocks import Plan, complete_blocks, in_blocks
+from tandem.engine.findings import warnings
+from tandem.engine.study import Study
+from tandem.errors import UsageError
+from tandem.record.request import Request, StandIn, Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
+from tandem.studies.bench.conclusions import OPEN
+from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.studies.ceiling import legacy, report
+from tandem.studies.ceiling.conclusions import Ceilings, Reached, nearest, rates, reached, reached_below
+
+EQUAL_LOAD = 0.5
+"""The equal offered load is this share of the slowest variant's goodput."""
+
+
+def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list[str]:
+    """The implementations to measure: those asked for, or all that support the scenario. Raises UsageError for none."""
+    names = asked or [
+        n for n, i in catalog.implementations.items() if scenario not in i.unsupported.scenarios
+    ]
+    if not names:
+        raise UsageError(f"no implementation supports {scenario}")
+    return names
+
+
+def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None:
+    """The equal load that follows from a block; None unless each of these variants has a goodput in it."""
+    found = {label: rates([t for t in trials if t.spec.variants == [label]]) for label in labels}
+    slowest = min((min(own.values(), default=0.0) for own in found.values()), default=0.0)
+    return int(slowest * EQUAL_LOAD) or None
+
+
+class Ceiling(Study[Ceilings]):
+    """Stand-ins and variants once in each block. From the first block in which all variants have a goodput follows the
+    equal load; in the blocks after it each variant has an open window at that rate. The plan's trials are the blocks."""
+
+    name = "ceiling"
+    kind = Ceilings
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        self.stand_ins: dict[str, StandIn] = {
+            stand_ins.variant(kind).label: kind for kind in stand_ins.fitting(catalog, request)
+        }
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False  # they are measured in each block
+
+    @property
+    def variants(self) -> list[Variant]:
+        return [*map(stand_ins.variant, self.stand_ins.values()), *self.request.variants]
+
+    @property
+    def _labels(self) -> list[str]:
+        return [variant.label for variant in self.request.variants]
+
+    def _orders(self) -> list[list[str]]:
+        labels = [variant.label for variant in self.variants]
+        return complete_blocks(labels, self.timing.trials, self.request.seed)
+
+    def outline(self) -> list[list[TrialSpec]]:
+        return [
+            [self._trial(label, n, None, opened=n > 1) for label in order]
+            for n, order in enumerate(self._orders(), 1)
+        ]
+
+    def plan(self) -> Plan:
+        yield from in_blocks(self._decided())
+
+    def _decided(self) -> Plan:
+        rate: int | None = None
+        for number, order in enumerate(self._orders(), start=1):
+            trials = yield [self._trial(label, number, rate, opened=rate is not None) for label in order]
+            rate = rate or equal_load_rps(trials, self._labels)
+
+    def _trial(self, label: str, block: int, rate: int | None, opened: bool) -> TrialSpec:
+        """rate: of the open window; None, in the outline: half of the variant's own goodput stands for it."""
+        plan, name = self.timing, f"{block}-{label}"
+        warm_up, trims_s = warm_up_of(plan), (plan.trim_start_s, plan.trim_end_s)
+        if label in self.stand_ins:
+            return stand_ins.trial(self.stand_ins[label], name, block, warm_up, plan.closed_s, trims_s)
+        closed, opened_at = windows_of(plan, label)
+        how = {"share": EQUAL_LOAD} if rate is None else {"share": None, "rates_rps": {label: rate}}
+        equal = opened_at.model_copy(update=how)
+        return TrialSpec(
+            name=name,
+            block=block,
+            variants=[label],
+            warm_up=warm_up,
+            windows=[closed, equal] if opened else [closed],
+        )
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
+        of = {v.label: [t for t in trials if t.spec.variants == [v.label]] for v in self.variants}
+        ceilings: dict[str, Reached] = {kind: reached(of[label]) for label, kind in self.stand_ins.items()}
+        lowest = nearest(ceilings)
+        beside = next((of[label] for label, kind in self.stand_ins.items() if kind == lowest), [])
+        below = {label: reached_below(of[label], lowest, beside) for label in self._labels}
+        every = {**ceilings, **below}
+        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
+        known = all(own.goodput_rps is not None for own in every.values())
+        return Concluded(
+            verdict=Verdict.INVALID if wrong else Verdict.OK if known else Verdict.VOID,
+            reasons=[f"{name}: {text}" for name, own in every.items() for text in own.refused],
+            findings=warnings(trials),
+            conclusions=Ceilings(
+                rounds=self.timing.trials,
+                window_s=self.timing.closed_s,
+                equal_load_rps=self._rate(trials),
+                ceilings=ceilings,
+                variants=below,
+            ),
+        )
+
+    def _rate(self, trials: Sequence[Trial]) -> int | None:
+        """The equal load of the open windows that were made."""
+        rates_rps = [
+            rate
+            for trial in trials
+            for record in trial.windows
+            if record.spec.name == OPEN
+            for rate in record.spec.rates_rps.values()
+        ]
+        return rates_rps[0] if rates_rps else None
+
+    @classmethod
+    def report(cls, result: Result[Ceilings], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[Ceilings], list[Trial]] | None:
+        return legacy.migrated(folder)

@@ -1,0 +1,312 @@
+"""What a comparison concludes: ratios to the reference within blocks of fresh starts. Pure."""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from tandem.analysis import ratios
+from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
+from tandem.analysis.ratios import Ratio, Word
+from tandem.engine.blocks import counting
+from tandem.record.part import Number, Part
+from tandem.record.result import Concluded, Conclusions
+from tandem.record.store import file_name
+from tandem.record.trial import Trial, WindowRecord
+from tandem.record.window import Finding, Verdict, Window
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is compared, which direction is the better one, and which windows tell it."""
+
+    figure: Callable[[Window], float | None]
+    better: Literal["higher", "lower"]
+    duet: bool = False
+    """Of the windows in which all were loaded at once, instead of those in turn."""
+
+
+METRICS: dict[str, Metric] = {
+    "goodput_rps": Metric(lambda window: window.goodput_rps or None, "higher"),
+    "app_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower"),
+    "duet_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower", duet=True),
+}
+VOID_SHARE = 0.20
+"""More void windows than this void the session."""
+ROUND, DUET = "round", "duet"
+
+
+class ComparedRatio(Part):
+    """A variant's metric against the reference's."""
+
+    ratio: Ratio
+    p_adjusted: Number | None
+    """Holm over all variants of the metric."""
+    verdict: Word
+
+
+class ComparedVariant(Part):
+    """One line of the table."""
+
+    variant: str
+    verdict: Verdict
+    reasons: list[str]
+    means: dict[str, Number | None]
+    """Metric -> mean over blocks of the block's mean; for orientation, the ratios are what is compared."""
+    against_reference: dict[str, ComparedRatio]
+    bottleneck: str | None
+    ceiling_share: Number | None = None
+    """Of the lowest ceiling of the session."""
+    censored: bool = False
+    """The goodput is the ceiling's as much as the variant's: at least this, and not ranked."""
+
+
+class Compared(Conclusions):
+    """What follows from the blocks."""
+
+    reference: str
+    session: Verdict
+    """Whether any of it may be believed; the result's verdict also says whether a variant was wrong."""
+    blocks: int
+    """That count: each once, however often it was made."""
+    entries: list[ComparedVariant] = Field(default_factory=list)
+    same_against_itself: dict[str, ComparedRatio] = Field(default_factory=dict)
+    """The reference's second start against its first, by metric."""
+
+
+# ---- which window is which ----
+
+
+def second(reference: str) -> str:
+    """The label of the reference's second start."""
+    return f"{reference}~2"
+
+
+def turn_name(number: int, label: str) -> str:
+    """The name of a variant's window in a round."""
+    return f"{ROUND}-{number}-{file_name(label)}"
+
+
+def is_duet(record: WindowRecord) -> bool:
+    """Whether all were loaded in it at once."""
+    return record.spec.name.startswith(DUET)
+
+
+def round_of(record: WindowRecord) -> int:
+    """The number of its round. (An older Tandem made a void duet once more: `duet-2`.)"""
+    _, _, rest = record.spec.name.partition("-")
+    return int(rest.partition("-")[0] or 1)
+
+
+def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
+    """Round -> figure of the variant's last good window in it."""
+    found = {}
+    for record in block.windows:
+        window = record.windows.get(variant)
+        if is_duet(record) is metric.duet and window is not None and window.verdict is Verdict.OK:
+            value = metric.figure(window)
+            if value:
+                found[round_of(record)] = value
+    return found
+
+
+# ---- ratios ----
+
+
+def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric) -> float | None:
+    """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window."""
+    own = values(block, variant, metric)
+    others = [values(block, other, metric) for other in against]
+    rounds = set(own).intersection(*others) if others else set()
+    if not rounds:
+        return None
+    return statistics.fmean(
+        math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in sorted(rounds)
+    )
+
+
+def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric: Metric) -> list[float]:
+    """One value for each block that has any: a block of fresh starts is the unit of replication."""
+    found = (_ln_ratio(block, variant, against, metric) for block in blocks)
+    return [value for value in found if value is not None]
+
+
+def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
+    means = [
+        statistics.fmean(found.values()) for block in blocks if (found := values(block, variant, metric))
+    ]
+    return statistics.fmean(means) if means else None
+
+
+def same(blocks: Sequence[Trial], reference: str) -> dict[str, ComparedRatio]:
+    """The A/A line: the reference's second start against its first."""
+    out = {}
+    for name, metric in METRICS.items():
+        ratio = ratios.compare(ln_ratios(blocks, second(reference), [reference], metric))
+        word = ratios.verdict(ratio, metric.better)
+        out[name] = ComparedRatio(ratio=ratio, p_adjusted=ratio.p_t, verdict=word)
+    return out
+
+
+def against_reference(
+    blocks: Sequence[Trial], reference: str, variants: list[str]
+) -> dict[str, dict[str, ComparedRatio]]:
+    """Variant -> metric -> what was found. Both starts of the reference count: their mean is what is compared with."""
+    out: dict[str, dict[str, ComparedRatio]] = {variant: {} for variant in variants}
+    for name, metric in METRICS.items():
+        found = [
+            ratios.compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
+            for variant in variants
+        ]
+        adjusted = ratios.holm([ratio.p_t for ratio in found])
+        words = ratios.verdicts(found, metric.better)
+        for variant, ratio, p, word in zip(variants, found, adjusted, words, strict=True):
+            out[variant][name] = ComparedRatio(ratio=ratio, p_adjusted=p, verdict=word)
+    return out
+
+
+# ---- verdicts ----
+
+
+def entry(trials: Sequence[Trial], variant: str, compared: dict[str, ComparedRatio]) -> ComparedVariant:
+    """A line of the table. trials: with the blocks that were made again; their windows give no figures, but a wrong
+    answer in any makes the variant invalid: it says something about the program, not about the moment."""
+    blocks = counting(trials)
+    reasons = [
+        f"block {trial.spec.block}: {start.refused}"
+        for trial in trials
+        if (start := trial.starts.get(variant)) is not None and start.refused
+    ]
+    records = [record for trial in trials for record in trial.windows if variant in record.spec.variants]
+    reasons += [record.refused for record in records if record.refused]
+    failed = bool(reasons)
+    windows = [record.windows[variant] for record in records if variant in record.windows]
+    invalid = [window for window in windows if window.verdict is Verdict.INVALID]
+    for window in invalid[:3]:
+        texts = [finding.text for finding in window.findings if finding.severity == "invalid"]
+        reasons.append(texts[0] if texts else "invalid")
+    verdict = Verdict.FAILED if failed else Verdict.INVALID if invalid else Verdict.OK
+    tags = [window.bottleneck for window in windows if window.load == "closed"]
+    good = verdict is Verdict.OK
+    return ComparedVariant(
+        variant=variant,
+        verdict=verdict,
+        reasons=reasons,
+        means={name: _mean(blocks, variant, metric) if good else None for name, metric in METRICS.items()},
+        against_reference=compared if good else {},
+        bottleneck=statistics.mode(tags) if tags else None,
+    )
+
+
+def session_verdict(
+    trials: Sequence[Trial], reference: ComparedVariant, again: dict[str, ComparedRatio]
+) -> tuple[Verdict, list[str]]:
+    """Whether the session may be believed at all, and the reasons if not.
+
+    failed: a visit broke. void: the reference fails or is invalid, more than VOID_SHARE of the windows that count are
+    void, or the reference differs from itself by more than the margin.
+    """
+    broken = [
+        f"block {trial.spec.block}: {finding.text}"
+        for trial in trials
+        for finding in trial.findings
+        if finding.severity != "warning"
+    ]
+    if broken:
+        return Verdict.FAILED, broken
+    for line in (reference, entry(trials, second(reference.variant), {})):
+        if line.verdict is not Verdict.OK:
+            return Verdict.VOID, [f"{line.variant} is {line.verdict}: {reason}" for reason in line.reasons]
+    windows = [
+        window for block in counting(trials) for record in block.windows for window in record.windows.values()
+    ]
+    void = sum(window.verdict is Verdict.VOID for window in windows)
+    reasons = []
+    if windows and void / len(windows) > VOID_SHARE:
+        reasons.append(
+            f"{void} of {len(windows)} windows are void (limit {VOID_SHARE:.0%}): the host is too busy"
+        )
+    for name, compared in again.items():
+        interval = compared.ratio.interval
+        beyond = (
+            abs(math.log(compared.ratio.ratio)) > math.log(1 + ratios.MARGIN)
+            if compared.ratio.ratio
+            else False
+        )
+        if interval and beyond and not interval[0] <= 1 <= interval[1]:
+            reasons.append(f"the reference differs from itself in {name}: {compared.ratio.ratio:.3f}")
+    return (Verdict.VOID, reasons) if reasons else (Verdict.OK, [])
+
+
+def _mark_ceiling(line: ComparedVariant, ceilings_rps: dict[str, float | None]) -> None:
+    line.ceiling_share = share_of_ceiling(line.means["goodput_rps"], ceilings_rps)
+    line.censored = (line.ceiling_share or 0) > CENSORED_SHARE
+
+
+def findings_of(trials: Sequence[Trial]) -> list[Finding]:
+    """One warning for each variant and code, with its first text: of warm-ups, windows and ends. What makes a variant
+    invalid is among its reasons."""
+    first: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for trial in trials:
+        found = [(label, finding) for label, start in trial.starts.items() for finding in start.findings]
+        found += [
+            (label, finding)
+            for record in trial.windows
+            for label, window in record.windows.items()
+            for finding in window.findings
+        ]
+        for label, finding in found:
+            if finding.severity != "invalid":
+                counts[label, finding.code] += 1
+                first.setdefault((label, finding.code), f"{label}: {trial.spec.key}: {finding.text}")
+    out = []
+    for key, text in first.items():
+        more = f" (and {counts[key] - 1} more like it)" if counts[key] > 1 else ""
+        out.append(Finding(code=key[1], severity="warning", text=text + more))
+    return out
+
+
+def conclude(
+    trials: Sequence[Trial], labels: list[str], ceilings_rps: dict[str, float | None]
+) -> Concluded[Compared]:
+    """All that follows from the blocks. labels: without the reference's second start; the first is the reference."""
+    reference, *others = labels
+    blocks = counting(trials)
+    again = same(blocks, reference)
+    against = against_reference(blocks, reference, others)
+    entries = [entry(trials, label, against.get(label, {})) for label in labels]
+    for line in entries:
+        _mark_ceiling(line, ceilings_rps)
+    session, reasons = session_verdict(trials, entries[0], again)
+    verdict = session
+    if session is not Verdict.OK:
+        # The trials keep the windows; what follows from them is not published.
+        entries = [
+            line.model_copy(
+                update={"means": dict.fromkeys(METRICS), "against_reference": {}, "censored": False}
+            )
+            for line in entries
+        ]
+    else:
+        verdict = next(
+            (v for v in (Verdict.FAILED, Verdict.INVALID) if any(line.verdict is v for line in entries)),
+            Verdict.OK,
+        )
+        reasons = [f"{line.variant}: {reason}" for line in entries for reason in line.reasons]
+    return Concluded(
+        verdict=verdict,
+        reasons=reasons,
+        findings=findings_of(trials),
+        conclusions=Compared(
+            reference=reference,
+            session=session,
+            blocks=len(blocks),
+            entries=entries,
+            same_against_itself=again,
+        ),
+    )

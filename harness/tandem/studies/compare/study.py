@@ -1,0 +1,149 @@
+"""The study behind `compare`: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen,
+then one of all at once.
+
+That last one is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
+the ratio of their costs is far steadier than that of windows taken one after the other. It tells costs and not rates: the
+variants share their CPUs. HAProxy is not in the path.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from rich.console import RenderableType
+
+from tandem.analysis.alternation import AlternatingBlock, alternation
+from tandem.catalog.catalog import Catalog, Pairing
+from tandem.engine.study import Study, Windows
+from tandem.errors import UsageError
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Verdict
+from tandem.studies.compare import legacy, report
+from tandem.studies.compare.conclusions import DUET, Compared, conclude, second, turn_name
+
+DIRECT = "app:8080"
+SHARE = 0.6
+"""Of what the slowest reaches alone: all rates of a duet together."""
+
+
+def duet_rates(goodputs_rps: Sequence[float]) -> list[int]:
+    """At which rate each is asked, per second. goodputs_rps: of each, alone.
+
+    One rate, but that each next one is asked once a second more often: with equal rates the one that is always asked
+    just behind another finds its caches warm or cold, and two starts of one program differed by 1.7 % in seven blocks.
+    """
+    least = max(1, int(SHARE * min(goodputs_rps) / len(goodputs_rps)))
+    return [least + number for number in range(len(goodputs_rps))]
+
+
+def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
+    """The duet that follows from the windows in turn; None where somebody reached nothing alone.
+
+    Who takes part has had windows, and none invalid: statements are counted for all together.
+    """
+    windows = {
+        label: [r.windows.get(label) for r in made if label in r.spec.variants] for label in spec.variants
+    }
+    honest = {
+        label: [window for window in own if window is not None]
+        for label, own in windows.items()
+        if own and all(window is not None and window.verdict is not Verdict.INVALID for window in own)
+    }
+    alone = {
+        label: [window.goodput_rps for window in own if window.verdict is Verdict.OK]
+        for label, own in honest.items()
+    }
+    if not alone or not all(alone.values()):
+        return None
+    rates = duet_rates([fmean(found) for found in alone.values()])
+    return spec.model_copy(
+        update={"variants": list(alone), "rates_rps": dict(zip(alone, rates, strict=True))}
+    )
+
+
+class Compare(Study[Compared]):
+    """Every variant, and the first a second time, in each block."""
+
+    name = "compare"
+    kind = Compared
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        if self.timing.compare is None:
+            having = ", ".join(name for name, plan in catalog.plans.items() if plan.compare)
+            raise UsageError(f"the plan {self.timing.name} has no [compare]; these have: {having}")
+        self.pairing: Pairing = self.timing.compare
+
+    @property
+    def variants(self) -> list[Variant]:
+        first = self.request.variants[0]
+        return [*self.request.variants, first.model_copy(update={"label": second(first.label)})]
+
+    def outline(self) -> list[list[TrialSpec]]:
+        labels, pairing = [variant.label for variant in self.variants], self.pairing
+        blocks = alternation(labels, pairing.rounds, pairing.blocks, self.request.seed)
+        return [[self._trial(block)] for block in blocks]
+
+    def _trial(self, block: AlternatingBlock) -> TrialSpec:
+        windows = [
+            self._window(turn_name(number, label), [label], self.pairing.window_s)
+            for number, order in enumerate(block.rounds, start=1)
+            for label in order
+        ]
+        if self.pairing.duet_s:
+            duet = self._window(DUET, block.starts, self.pairing.duet_s)
+            windows.append(duet.model_copy(update={"load": "open", "address": DIRECT}))
+        return TrialSpec(
+            name=f"block-{block.number}",
+            block=block.number,
+            variants=block.starts,
+            warm_up=WarmUp(
+                least_s=self.pairing.warm_up_s,
+                steady_buckets=self.pairing.steady_buckets,
+                cap_s=max(self.pairing.warm_up_s, self.pairing.warm_up_cap_s),
+            ),
+            windows=windows,
+        )
+
+    def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
+        return WindowSpec(
+            name=name,
+            variants=labels,
+            seconds=seconds,
+            trim_start_s=self.pairing.trim_start_s,
+            trim_end_s=self.pairing.trim_end_s,
+            settled=False,
+        )
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        """Those in turn, then the duet at rates that follow from them."""
+        made: list[WindowRecord] = []
+        absent: set[str] = set()
+        for window in spec.windows:
+            if window.name == DUET:
+                duet = duet_of(window, made)
+                if duet is not None:
+                    yield duet
+            elif absent.isdisjoint(window.variants):
+                record = yield window
+                made.append(record)
+                if not record.spec.variants:  # it did not start: that is told once
+                    absent.update(window.variants)
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
+        labels = [variant.label for variant in self.request.variants]
+        return conclude(trials, labels, baselines.ceilings_rps)
+
+    @classmethod
+    def report(cls, result: Result[Compared], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def markdown(cls, result: Result[Compared], trials: Sequence[Trial]) -> str | None:
+        return report.markdown(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[Compared], list[Trial]] | None:
+        return legacy.read(folder)

@@ -1,0 +1,151 @@
+"""The study behind `crosscheck`: one warm application, loaded in turn by oha and by vegeta."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.findings import warnings, why
+from tandem.engine.study import Study, Windows
+from tandem.errors import UsageError
+from tandem.record.part import Part
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.window import Verdict
+from tandem.studies.bench.study import warm_up_of
+from tandem.studies.crosscheck import legacy, report
+from tandem.studies.crosscheck.conclusions import (
+    GENERATORS,
+    CrossChecked,
+    compare_all,
+    conclude,
+    disturbances,
+    pairs_of,
+)
+
+CLOSED = "closed"
+"""The window that the rate follows from."""
+RATE_SHARE = 0.5
+"""The rate is this share of the goodput of a short closed window, unless it is given."""
+TRIM_START_S, TRIM_END_S = 1.0, 0.5
+"""Both open their connections when a window begins."""
+
+
+class CrossCheckOptions(Part):
+    """The options of its request."""
+
+    pairs: int
+    window_s: int
+    rate_rps: int | None = None
+    """None: it follows from a closed window."""
+
+    def as_options(self) -> dict[str, JsonValue]:
+        """As a request has them."""
+        options: dict[str, JsonValue] = self.model_dump()
+        return options
+
+
+class CrossCheck(Study[CrossChecked]):
+    """One trial: pairs of windows at one rate, by the one generator and by the other. Of the plan its warm-up is used."""
+
+    name = "crosscheck"
+    kind = CrossChecked
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        try:
+            self.asked = CrossCheckOptions.model_validate(request.options)
+        except ValidationError as error:
+            raise UsageError(f"a cross-check needs pairs and the seconds of a window: {error}") from None
+        if len(request.variants) != 1:
+            raise UsageError("a cross-check is of one implementation")
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False  # two generators are compared, not rates
+
+    @property
+    def _label(self) -> str:
+        return self.request.variants[0].label
+
+    def outline(self) -> list[list[TrialSpec]]:
+        spec = TrialSpec(
+            name=self._label,
+            block=1,
+            variants=[self._label],
+            warm_up=warm_up_of(self.timing),
+            windows=self._windows(),
+        )
+        return [[spec]]
+
+    def _windows(self) -> list[WindowSpec]:
+        """oha first in odd pairs, vegeta first in even ones: what drifts meets both alike."""
+        closed = WindowSpec(
+            name=CLOSED,
+            variants=[self._label],
+            seconds=self.asked.window_s,
+            trim_start_s=TRIM_START_S,
+            trim_end_s=TRIM_END_S,
+        )
+        rate = self.asked.rate_rps
+        how = (
+            {"share": RATE_SHARE, "share_of": CLOSED} if rate is None else {"rates_rps": {self._label: rate}}
+        )
+        opened = closed.model_copy(update={"load": "open", **how})
+        turns = [
+            (number, generator)
+            for number in range(1, self.asked.pairs + 1)
+            for generator in (GENERATORS if number % 2 else GENERATORS[::-1])
+        ]
+        pairs = [
+            opened.model_copy(update={"name": f"{number}-{generator}", "generator": generator})
+            for number, generator in turns
+        ]
+        return [closed, *pairs] if rate is None else pairs
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        for window in spec.windows:
+            record = yield window
+            if window.name == CLOSED and record.only.verdict is Verdict.INVALID:
+                return  # what answers wrongly says nothing of generators
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[CrossChecked]:
+        """Of a trial that was made again, the attempt in which more pairs were left alone."""
+        every = [(trial, pairs_of(trial)) for trial in trials]
+        trial, pairs = max(every, key=lambda made: sum(not pair.disturbed for pair in made[1]))
+        kept = [pair for pair in pairs if not pair.disturbed]
+        comparisons = compare_all(kept)
+        word, reasons = conclude(kept, comparisons)
+        verdict = Verdict.INVALID if word == "disagree" else Verdict.OK
+        if not pairs:
+            verdict = trial.verdict if trial.verdict is not Verdict.OK else Verdict.INVALID
+            reasons = [f"{trial.verdict}: {why(trial)}"]
+        return Concluded(
+            verdict=verdict,
+            reasons=reasons if verdict is not Verdict.OK else [],
+            findings=warnings([trial]),
+            conclusions=CrossChecked(
+                rate_rps=self._rate(trial),
+                window_s=self.asked.window_s,
+                pairs=len(kept),
+                disturbed=len(pairs) - len(kept),
+                comparisons=comparisons,
+                word=word,
+                reasons=[*reasons, *disturbances(pairs)],
+            ),
+        )
+
+    def _rate(self, trial: Trial) -> int | None:
+        rates_rps = [rate for record in trial.windows for rate in record.spec.rates_rps.values()]
+        return rates_rps[0] if rates_rps else self.asked.rate_rps
+
+    @classmethod
+    def report(cls, result: Result[CrossChecked], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[CrossChecked], list[Trial]] | None:
+        return legacy.migrated(folder)

@@ -1,0 +1,1 @@
+"""How long does each way of counting lines of files take?"""

@@ -1,0 +1,224 @@
+"""The studies. A further one is a folder beside this file, with study.py and command.py, and a line here."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isabstract
+from os import SEEK_END
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from pydantic_core import from_json
+
+from tandem.engine.journal import BEGUN
+from tandem.engine.study import Study
+from tandem.errors import TandemError
+from tandem.record.result import SCHEMA_VERSION, Result
+from tandem.record.store import RESULT, TRIALS, read_model, read_trial
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict
+
+FOLDERS = (
+    "bench",
+    "compare",
+    "capacity",
+    "sweep",
+    "ceiling",
+    "crosscheck",
+    "reproduce",
+    "files",
+)
+
+
+def _kinds_in(folder: str) -> Iterator[type[Study[Any]]]:
+    """Those that are defined in a study's folder."""
+    package = f"tandem.studies.{folder}."
+    for found in vars(import_module(f"{package}study")).values():
+        if isinstance(found, type) and issubclass(found, Study) and not isabstract(found):
+            yield from [found] if found.__module__.startswith(package) else []
+
+
+STUDIES: dict[str, type[Study[Any]]] = {kind.name: kind for folder in FOLDERS for kind in _kinds_in(folder)}
+
+
+def add_commands() -> None:
+    """Imports the commands of all studies, which adds them to the command line."""
+    for folder in FOLDERS:
+        if find_spec(name := f"tandem.studies.{folder}.command"):  # one may be asked for through another's
+            import_module(name)
+
+
+def study_of(file: Path) -> type[Study[Any]]:
+    """The study that a result is of. Raises TandemError, naming the file, where that is not known."""
+    try:
+        raw = json.loads(file.read_text())
+        version, name = raw.get("schema_version"), raw["request"]["study"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TandemError(f"{file}: the record cannot be read: {error!r}") from None
+    if version != SCHEMA_VERSION:
+        raise TandemError(
+            f"{file}: schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}"
+        )
+    if name not in STUDIES:
+        raise TandemError(f"{file}: the study '{name}' is not known; there are {', '.join(sorted(STUDIES))}")
+    return STUDIES[name]
+
+
+def read_result(file: Path) -> Result[Any]:
+    """A result with its study's conclusions. Raises TandemError, naming the file."""
+    kind = study_of(file)
+    return read_model(Result[kind.kind], file)  # type: ignore[name-defined]
+
+
+def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial]]:
+    """A study's folder: its kind, its result, its trials where they were kept. Raises TandemError."""
+    file = folder / RESULT if folder.is_dir() else folder
+    if not file.is_file():
+        for kind in STUDIES.values():
+            if folder.is_dir() and (old := kind.migrated(folder)) is not None:
+                return kind, *old
+        raise TandemError(f"{folder} holds no finished study (no {RESULT})")
+    result = read_result(file)
+    trials = sorted(
+        (read_trial(each) for each in (file.parent / TRIALS).glob("*.json")),
+        key=lambda trial: trial.started_at,
+    )
+    return study_of(file), result, trials
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
+    common is described once, under `$defs`."""
+    results: dict[str, type[BaseModel]] = {
+        name: Result[kind.kind]  # type: ignore[name-defined]
+        for name, kind in STUDIES.items()
+    }
+    of: Literal["serialization"] = "serialization"
+    every: list[type[BaseModel]] = [*dict.fromkeys(results.values()), Trial]
+    models = [(model, of) for model in every]
+    references, definitions = models_json_schema(models)
+    for model in dict.fromkeys(results.values()):
+        names = [name for name, other in results.items() if other is model]  # two may conclude alike
+        definition = definitions["$defs"][_key(references[model, of])]
+        definition["title"] = f"result.json of {' and '.join(names)}"
+        request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
+        definition["properties"]["request"] = request
+    definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Tandem, schema version {SCHEMA_VERSION}",
+        "oneOf": [references[model, of] for model in every],
+        **definitions,
+    }
+
+
+def _key(reference: dict[str, Any]) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
+# ---- a folder of many ----
+
+FIRST_BYTES = 64 << 10
+"""So much of a result is read; the rest only where its request alone is longer."""
+BELOW = ("*", "*/*")
+"""How deep studies are looked for."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a list of results says of one."""
+
+    folder: str
+    """Below the one that was looked through."""
+    id: str
+    study: str
+    variants: list[str]
+    scenario: str
+    started_at: str
+    """ISO 8601, UTC."""
+    verdict: str
+    headline: str
+    """The main figure; empty where the study has none or the result does not tell it."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """The results in a folder, the newest first, and what else is there."""
+
+    entries: list[Entry]
+    unreadable: list[str]
+    """Why, with the file's name."""
+    unfinished: list[str]
+    """Folders of studies that have begun and not ended."""
+
+
+def index(folder: Path) -> Index:
+    """Everything in a folder that holds studies' folders, in it or one deeper. Reads no trials, and of a result its
+    beginning only, where that has what is listed: a thousand are read in less than a second."""
+    entries, unreadable, unfinished = [], [], []
+    for study in _studies(folder):
+        name = study.relative_to(folder).as_posix()
+        file = study / RESULT
+        if not file.is_file():
+            unfinished.append(name)
+            continue
+        try:
+            entries.append(_entry(name, _beginning(file)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            unreadable.append(f"{file}: the record cannot be read: {error!r}")
+        except TandemError as error:
+            unreadable.append(f"{file}: {error}")
+    return Index(sorted(entries, key=lambda entry: entry.started_at, reverse=True), unreadable, unfinished)
+
+
+def _studies(folder: Path) -> Iterator[Path]:
+    """Folders with a result or a request of a study, in order of their names."""
+    found = {
+        file.parent for below in BELOW for name in (RESULT, BEGUN) for file in folder.glob(f"{below}/{name}")
+    }
+    yield from sorted(found)
+
+
+def _beginning(file: Path) -> dict[str, Any]:
+    """A result as far as its headline, at the least. Raises ValueError for what is no whole JSON object."""
+    with file.open("rb") as stream:
+        first = stream.read(FIRST_BYTES)
+        if len(first) == FIRST_BYTES:
+            stream.seek(-2, SEEK_END)
+            if not stream.read().rstrip().endswith(b"}"):
+                raise ValueError("it ends too early")
+            beginning: dict[str, Any] = from_json(first, allow_partial=True)
+            if "headline" in beginning:
+                return beginning
+            stream.seek(0)
+            first = stream.read()
+    whole: dict[str, Any] = from_json(first)
+    return whole
+
+
+def _entry(folder: str, raw: dict[str, Any]) -> Entry:
+    version, asked = raw["schema_version"], raw["request"]
+    if version != SCHEMA_VERSION:
+        raise TandemError(f"schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}")
+    if asked["study"] not in STUDIES:
+        raise TandemError(f"the study '{asked['study']}' is not known")
+    headline = raw.get("headline")
+    if headline is None:
+        try:
+            headline = STUDIES[asked["study"]].headline(raw["conclusions"])
+        except (KeyError, TypeError, ValueError):
+            headline = ""
+    return Entry(
+        folder=folder,
+        id=raw["id"],
+        study=asked["study"],
+        variants=[variant["label"] for variant in asked["variants"]],
+        scenario=asked["scenario"],
+        started_at=raw["started_at"],
+        verdict=Verdict(raw["verdict"]),
+        headline=headline,
+    )

@@ -1,0 +1,115 @@
+"""`tandem reproduce`: the experiments that were published, made again."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import measure
+from tandem.cli.options import RESULTS, ROOT, Json, Seed, app, out, seed_or_new
+from tandem.engine.run import blocks_s
+from tandem.hosts import HERE
+from tandem.record.store import RESULT
+from tandem.studies.files import command as files
+from tandem.studies.files.spec import scaled
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
+from tandem.studies.reproduce.limits import Limits, read_limits, refuse_too_many
+from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for, rows_of
+from tandem.wording import lasts
+
+LIST = "list"
+REFERENCES = ROOT / "results/reference-experiments"
+
+
+@app.command(name="reproduce")
+def reproduce_(
+    experiment: Annotated[str, typer.Argument(help="One that `list` names, or a TOML file of your own.")],
+    plan: Annotated[
+        str,
+        typer.Option(
+            help="smoke: some rows, briefly; core: the same in ten fresh starts; wide: every row as briefly, in three;"
+            " full: every row, as long as it needs."
+        ),
+    ] = "smoke",
+    seed: Seed = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished reproduction like this one.")
+    ] = False,
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            help="file-io: this share of the published lines, for a small disk; default: the plan's."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a published experiment again: our result beside the published one, and what became of each claim."""
+    catalog, experiments = Catalog(ROOT), read_all(ROOT)
+    if experiment == LIST:
+        _list(catalog, experiments, as_json)
+        return
+    named = plan_named(plan)
+    chosen = scaled(pick(experiments, experiment), named, scale)
+    if chosen.kind not in KINDS:
+        files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
+        return
+    check_limits(catalog, chosen, named, read_limits(HERE))
+    request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
+    measure(Reproduce, request, resume, as_json)
+
+
+def check_limits(catalog: Catalog, experiment: Experiment, plan: PlanName, limits: Limits) -> None:
+    """Raises UsageError, with what fits, where a row needs more connections or threads than the host has."""
+    rows = rows_of(catalog, experiment, plan, HERE.cpus)
+    for connections, threads in sorted({rows.needs(row.label) for row in rows.rows}, reverse=True):
+        refuse_too_many(connections, limits, threads)
+
+
+def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -> None:
+    found = [_entry(catalog, experiment) for experiment in experiments.values()]
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return
+    table = Table(title="experiments", title_justify="left")
+    for heading in ("name", "title", "kind"):
+        table.add_column(heading)
+    for heading in ("rows", *PLANS):
+        table.add_column(heading, justify="right")
+    table.add_column("reference")
+    for entry in found:
+        there = "yes" if entry["reference"] else "–"
+        table.add_row(
+            str(entry["name"]),
+            str(entry["title"]),
+            str(entry["kind"]),
+            str(entry["rows"]),
+            *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
+            there,
+        )
+    out.print(table)
+    out.print(f"{', '.join(PLANS)}: rows and about how long, without builds", style="dim")
+
+
+def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | float | bool | None]:
+    entry: dict[str, str | int | float | bool | None] = {
+        "name": experiment.name,
+        "title": experiment.title,
+        "origin": experiment.origin,
+        "kind": experiment.kind,
+        "rows": len(experiment.rows),
+    }
+    for plan in PLANS:
+        entry[f"{plan}_rows"] = len(experiment.measured(plan))
+        entry[f"{plan}_s"] = round(estimate_s(catalog, experiment, plan))
+    entry["reference"] = (REFERENCES / experiment.name / RESULT).is_file()
+    return entry
+
+
+def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
+    """How long it takes, without builds."""
+    if experiment.kind not in KINDS:
+        return files.estimate_s(catalog, RESULTS, experiment, plan)
+    request = request_for(catalog, experiment.name, experiment, plan, HERE.cpus, 0)
+    return blocks_s(Reproduce(catalog, request), RESULTS)

@@ -1,0 +1,243 @@
+"""Reads loadgen/experiments/*.toml: what was published, and what is run to see it again. Pure but for reading."""
+
+import hashlib
+import tomllib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tandem.errors import UsageError, unknown
+from tandem.record.store import file_name
+from tandem.studies.reproduce.figures import FIGURES
+
+Kind = Literal["http", "tools", "connections", "files"]
+PlanName = Literal["smoke", "core", "wide", "full"]
+CORE_STARTS, WIDE_STARTS = 10, 3
+Published = dict[str, float]
+"""Figure -> value, as the document has it (converted to the figure's unit)."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExperimentRow(_Part):
+    """One line of a published table, or one of our own beside it."""
+
+    label: Annotated[str, Field(min_length=1, max_length=80)]
+    run: dict[str, Any]
+    """What is run, in the words of the experiment's kind; laid over the experiment's own `run`."""
+    published: Published = {}
+    """On `published_host`."""
+    published_elsewhere: dict[str, Published] = {}
+    """On the document's other hosts, by the name that the document gives them."""
+    smoke: bool = False
+    """Whether the plans smoke and core measure it."""
+    note: str = ""
+
+
+class Claim(_Part):
+    """What the document concludes, in our words, as a ratio of two rows."""
+
+    text: str
+    figure: str = "goodput_rps"
+    of: str
+    to: str
+    """Labels: the ratio is `of` / `to`."""
+    says: Literal["more", "less", "same"] | None = None
+    """What the ratio is claimed to be; None: what the published figures say."""
+    host: str | None = None
+    """Whose published figures count, one of `published_elsewhere`; None: those of `published_host`."""
+    ratio: Annotated[float, Field(gt=0)] | None = None
+    """Where the document tells the ratio and no figures."""
+
+
+class ExperimentPlan(_Part):
+    """How long and how often."""
+
+    starts: Annotated[int, Field(ge=1)]
+    """Fresh starts of every row."""
+    warm_up_s: Annotated[int, Field(ge=0)] = 0
+    window_s: Annotated[int, Field(ge=1)] | None = None
+    """The shortest window."""
+    requests: Annotated[int, Field(ge=1)] | None = None
+    """A window is long enough for so many at the row's ceiling, where `cap_s` allows it."""
+    cap_s: Annotated[int, Field(ge=1)] | None = None
+    """No window is longer."""
+    limits: dict[str, int] = {}
+    """Further limits of the kind's own, by name."""
+
+
+class Plans(_Part):
+    """smoke: proves that it works. full: what may be quoted. Between them, with the short windows of smoke: core, the
+    rows of smoke in CORE_STARTS fresh starts, so that its claims are decided in minutes; wide, every row in WIDE_STARTS.
+    """
+
+    smoke: ExperimentPlan
+    full: ExperimentPlan
+
+    def named(self, name: PlanName) -> ExperimentPlan:
+        if name == "full":
+            return self.full
+        starts = {"smoke": self.smoke.starts, "core": CORE_STARTS, "wide": WIDE_STARTS}
+        return self.smoke.model_copy(update={"starts": starts[name]})
+
+    def limited(self, name: PlanName, limits: dict[str, int]) -> "Plans":
+        """The same with these limits laid over those that a plan has."""
+        base = "full" if name == "full" else "smoke"
+        own: ExperimentPlan = getattr(self, base)
+        return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
+
+
+class Experiment(_Part):
+    """loadgen/experiments/NAME.toml"""
+
+    name: str
+    title: str
+    origin: str
+    """The document of the seeds, and its section."""
+    published_host: str
+    kind: Kind
+    figures: Annotated[list[str], Field(min_length=1)]
+    """The columns of its table; the record holds all that were measured."""
+    run: dict[str, Any] = {}
+    """What all rows have in common."""
+    rows: Annotated[list[ExperimentRow], Field(min_length=1)]
+    claims: list[Claim] = []
+    plans: Plans
+    sentence: str = ""
+    """What changed and whether the conclusion stands; empty until the reference result is there."""
+
+    def plan(self, name: PlanName) -> ExperimentPlan:
+        return self.plans.named(name)
+
+    def measured(self, plan: PlanName) -> list[ExperimentRow]:
+        """The rows that a plan measures, in the order of the file."""
+        return [row for row in self.rows if plan in ("wide", "full") or row.smoke]
+
+    def row(self, label: str) -> ExperimentRow:
+        """Raises UsageError for a label that there is not."""
+        for row in self.rows:
+            if row.label == label:
+                return row
+        raise unknown("row", label, (row.label for row in self.rows))
+
+    def digest(self, plan: PlanName) -> str:
+        """Changes when what is measured under a plan changes; texts do not count."""
+        parts = [
+            self.kind,
+            self.plan(plan).model_dump_json(),
+            repr(sorted(self.run.items())),
+            *(f"{row.label} {sorted(row.run.items())!r}" for row in self.measured(plan)),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def read(file: Path) -> Experiment:
+    """The experiment in a TOML file, named after it. Raises UsageError with the file and the key."""
+    try:
+        data = tomllib.loads(file.read_text())
+        if "name" in data:
+            raise UsageError(f"{file}: name: is the file's own and cannot be given")
+        found = Experiment.model_validate({"name": file.stem, **data})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = " -> ".join(str(part) for part in first["loc"]) or "(top level)"
+        raise UsageError(f"{file}: {where}: {first['msg']}") from None
+    try:
+        check(found)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+    return found
+
+
+def read_all(root: Path) -> dict[str, Experiment]:
+    """Every experiment of the repository, by name. Raises UsageError for one that cannot be read."""
+    return {file.stem: read(file) for file in sorted((root / "loadgen/experiments").glob("*.toml"))}
+
+
+def pick(experiments: dict[str, Experiment], name: str) -> Experiment:
+    """The experiment of that name, or the one in a TOML file that the name is the path of. Raises UsageError."""
+    if name.endswith(".toml"):
+        return read(Path(name))
+    if name not in experiments:
+        raise unknown("experiment", name, experiments)
+    return experiments[name]
+
+
+def check(experiment: Experiment) -> None:
+    """Raises UsageError for what does not fit together."""
+    twice = [label for label, n in Counter(row.label for row in experiment.rows).items() if n > 1]
+    if twice:
+        raise UsageError(f"rows: '{twice[0]}' is given twice; every row needs a label of its own")
+    files = Counter(file_name(row.label) for row in experiment.rows)
+    same = [row.label for row in experiment.rows if files[file_name(row.label)] > 1]
+    if same:
+        raise UsageError(f"rows: the labels '{same[0]}' and '{same[1]}' would have the same file")
+    _known("figures", experiment.figures)
+    for row in experiment.rows:
+        for published in (row.published, *row.published_elsewhere.values()):
+            _known(f"row '{row.label}': published", published)
+            if not all(value > 0 for value in published.values()):
+                raise UsageError(f"row '{row.label}': published: a figure is above 0")
+    if not experiment.measured("smoke"):
+        raise UsageError("rows: not one is marked `smoke = true`, so the plan smoke would measure nothing")
+    for number, claim in enumerate(experiment.claims, start=1):
+        try:
+            _check_claim(experiment, claim)
+        except UsageError as error:
+            raise UsageError(f"claim {number} ('{claim.text}'): {error}") from None
+
+
+def _known(where: str, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in FIGURES:
+            raise UsageError(f"{where}: {unknown('figure', name, FIGURES)}")
+
+
+def _check_claim(experiment: Experiment, claim: Claim) -> None:
+    _known("figure", [claim.figure])
+    if claim.of == claim.to:
+        raise UsageError("`of` and `to` are the same row")
+    of, to = experiment.row(claim.of), experiment.row(claim.to)
+    if claim.host is not None:
+        hosts = {**of.published_elsewhere, **to.published_elsewhere}
+        if claim.host not in hosts:
+            raise unknown("host", claim.host, hosts)
+    if claim.says is None and published_ratio(experiment, claim) is None:
+        raise UsageError("neither both published figures nor `says` tell what is claimed")
+
+
+def published_ratio(experiment: Experiment, claim: Claim) -> float | None:
+    """The claim's ratio as published, or in the published figures; None where one of them is missing."""
+    if claim.ratio is not None:
+        return claim.ratio
+    values = []
+    for label in (claim.of, claim.to):
+        row = experiment.row(label)
+        known = row.published if claim.host is None else row.published_elsewhere.get(claim.host, {})
+        values.append(known.get(claim.figure))
+    of, to = values
+    return None if of is None or to is None else of / to
+
+
+def parse_run[T: BaseModel](experiment: Experiment, row: ExperimentRow, into: type[T]) -> T:
+    """A row's `run`, laid over the experiment's, in a kind's own type. Nested tables are laid over each other as
+    well. Raises UsageError with the row and the key."""
+    merged = dict(experiment.run)
+    for key, value in row.run.items():
+        below = merged.get(key)
+        merged[key] = {**below, **value} if isinstance(below, dict) and isinstance(value, dict) else value
+    try:
+        return into.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = " -> ".join(["run", *(str(part) for part in first["loc"])])
+        raise UsageError(f"{experiment.name}: row '{row.label}': {where}: {first['msg']}") from None

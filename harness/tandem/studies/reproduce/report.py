@@ -1,0 +1,207 @@
+"""A reproduction for people: ours beside what was published, and what became of each claim. Pure."""
+
+from collections.abc import Callable, Sequence
+from itertools import batched
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tandem.record.result import Result
+from tandem.report.parts import machine
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
+from tandem.studies.reproduce.figures import FIGURES
+from tandem.wording import BOTTLENECKS, number, time_spent
+
+FIRST, FURTHER = 2, 3
+"""So many figures stand in the first table and in each further one."""
+SENTENCE = "of the reference result"
+STYLES = {"stands": "green", "reversed": "red", "gone": "yellow", "not decided": "dim"}
+NOTE = (
+    "ours: mean ± half-width of the 95 % interval over fresh starts (none below two); published figures are from"
+    " another machine and other versions: what can be compared are the ratios of rows"
+)
+
+
+def ours(found: Mean | None, digits: int) -> str:
+    """`mean ± half-width`; a dash for what was not measured."""
+    if found is None:
+        return "–"
+    told = f"{found.mean:,.{digits}f}"
+    if found.interval is None:
+        return told
+    return f"{told} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
+
+
+def published(row: RowResult, figure: str) -> str:
+    """The document's figure; that of its other hosts in brackets."""
+    digits = FIGURES[figure].digits
+    main = row.published.get(figure)
+    others = [f[figure] for f in row.published_elsewhere.values() if figure in f]
+    told = number(main, digits)
+    return f"{told} ({', '.join(number(value, digits) for value in others)})" if others else told
+
+
+def ceilings(row: RowResult) -> str:
+    """Model values, with what we reached of each where it is a rate."""
+    rate = row.figures.get("goodput_rps")
+    out = []
+    for name, value in row.ceilings.items():
+        share = f" ({rate.mean / value:.0%})" if rate and value else ""
+        out.append(f"{name} {number(value, 0 if value >= 100 else 1)}{share}")
+    return ", ".join(out)
+
+
+def limited(row: RowResult) -> str:
+    return BOTTLENECKS.get(row.bottleneck or "", row.bottleneck or "–")
+
+
+def trials(row: RowResult) -> str:
+    """Good trials of all."""
+    good = sum(one.verdict == "ok" for one in row.trials)
+    return str(good) if good == len(row.trials) else f"{good} of {len(row.trials)}"
+
+
+Column = tuple[str, Callable[[RowResult], str], bool]
+"""Heading, cell of a row, whether it is a number."""
+
+
+def _published_of(name: str) -> Callable[[RowResult], str]:
+    return lambda row: published(row, name)
+
+
+def _ours_of(name: str) -> Callable[[RowResult], str]:
+    return lambda row: ours(row.figures.get(name), FIGURES[name].digits)
+
+
+def columns(found: Reproduced, names: Sequence[str]) -> list[Column]:
+    """Of a table with these figures: published values only where there are any. The first table has the rest as well."""
+    first = list(names) == found.columns[: len(names)]
+    out: list[Column] = [("row", lambda row: row.label, False)]
+    if first:
+        out.append(("starts", trials, True))
+    for name in names:
+        figure = FIGURES[name]
+        heading = f"{figure.title}, {figure.unit}" if figure.unit else figure.title
+        anywhere = (p for row in found.rows for p in (row.published, *row.published_elsewhere.values()))
+        if any(name in values for values in anywhere):
+            out.append((f"{heading}: published", _published_of(name), True))
+        out.append((f"{heading}: ours", _ours_of(name), True))
+    if first and any(row.ceilings for row in found.rows):
+        out.append(("ceilings, 1/s (reached)", ceilings, False))
+    if first and any(row.bottleneck for row in found.rows):
+        out.append(("limited by", limited, False))
+    return out
+
+
+def parts(found: Reproduced) -> list[list[Column]]:
+    """The columns of each table: more than a few figures beside each other cannot be read."""
+    return [columns(found, found.columns[:FIRST])] + [
+        columns(found, names) for names in batched(found.columns[FIRST:], FURTHER, strict=False)
+    ]
+
+
+def ratio_text(claim: ClaimResult) -> str:
+    """Our ratio with its interval."""
+    found = claim.ratio
+    if found.ratio is None:
+        return "–"
+    told = f"× {found.ratio:,.2f}"
+    return told if found.interval is None else f"{told} ({found.interval[0]:,.2f}–{found.interval[1]:,.2f})"
+
+
+def published_ratio(claim: ClaimResult) -> str:
+    where = f" ({claim.host})" if claim.host else ""
+    return "–" if claim.published is None else f"× {claim.published:,.2f}{where}"
+
+
+def judged(claim: ClaimResult) -> str:
+    return claim.verdict if claim.size in (None, "as published") else f"{claim.verdict}, {claim.size}"
+
+
+def of_what(claim: ClaimResult) -> str:
+    return f"{FIGURES[claim.figure].title}: {claim.of} / {claim.to}"
+
+
+def _tables(found: Reproduced) -> list[Table]:
+    title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
+    tables = []
+    for number_, shown in enumerate(parts(found)):
+        table = Table(title="the same rows" if number_ else title, title_justify="left")
+        for heading, _, is_number in shown:
+            table.add_column(
+                heading.replace(": ", "\n"),
+                justify="right" if is_number else "left",
+                no_wrap=heading == "row",
+            )
+        for row in found.rows:
+            table.add_row(*(cell(row) for _, cell, _ in shown))
+        tables.append(table)
+    claims = Table(title="claims", title_justify="left")
+    for heading, justify in (("claim", "left"), ("ratio", "left"), ("published", "right"), ("ours", "right")):
+        claims.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    claims.add_column("verdict")
+    for claim in found.claims:
+        verdict = Text(judged(claim), style=STYLES[claim.verdict])
+        claims.add_row(claim.text, of_what(claim), published_ratio(claim), ratio_text(claim), verdict)
+    return [*tables, claims] if found.claims else tables
+
+
+def notes(result: Result[Reproduced]) -> list[str]:
+    """What is said under the tables."""
+    found = result.conclusions
+    out = [NOTE, f"published: {found.origin}; {found.published_host}"]
+    elsewhere = list(dict.fromkeys(name for row in found.rows for name in row.published_elsewhere))
+    if elsewhere:
+        out.append(f"in brackets: {', '.join(elsewhere)}")
+    out.append(
+        f"ours: {result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}, seed {result.request.seed}"
+    )
+    out += [f"{row.label}: {row.note}" for row in found.rows if row.note]
+    return out
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """For lists of results. conclusions: as result.json has them."""
+    stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
+    return f"{stand} of {len(conclusions['claims'])} claims stand"
+
+
+def report(result: Result[Reproduced]) -> Group:
+    """All that is said at the end."""
+    found = result.conclusions
+    out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(result))]
+    if found.sentence:
+        out.append(Text(f"{SENTENCE}: {found.sentence}", style="bold"))
+    out += [Text(reason, style="yellow") for reason in result.reasons]
+    warned = dict.fromkeys(
+        f"{one.row}: {w}" for row in found.rows for one in row.trials for w in one.warnings
+    )
+    out += [Text(warning, style="dim") for warning in warned]
+    out.append(Text(time_spent(result.phases_s), style="dim"))
+    return Group(*out)
+
+
+def markdown(result: Result[Reproduced]) -> str:
+    """The tables for a page."""
+    found = result.conclusions
+    lines: list[str] = []
+    for shown in parts(found):
+        lines += [
+            *([""] if lines else []),
+            f"| {' | '.join(heading for heading, _, _ in shown)} |",
+            f"| {' | '.join('---:' if is_number else '---' for _, _, is_number in shown)} |",
+            *(f"| {' | '.join(cell(row) for _, cell, _ in shown)} |" for row in found.rows),
+        ]
+    if found.claims:
+        lines += ["", "| claim | ratio | published | ours | verdict |", "| --- | --- | ---: | ---: | --- |"]
+        lines += [
+            f"| {' | '.join((c.text, of_what(c), published_ratio(c), ratio_text(c), judged(c)))} |"
+            for c in found.claims
+        ]
+    lines += ["", *(f"{note}.  " for note in notes(result))]
+    if found.sentence:
+        lines += ["", f"**{SENTENCE}: {found.sentence}**"]
+    return "\n".join(lines)

@@ -1,0 +1,126 @@
+"""The study behind `reproduce`: an experiment's rows as variants and windows, in randomised complete blocks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.study import Study
+from tandem.errors import UsageError, unknown
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.store import file_name
+from tandem.record.trial import Trial, TrialSpec
+from tandem.studies.reproduce import legacy, plots, report
+from tandem.studies.reproduce.conclusions import Reproduced, conclude
+from tandem.studies.reproduce.connections import ConnectionsRows, curves
+from tandem.studies.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
+from tandem.studies.reproduce.http import HttpRows
+from tandem.studies.reproduce.kinds import RowsOf
+from tandem.studies.reproduce.tools import ToolsRows
+
+KINDS: dict[Kind, type[RowsOf]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
+"""How the rows of each kind are measured."""
+PLANS: tuple[PlanName, ...] = get_args(PlanName)
+
+
+def plan_named(name: str) -> PlanName:
+    """Raises UsageError for a plan that no experiment has."""
+    known: dict[str, PlanName] = {plan: plan for plan in PLANS}
+    if name not in known:
+        raise unknown("plan of an experiment", name, known)
+    return known[name]
+
+
+def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf:
+    """Raises UsageError for what cannot be measured. cpus: of the host."""
+    if experiment.kind not in KINDS:
+        raise UsageError(f"{experiment.name}: the kind {experiment.kind} is not measured here")
+    return KINDS[experiment.kind](catalog, experiment, plan, cpus)
+
+
+def request_for(
+    catalog: Catalog, name: str, experiment: Experiment, plan: PlanName, cpus: int, seed: int
+) -> Request:
+    """What is asked for. name: of the experiment, or the path of its file. Raises UsageError."""
+    rows = rows_of(catalog, experiment, plan, cpus)
+    first = rows.variants[0]
+    return Request(
+        study=Reproduce.name,
+        variants=rows.variants,
+        scenario=first.scenario or "",
+        conditions=Conditions(topology=first.topology or "direct", placement=rows.placement),
+        plan=plan,
+        seed=seed,
+        title=experiment.name,
+        options={"experiment": name, "digest": experiment.digest(plan), "cpus": cpus},
+    )
+
+
+class Reproduce(Study[Reproduced]):
+    """Each row once in each block; rows that share a fresh start are windows of one trial.
+
+    options of its request: `experiment` (a name, or the path of a TOML file), `digest` (of what its file says is
+    measured), `cpus` (of the host).
+    """
+
+    name = "reproduce"
+    kind = Reproduced
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        self.catalog, self.request = catalog, request
+        options, self.plan_name = request.options, plan_named(request.plan)
+        self.experiment = pick(read_all(catalog.root), str(options["experiment"]))
+        digest = self.experiment.digest(self.plan_name)
+        if digest != options["digest"]:
+            raise UsageError(
+                f"{self.experiment.name}: what its file says is measured has changed since this was asked for"
+            )
+        self.rows = rows_of(catalog, self.experiment, self.plan_name, int(str(options["cpus"])))
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False
+
+    @property
+    def variants(self) -> list[Variant]:
+        return self.rows.variants
+
+    def outline(self) -> list[list[TrialSpec]]:
+        return self.rows.outline(self.request.seed)
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
+        groups = {file_name(group): group for group in self.rows.groups}
+        found = [
+            self.rows.row_trial(label, trial)
+            for trial in trials
+            for label in self.rows.labels(groups[trial.spec.name.partition("-")[2]])
+        ]
+        facts = {row.label: self.rows.facts(row.label) for row in self.rows.rows}
+        digest = str(self.request.options["digest"])
+        return conclude(self.experiment, self.plan_name, digest, found, facts)
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        return report.headline(conclusions)
+
+    @classmethod
+    def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str | None:
+        return report.markdown(result)
+
+    @classmethod
+    def files(cls, result: Result[Reproduced]) -> dict[str, str]:
+        """The plots of an experiment over numbers of connections."""
+        found = result.conclusions
+        return plots.files(curves(found)) if found.kind == "connections" else {}
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[Reproduced], list[Trial]] | None:
+        found = legacy.read(folder)
+        return None if found is None else (found, [])

@@ -1,0 +1,64 @@
+"""`tandem sweep`."""
+
+from typing import Annotated
+
+import typer
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import measure
+from tandem.cli.options import (
+    ROOT,
+    ChosenPlacement,
+    ChosenTopology,
+    DbRtt,
+    Json,
+    Resume,
+    Seed,
+    Settings,
+    Variants,
+    app,
+    make_request,
+    read_variants,
+)
+from tandem.studies.sweep.axis import WAIT_SCENARIO, parse_over
+from tandem.studies.sweep.study import Sweep, SweepOptions
+
+
+@app.command()
+def sweep(
+    variants: Variants,
+    over: Annotated[
+        str,
+        typer.Option(
+            help="connections=1..512 (powers of two), pool=4,10,32, threads=1..64 or wait=0,1,5,20,100 (ms)."
+        ),
+    ],
+    rounds: Annotated[int, typer.Option(min=2, help="Fresh starts at each value.")] = 3,
+    scenario: Annotated[
+        str | None, typer.Option(help="What the client asks for; default: recipes, for wait: work.")
+    ] = None,
+    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
+    topology: ChosenTopology = None,
+    placement: ChosenPlacement = None,
+    knob: Settings = None,
+    db_rtt: DbRtt = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    as_json: Json = False,
+) -> None:
+    """Measure implementations at each value of one setting: peak, where it begins, what is lost beyond it."""
+    swept = parse_over(over)
+    request = make_request(
+        Sweep.name,
+        Catalog(ROOT),
+        read_variants(variants),
+        scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else "recipes"),
+        plan=plan,
+        topology=topology,
+        placement=placement,
+        seed=seed,
+        settings=knob,
+        db_rtt=db_rtt,
+        options=SweepOptions.of(swept, rounds),
+    )
+    measure(Sweep, request, resume, as_json)

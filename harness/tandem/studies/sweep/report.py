@@ -1,0 +1,82 @@
+"""A sweep for people. Pure."""
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tandem.record.result import Result
+from tandem.report.parts import findings
+from tandem.studies.sweep.axis import AXES
+from tandem.studies.sweep.conclusions import Curve, MeanOfRounds, Swept
+from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
+
+CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
+
+
+def _with(found: MeanOfRounds, digits: int = 0) -> str:
+    if found.mean is None or found.interval is None:
+        return number(found.mean, digits)
+    return f"{found.mean:,.{digits}f} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
+
+
+def _table(found: Result[Swept], curve: Curve) -> Table:
+    asked = found.conclusions
+    out = Table(
+        title=f"{curve.label}, {found.request.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds",
+        title_justify="left",
+    )
+    for column in (
+        asked.axis,
+        "rounds",
+        "goodput, 1/s",
+        "% of peak",
+        "app CPU, µs/request",
+        "mean service time, ms",
+    ):
+        out.add_column(column, justify="right")
+    out.add_column("limited by")
+    for level in curve.levels:
+        rate = level.goodput_rps.mean
+        share = None if rate is None or not curve.peak_rps else rate / curve.peak_rps * 100
+        out.add_row(
+            str(level.value),
+            str(level.rounds),
+            bound(_with(level.goodput_rps), rate, found.baselines.ceilings_rps),
+            number(share),
+            _with(level.app_cpu_us_per_request),
+            _with(level.service_time_mean_ms, 2),
+            BOTTLENECKS.get(level.bottleneck or "", level.bottleneck or "–"),
+        )
+    return out
+
+
+def _words(found: Result[Swept], curve: Curve) -> list[Text]:
+    out = []
+    if curve.peak_at is not None:
+        peak = bound(number(curve.peak_rps), curve.peak_rps, found.baselines.ceilings_rps)
+        text = f"{curve.label}: peak {peak}/s at {found.conclusions.axis} {curve.peak_at}"
+        if curve.c90 is not None:
+            text += f"; 90 % of it from {curve.c90} on"
+        if curve.retrograde_loss is not None:
+            text += f"; {curve.retrograde_loss:.0%} lost at {max(found.conclusions.values)}"
+        out.append(Text(text, style="bold"))
+    usl = curve.usl
+    if usl is not None and usl.reason is None:
+        law = f"λ {number(usl.lambda_rps)}/s, σ {usl.sigma:.3g}, κ {usl.kappa:.3g}, R² {usl.r2:.3f}"
+        out.append(Text(f"Universal Scalability Law: {law}; its peak is at {number(usl.peak_at)}"))
+    elif usl is not None:
+        out.append(Text(f"no Universal Scalability Law: {usl.reason}", style="dim"))
+    return out
+
+
+def report(found: Result[Swept]) -> Group:
+    """One table for each variant, the sentences under it, then why trials do not count and their warnings."""
+    parts: list[Table | Text] = []
+    for curve in found.conclusions.curves:
+        parts += [_table(found, curve), *_words(found, curve)]
+    note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
+    highest = max(curve.peak_rps or 0.0 for curve in found.conclusions.curves)
+    parts += ceilings(found.baselines.ceilings_rps, CUT_OFF, highest)
+    parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
+    parts += [Text(reason, style="yellow") for reason in found.reasons]
+    return Group(*parts, *findings(found))

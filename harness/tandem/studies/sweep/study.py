@@ -1,0 +1,136 @@
+"""The study behind `sweep`: each variant at each value of one setting, fresh starts in randomised complete blocks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+from rich.console import RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import best, complete_blocks
+from tandem.engine.findings import warnings, why
+from tandem.engine.study import Study
+from tandem.errors import UsageError
+from tandem.record.part import Part
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Finding, Verdict
+from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.studies.sweep import legacy, report
+from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
+from tandem.studies.sweep.conclusions import Swept, curve
+
+
+class SweepOptions(Part):
+    """The options of its request."""
+
+    axis: str
+    values: list[int]
+    rounds: int
+    """Fresh starts at each value."""
+
+    @classmethod
+    def of(cls, over: Over, rounds: int) -> dict[str, JsonValue]:
+        """As a request has them."""
+        options: dict[str, JsonValue] = cls(
+            axis=over.axis, values=list(over.values), rounds=rounds
+        ).model_dump()
+        return options
+
+
+class Sweep(Study[Swept]):
+    """Each variant at each value once in each block. The plan's warm-up and closed window are those of every trial."""
+
+    name = "sweep"
+    kind = Swept
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        try:
+            self.asked = SweepOptions.model_validate(request.options)
+        except ValidationError as error:
+            raise UsageError(f"a sweep needs an axis, values and rounds: {error}") from None
+        axis = self.asked.axis
+        if axis == "wait" and any(
+            (v.scenario or request.scenario) != WAIT_SCENARIO for v in request.variants
+        ):
+            raise UsageError(f"--over wait needs the scenario {WAIT_SCENARIO}, not {request.scenario}")
+        for variant in request.variants:
+            if SETTINGS.get(axis) in {**request.settings, **variant.settings}:
+                raise UsageError(f"{SETTINGS[axis]} is what is swept: it cannot be given with --knob as well")
+
+    def label(self, variant: Variant, value: int) -> str:
+        """What the variant is called at a value."""
+        return f"{variant.label} {self.asked.axis}={value}"
+
+    def at(self, variant: Variant, value: int) -> Variant:
+        """The variant with the axis at a value."""
+        axis, changes = self.asked.axis, {"label": self.label(variant, value)}
+        if axis in SETTINGS:
+            return variant.model_copy(
+                update={**changes, "settings": {**variant.settings, SETTINGS[axis]: str(value)}}
+            )
+        scenario = self.catalog.pick(
+            "scenario", variant.scenario or self.request.scenario, self.catalog.scenarios
+        )
+        change: dict[str, object] = {"connections": value}
+        if axis == "wait":
+            change = {"path": f"{scenario.path.partition('?')[0]}?delay_ms={value}"}
+        return variant.model_copy(
+            update={**changes, "scenario_changes": {**variant.scenario_changes, **change}}
+        )
+
+    @property
+    def variants(self) -> list[Variant]:
+        return [self.at(variant, value) for variant in self.request.variants for value in self.asked.values]
+
+    def outline(self) -> list[list[TrialSpec]]:
+        labels = [variant.label for variant in self.variants]
+        orders = complete_blocks(labels, self.asked.rounds, self.request.seed)
+        return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
+
+    def _trial(self, label: str, block: int) -> TrialSpec:
+        closed, _ = windows_of(self.timing, label)
+        return TrialSpec(
+            name=f"{block}-{label}",
+            block=block,
+            variants=[label],
+            warm_up=warm_up_of(self.timing),
+            windows=[closed],
+        )
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
+        asked, chosen = self.asked, best(trials)
+        by_label = {v.label: [t for t in chosen if t.spec.variants == [v.label]] for v in self.variants}
+        curves = [
+            curve(v.label, asked.axis, {value: by_label[self.label(v, value)] for value in asked.values})
+            for v in self.request.variants
+        ]
+        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
+        known = all(lv.goodput_rps.mean is not None for own in curves for lv in own.levels)
+        return Concluded(
+            verdict=Verdict.INVALID if wrong else Verdict.OK if known else Verdict.VOID,
+            reasons=[
+                f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
+                for trial in chosen
+                if trial.verdict is not Verdict.OK
+            ],
+            findings=[*self._pooler(), *warnings(trials)],
+            conclusions=Swept(axis=asked.axis, values=asked.values, rounds=asked.rounds, curves=curves),
+        )
+
+    def _pooler(self) -> list[Finding]:
+        under = self.catalog.pick("topology", self.request.conditions.topology, self.catalog.topologies)
+        if self.asked.axis != "pool" or not under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
+            return []
+        text = "PgBouncer has a pool of its own (PGBOUNCER_POOL_SIZE): what is beyond it waits there"
+        return [Finding(code="pooled", severity="warning", text=text)]
+
+    @classmethod
+    def report(cls, result: Result[Swept], trials: Sequence[Trial]) -> RenderableType:
+        return report.report(result)
+
+    @classmethod
+    def migrated(cls, folder: Path) -> tuple[Result[Swept], list[Trial]] | None:
+        return legacy.migrated(folder)

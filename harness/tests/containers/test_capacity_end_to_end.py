@@ -1,0 +1,49 @@
+"""`tandem capacity` as a user runs it, with real containers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from harness_commands import bench_containers, printed, tandem, tandem_interrupted
+from harness_places import PLANS
+
+from tandem.studies.registry import read_folder
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+
+
+def test_a_capacity_that_is_interrupted_goes_on(results: Path) -> None:
+    asked = ["capacity", "rust-async", "--scenario", "index", "--plan", str(PLANS / "capacity.toml")]
+    asked += ["--slo", "p90=100ms", "--seed", "1"]
+    tandem_interrupted(*asked, results=results, once="*/trials/search.json")
+    [search] = results.glob("*/trials/search.json")
+    before = search.read_text()
+
+    status, result, said = tandem(*asked[:-1], "2", "--resume", results=results)
+    found = result["conclusions"]
+    assert status == (0 if result["verdict"] == "ok" else 1)
+    assert search.read_text() == before
+    assert (result["request"]["seed"], result["request"]["options"]["slo"]) == (1, "p90=100ms"), said
+    assert len([p for p in found["search"] if p["state"] != "void"]) <= 12
+    windows = json.loads(before)["windows"]
+    probes = [record["spec"] for record in windows if record["spec"]["load"] == "open"]
+    assert [p["rates_rps"]["rust-async"] for p in probes] == [p["rate_rps"] for p in found["search"]]
+    for record in windows:
+        [window] = record["windows"].values()
+        table = window["responses_per_second"]
+        assert (table is None) == (window["load"] == "closed")
+        assert table is None or {len(column) for column in table.values()} == {record["spec"]["seconds"]}
+    # On a disturbed host it may end void or unconfirmed; what it says then has to say so.
+    assert result["verdict"] == "ok" or result["reasons"], said
+    if result["verdict"] == "ok":
+        assert found["capacity_rps"] < found["refused_rps"]
+        assert [load["share"] for load in found["behaviour"]] == [0.5, 0.75, 0.9, 1.1, 1.5]
+        half, over = found["behaviour"][0], found["behaviour"][-1]
+        assert half["goodput_rps"] == pytest.approx(half["offered_rps"], rel=0.1)
+        assert over["recovery"]["per_second_ms"]
+    [file] = results.glob("*-capacity-rust-async-capacity/result.json")
+    assert json.loads(file.read_text()) == result
+    assert read_folder(file.parent)[1].verdict == result["verdict"]
+    assert "probes for" in printed(file)
+    assert result["environments"]["rust-async"]["versions"]["oha"]
+    assert not bench_containers()

@@ -1,0 +1,83 @@
+"""tandem.engine.estimate: what a study says that it will take."""
+
+import os
+from pathlib import Path
+
+import pytest
+from harness_engine import made_trial, request, trial_spec, window_spec
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.estimate import Overheads, estimate_s, overheads_of, recorded_overheads, trial_s
+from tandem.engine.run import blocks_s
+from tandem.record.trial import WarmUp
+from tandem.studies.bench.study import Bench
+
+SIX = [request("rust-async", "rust-sync", "cpp-async", "node", "python-async", "python-sync", plan="nightly")]
+
+
+def test_a_trial_is_its_starts_its_warm_ups_and_its_windows() -> None:
+    overheads = Overheads(start_s=4.0, window_s=1.5)
+    assert trial_s(trial_spec(), overheads) == 4 + 10 + (20 + 1.5) + (25 + 1.5)
+    assert trial_s(trial_spec("1-pair", "one", "two"), overheads) == 2 * (4 + 10 + 48)
+    steady = trial_spec(warm_up=WarmUp(least_s=10, steady_buckets=30, cap_s=60), windows=[])
+    assert trial_s(steady, overheads) == 4 + 32, "thirty whole seconds, without the first of each part"
+    assert estimate_s([[trial_spec()], [trial_spec(), trial_spec()]], overheads) == 3 * 62
+
+
+def test_the_overheads_are_those_of_the_records() -> None:
+    made = made_trial()
+    made.overhead_s = 4.0
+    for record, around in zip(made.windows, (1.0, 2.0), strict=True):
+        record.duration_s = record.spec.seconds + around
+    assert overheads_of([made]) == Overheads(start_s=4.0, window_s=1.5)
+
+
+@pytest.mark.parametrize("odd", ["overhead_s", "starts", "windows"])
+def test_what_tells_nothing_is_left_out(odd: str) -> None:
+    made = made_trial()
+    setattr(made, odd, None if odd == "overhead_s" else type(getattr(made, odd))())
+    assert overheads_of([made]) == Overheads()
+    assert overheads_of([]) == Overheads()
+
+
+def test_the_newest_records_of_this_machine_count(tmp_path: Path) -> None:
+    trials = tmp_path / "20261101T000000Z-bench-a-smoke/trials"
+    trials.mkdir(parents=True)
+    assert recorded_overheads(tmp_path) == Overheads()
+    (trials / "half.json").write_text("{")
+    assert recorded_overheads(tmp_path) == Overheads(), "an unreadable file is no reason to end"
+    for number in range(50):
+        made = made_trial()
+        made.overhead_s = 100.0 if number < 10 else 4.0  # the first ten are the oldest
+        file = trials / f"{number}.json"
+        file.write_text(made.model_dump_json())
+        os.utime(file, (number, number))
+    assert recorded_overheads(tmp_path) == overheads_of([made_trial().model_copy(update={"overhead_s": 4.0})])
+
+
+def nightly_s(real: Catalog, tmp_path: Path, **changes: object) -> float:
+    """How long six implementations on one scenario take by the nightly plan, with these changes."""
+    study = Bench(real, SIX[0])
+    study.timing = study.timing.model_copy(update=changes)
+    return blocks_s(study, tmp_path)
+
+
+def test_a_night_is_enough_for_all_implementations(real: Catalog, tmp_path: Path) -> None:
+    """Six on two scenarios within two hours; longer windows would still be told."""
+    assert 3600 < 2 * nightly_s(real, tmp_path) < 7200
+    never_steady = nightly_s(real, tmp_path, warm_up_s=real.plans["nightly"].warm_up_cap_s)
+    assert 2 * never_steady < 7200, "where every warm-up reaches the cap as well"
+    assert 2 * nightly_s(real, tmp_path, closed_s=35, open_s=35) > 7200
+
+
+@pytest.mark.parametrize("name", ["quick", "nightly", "claim", "headline"])
+def test_the_look_at_the_ceilings_is_counted(real: Catalog, tmp_path: Path, name: str) -> None:
+    asked = request("rust-async", plan=name)
+    seeing, blind = Bench(real, asked), Bench(real, asked)
+    blind.timing = blind.timing.model_copy(update={"ceilings": False})
+    assert blocks_s(seeing, tmp_path) - blocks_s(blind, tmp_path) > 20
+
+
+def test_a_window_in_which_several_are_loaded_is_counted_once() -> None:
+    both = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
+    assert trial_s(both, Overheads(0, 0)) == 2 * 10 + 20

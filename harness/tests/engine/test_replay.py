@@ -1,0 +1,323 @@
+"""tandem.engine.replay and what it is made from: prediction intervals, what differs, what is asked for again."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from harness_engine import environment_of, made_trial, request, trial_spec, window_spec
+from harness_places import FIXTURES
+from harness_samples import NOW, good_window
+from rich.console import Console
+
+from tandem.analysis.repeated import of_windows, prediction_interval
+from tandem.catalog.catalog import Catalog
+from tandem.commands.replay import record_of
+from tandem.engine.replay import FILE, again, compare, differences, read_replayed
+from tandem.errors import TandemError, UsageError
+from tandem.record.request import Variant
+from tandem.record.result import Baselines, Environment, Result
+from tandem.record.store import write_model
+from tandem.record.trial import Trial, WindowRecord
+from tandem.record.window import Times, Verdict
+from tandem.report.replay import report
+from tandem.studies.bench.conclusions import Benched
+from tandem.studies.bench.study import Bench
+from tandem.studies.registry import read_folder
+
+type Recorded = tuple[Result[Benched], list[Trial]]
+
+
+def trials(
+    *goodputs: float, cost: float = 900.0, verdict: Verdict = Verdict.OK, label: str = "rust-async"
+) -> list[Trial]:
+    return [
+        made_trial(
+            trial_spec(f"{index}-{label}", label),
+            verdict,
+            closed=good_window(goodput_rps=goodput, app_cpu_us_per_request=cost),
+        )
+        for index, goodput in enumerate(goodputs, start=1)
+    ]
+
+
+def recorded(made: list[Trial] | None = None, verdict: Verdict = Verdict.OK, **environment: Any) -> Recorded:
+    result = Result[Benched](
+        id="20261121T120000Z-bench-rust-async-smoke",
+        request=request(),
+        started_at=NOW,
+        finished_at=NOW,
+        verdict=verdict,
+        reasons=[],
+        findings=[],
+        trials={},
+        baselines=Baselines(),
+        conclusions=Benched(rows=[]),
+        environments={"rust-async": environment_of(**environment)},
+    )
+    return result, trials(990, 1000, 1010) if made is None else made
+
+
+def outcomes(old: list[Trial], new: list[Trial]) -> dict[str, str]:
+    found = compare(Bench, recorded(old), recorded(new))
+    return {figure.metric: figure.outcome for figure in found.figures}
+
+
+def told(before: Environment, after: Environment) -> list[str]:
+    return differences({"rust-async": before}, {"rust-async": after})
+
+
+# ---- the interval ----
+
+
+def test_an_interval_computed_by_hand() -> None:
+    # mean 12, s = 2, t(2, 97.5 %) = 4.303: half-width 4.303 x 2 x sqrt(1/3 + 1/3) = 7.027
+    assert prediction_interval([10, 12, 14], 3, 0.95) == pytest.approx((4.973, 19.027), abs=0.001)
+    # for one new value sqrt(1/3 + 1) = 1.1547: 9.937
+    assert prediction_interval([10, 12, 14], 1, 0.95) == pytest.approx((2.063, 21.937), abs=0.001)
+
+
+def test_a_record_without_spread_still_has_the_resolution() -> None:
+    assert prediction_interval([100, 100, 100], 3, 0.95) == pytest.approx((99, 101))
+
+
+@pytest.mark.parametrize(("values", "new"), [([], 3), ([10.0], 3), ([10.0, 11.0], 0)])
+def test_what_has_no_interval(values: list[float], new: int) -> None:
+    assert prediction_interval(values, new, 0.95) is None
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_the_interval_contains_the_new_mean_as_often_as_it_says(n: int) -> None:
+    chance = np.random.default_rng(5)
+    inside = narrow = 0
+    for _ in range(2000):
+        old, new = chance.normal(100, 10, n), chance.normal(100, 10, n).mean()
+        low, high = prediction_interval(old.tolist(), n, 0.95) or (0, 0)
+        inside += low <= new <= high
+        # The negative control: a confidence interval of the mean, which forgets that the new mean scatters too.
+        half = (high - low) / 2 / 2**0.5
+        narrow += abs(new - old.mean()) <= half
+    assert inside / 2000 == pytest.approx(0.95, abs=0.015)
+    assert narrow / 2000 < 0.92
+
+
+# ---- results ----
+
+
+def test_the_same_again_is_within() -> None:
+    found = compare(Bench, recorded(), recorded())
+    assert found.reproduced
+    assert {figure.outcome for figure in found.figures} == {"within"}
+    assert found.differences == []
+    assert [figure.metric for figure in found.figures] == [
+        "goodput_rps",
+        "app_cpu_us_per_request",
+        "app_memory_peak_bytes",
+        "response_time_p99_ms",
+    ]
+
+
+def test_twice_as_fast_is_outside() -> None:
+    found = compare(Bench, recorded(), recorded(trials(1990, 2000, 2010)))
+    assert not found.reproduced
+    assert outcomes(trials(990, 1000, 1010), trials(1990, 2000, 2010))["goodput_rps"] == "outside"
+    assert outcomes(trials(990, 1000, 1010), trials(995, 1005, 1015))["goodput_rps"] == "within"
+
+
+def test_cost_alone_can_be_outside() -> None:
+    found = outcomes(trials(990, 1000, 1010), trials(990, 1000, 1010, cost=950))
+    assert found["app_cpu_us_per_request"] == "outside"
+    assert found["goodput_rps"] == "within"
+
+
+def test_only_good_trials_are_compared_and_the_looks_at_the_ceilings_are_none() -> None:
+    bad = trials(5000, verdict=Verdict.INVALID)
+    bad[0].spec.name = "9-rust-async"
+    look = made_trial(trial_spec("look-null", "ceiling null"))
+    found = compare(Bench, recorded([*trials(990, 1000, 1010), *bad, look]), recorded(trials(1000)))
+    assert {figure.label for figure in found.figures} == {"rust-async"}
+    assert found.figures[0].recorded == [990, 1000, 1010]
+
+
+def test_of_a_block_that_was_made_again_the_last_attempt_counts() -> None:
+    first = trials(500)[0]
+    last = first.model_copy(update={"spec": first.spec.again(), "windows": trials(1000)[0].windows})
+    found = compare(Bench, recorded([first, last]), recorded(trials(1000)))
+    assert found.figures[0].recorded == [1000]
+
+
+def test_every_variant_is_compared_with_itself() -> None:
+    old = [*trials(990, 1000, 1010), *trials(490, 500, 510, label="node")]
+    new = [*trials(990, 1000, 1010), *trials(990, 1000, 1010, label="node")]
+    found = compare(Bench, recorded(old), recorded(new))
+    outside = [(figure.label, figure.metric) for figure in found.figures if figure.outcome == "outside"]
+    assert outside == [("node", "goodput_rps")]
+
+
+def test_what_one_side_lacks_is_not_comparable() -> None:
+    new = trials(1000, 1001)
+    for trial in new:
+        trial.windows[1].only.response_time_ms = Times(samples=10)
+    assert outcomes(trials(990, 1010), new)["response_time_p99_ms"] == "not comparable"
+    assert set(outcomes(trials(990), new).values()) == {"not comparable"}
+
+
+def test_a_variant_that_is_missing_now_is_not_comparable() -> None:
+    found = compare(Bench, recorded(), recorded([]))
+    assert {figure.outcome for figure in found.figures} == {"not comparable"}
+    assert not found.reproduced
+
+
+@pytest.mark.parametrize("verdict", [Verdict.VOID, Verdict.INVALID, Verdict.FAILED])
+def test_a_new_result_that_is_not_ok_reproduces_nothing(verdict: Verdict) -> None:
+    assert not compare(Bench, recorded(), recorded(verdict=verdict)).reproduced
+
+
+def test_nothing_to_compare_is_no_success() -> None:
+    assert not compare(Bench, recorded([]), recorded()).reproduced
+
+
+# ---- what windows tell ----
+
+
+def test_one_value_per_trial_however_many_windows() -> None:
+    """Windows of one start are no replications of each other."""
+    specs = [window_spec(f"round-{number}", "a") for number in (1, 2)]
+    both = window_spec("both", "a", "b")
+    made = made_trial(trial_spec("1-pair", "a", "b", windows=[*specs, both]), closed=None, open=None)
+    rates = (900.0, 1100.0)
+    made.windows = [
+        WindowRecord(spec=spec, windows={"a": good_window(goodput_rps=rate, app_memory_peak_bytes=int(rate))})
+        for spec, rate in zip(specs, rates, strict=True)
+    ]
+    crowd = dict.fromkeys(("a", "b"), good_window(goodput_rps=5.0))
+    made.windows.append(WindowRecord(spec=both, windows=crowd))
+    assert of_windows([made], "a")["goodput_rps"] == [1000.0]
+    assert of_windows([made], "a")["app_memory_peak_bytes"] == [1100.0]
+    assert of_windows([made], "b")["goodput_rps"] == [], "beside another it is another load"
+
+
+def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:
+    """A search asks at other rates the next time."""
+    made = made_trial()
+    assert of_windows([made], "one")["response_time_p99_ms"] == [13.0]
+    made.windows[1].spec = window_spec("step", "one", load="open", rates_rps={"one": 300})
+    assert of_windows([made], "one")["response_time_p99_ms"] == []
+
+
+# ---- environments ----
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"git_commit": "1" * 40}, "git commit: 000000000000 -> 111111111111"),
+        ({"git_dirty": True}, "the working tree had changes that were not committed now"),
+        ({"host": {"cpus": 4}}, "host cpus changed: 2 -> 4"),
+        ({"versions": {"oha": "1.17.0"}}, "version of oha changed: 1.16.0 -> 1.17.0"),
+        ({"images": {"app": "sha256:1"}}, "image of app changed"),
+        ({"hashes": {"contract/": "b"}}, "content of contract/ changed"),
+        ({"configuration": {"pgbouncer": "b"}}, "configuration: pgbouncer changed"),
+        ({"configuration": {}}, "configuration: pgbouncer is not known any more"),
+        (
+            {"settings": {"WORKERS": "2", "DB_POOL_MAX": "20", "THREADS": ""}},
+            "setting WORKERS changed: 1 -> 2",
+        ),
+        ({"variables": {"IMPL": "node"}}, "variable IMPL changed: rust-async -> node"),
+    ],
+)
+def test_every_difference_is_told(changes: dict[str, Any], sentence: str) -> None:
+    base: dict[str, Any] = {"hashes": {"contract/": "a"}, "configuration": {"pgbouncer": "a"}}
+    assert told(environment_of(**base), environment_of(**{**base, **changes})) == [sentence]
+
+
+def test_a_setting_is_not_told_a_second_time_as_a_variable() -> None:
+    before, after = (
+        environment_of(settings={"WORKERS": n}, variables={"WORKERS": n, "IMPL": "x"}) for n in "12"
+    )
+    assert told(before, after) == ["setting WORKERS changed: 1 -> 2"]
+
+
+def test_what_an_older_record_lacks_is_no_difference() -> None:
+    after = environment_of(hashes={"contract/": "a"}, host={"cpus": 2, "governor": "x"})
+    assert told(environment_of(), after) == []
+
+
+def test_what_changed_for_all_is_told_once_and_the_rest_with_its_variant() -> None:
+    old = {name: environment_of() for name in ("a", "b")}
+    new = {name: environment_of(git_commit="1" * 40) for name in ("a", "b")}
+    new["b"].images = {"app": "sha256:1"}
+    assert differences(old, new) == ["git commit: 000000000000 -> 111111111111", "b: image of app changed"]
+
+
+# ---- the report ----
+
+
+def test_the_table_has_the_words() -> None:
+    console = Console(width=160, record=True, file=io.StringIO())
+    found = compare(Bench, recorded(), recorded(trials(1990, 2000, 2010), git_dirty=True))
+    console.print(report(found))
+    text = console.export_text()
+    assert "not reproduced: outside the recorded noise: rust-async goodput" in text
+    assert "2,000" in text
+    assert "different: the working tree had changes" in text
+
+
+# ---- what is asked for ----
+
+
+def test_the_reference_can_be_asked_for_again(real: Catalog, root: Path) -> None:
+    _, result, _ = read_folder(root / "results/reference")
+    asked = again(real, result, 7)
+    assert asked.seed == 7
+    assert asked.same_but_for_the_seed(result.request), "no default has changed since"
+
+
+def test_settings_that_were_chosen_are_chosen_again(real: Catalog) -> None:
+    old, _ = recorded()
+    old.request = request(
+        settings={"WORKERS": "3"},
+        variants=[Variant(label="x", implementation="rust-async", settings={"DB_POOL_MAX": "4"})],
+    )
+    assert again(real, old, 7) == old.request.model_copy(update={"seed": 7})
+
+
+def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog) -> None:
+    """THREADS was unset, which cannot be asked for; what is no setting any more cannot either."""
+    old, _ = recorded(settings={"WORKERS": "1", "DB_POOL_MAX": "9", "THREADS": "", "GONE": "1"})
+    old.request.conditions.placement = "two-cores"
+    assert again(real, old, 7).variants[0].settings == {"DB_POOL_MAX": "9"}
+
+
+@pytest.mark.parametrize("folder", ["bench-1", "bench-2"])
+def test_records_of_schema_1_and_2_can_be_asked_for_again(real: Catalog, folder: str) -> None:
+    _, result, _ = read_folder(FIXTURES / "old-records" / folder)
+    asked = again(real, result, 7)
+    assert [variant.implementation for variant in asked.variants] == [
+        variant.implementation for variant in result.request.variants
+    ]
+    assert asked.plan == result.request.plan
+
+
+def test_what_cannot_be_made_again(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"give a result\.json or its folder"):
+        record_of(tmp_path / "none")
+    with pytest.raises(TandemError, match="holds no finished study"):
+        read_folder(record_of(tmp_path))
+    (tmp_path / "result.json").write_text("{")
+    assert record_of(tmp_path / "result.json") == tmp_path
+    with pytest.raises(TandemError, match=r"result\.json: the record cannot be read"):
+        read_folder(tmp_path)
+
+
+def test_what_a_replay_found_is_read_again(tmp_path: Path) -> None:
+    assert read_replayed(tmp_path) is None
+    found = compare(Bench, recorded(), recorded())
+    write_model(tmp_path / FILE, found)
+    read = read_replayed(tmp_path)
+    assert read is not None
+    assert read.model_dump_json() == found.model_dump_json()
+    (tmp_path / FILE).write_text("[")
+    with pytest.raises(TandemError, match=r"replay\.json: the record cannot be read"):
+        read_replayed(tmp_path)

@@ -1,0 +1,267 @@
+"""tandem.engine.run: a study from its request to its result, with a laboratory that starts nothing."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_engine import FakeLab, Quiet, request, scripted, session, trial_spec, window_spec
+from rich.text import Text
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Plan
+from tandem.engine.run import run, summary
+from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError, UsageError
+from tandem.record import store
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.store import RESULT, TRIALS, read_model
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Finding, Verdict
+
+
+class Found(Conclusions):
+    """Key of each trial -> what it reached."""
+
+    reached: dict[str, float]
+
+
+class Static(Study[Found]):
+    """Two blocks of two variants, known before."""
+
+    name = "static"
+    kind = Found
+
+    def outline(self) -> list[list[TrialSpec]]:
+        return [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2)]
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Found]:
+        reached = {
+            trial.spec.key: window.goodput_rps
+            for trial in trials
+            for record in trial.windows
+            for window in record.windows.values()
+        }
+        void = any(trial.verdict is Verdict.VOID for trial in trials)
+        verdict = Verdict.VOID if void else Verdict.OK
+        return Concluded(verdict=verdict, conclusions=Found(reached=reached))
+
+    @classmethod
+    def report(cls, result: Result[Found], trials: Sequence[Trial]) -> Text:
+        return Text(f"{len(trials)} trials")
+
+
+class Adaptive(Static):
+    """Looks for the rate at which little is left: from window to window, and from trial to trial."""
+
+    name = "adaptive"
+
+    def plan(self) -> Plan:
+        rate, number = 100, 0
+        while rate < 1000:
+            number += 1
+            spec = trial_spec(f"{number}-at-{rate}", "a", block=number, windows=[])
+            [trial] = yield [spec]
+            rate = 2 * int(trial.windows[-1].spec.rates_rps["a"])
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        rate = int(spec.name.rpartition("-")[2])
+        for step in (1, 2):
+            record = yield window_spec(f"step-{step}", "a", load="open", rates_rps={"a": rate})
+            rate += int(record.only.goodput_rps) // 10
+
+
+ALL = ["1-a", "1-b", "2-a", "2-b"]
+STATIC = request("rust-async", study="static")
+
+
+@pytest.fixture(autouse=True)
+def _room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+
+
+def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -> None:
+    lab = FakeLab(phases_s={"build": 3.0})
+    result, journal = run(Static, STATIC, session(real, tmp_path, lab))
+    assert lab.visited == ALL
+    assert not lab.is_up
+    assert (result.id, result.verdict, result.trials) == (journal.folder.name, Verdict.OK, {Verdict.OK: 4})
+    assert result.baselines.selftest == "self-test: passed"
+    assert result.request == STATIC
+    assert result.phases_s["build"] == 3.0
+    assert result.phases_s["windows"] == 4 * 45
+    assert list(result.environments) == ["rust-async"]
+    assert read_model(Result[Found], journal.folder / RESULT) == result
+    assert [trial.spec.key for trial in journal.trials()] == ALL
+    assert sorted(file.name for file in (journal.folder / "raw").iterdir()) == ALL
+    assert journal.finished
+
+
+def test_the_looks_at_the_ceilings_come_first_and_are_no_trials_of_the_study(
+    real: Catalog, tmp_path: Path
+) -> None:
+    class Looking(Static):
+        looks_at_ceilings = True
+
+    lab = FakeLab()
+    result, journal = run(Looking, STATIC, session(real, tmp_path, lab))
+    assert lab.visited == ["look-null", "look-proxy", "look-database", *ALL]
+    assert result.baselines.ceilings_rps == {"null": 1000.0, "proxy": 1000.0, "database": 1000.0}
+    assert result.trials == {Verdict.OK: 4}
+    assert len(journal.trials()) == 7
+    assert set(result.environments) == {"rust-async", "ceiling null", "ceiling proxy", "ceiling database"}
+
+
+def test_a_void_block_is_made_again(real: Catalog, tmp_path: Path) -> None:
+    lab = FakeLab(verdicts={2: Verdict.VOID})
+    result, _ = run(Static, STATIC, session(real, tmp_path, lab))
+    assert lab.visited == [*ALL, "1-a.2", "1-b.2"]
+    assert result.trials == {Verdict.OK: 5, Verdict.VOID: 1}
+
+
+def test_it_is_told_what_is_made(real: Catalog, tmp_path: Path) -> None:
+    view = Quiet()
+    run(Static, STATIC, session(real, tmp_path, FakeLab(verdicts={3: Verdict.VOID}), view))
+    assert view.said[0].startswith("static: about ")
+    assert view.said[1] == "  1,000/s, ok (besides warm-up and windows 5.0 s)"
+    assert "void: visit 3 was odd" in view.said[3]
+
+
+# ---- what cannot be made ----
+
+
+def test_nothing_is_left_of_a_request_that_cannot_be_made(real: Catalog, tmp_path: Path) -> None:
+    def refuse(*_: object) -> None:
+        raise UsageError("no such placement")
+
+    asked = session(real, tmp_path / "results", FakeLab())
+    object.__setattr__(asked, "check", refuse)
+    with pytest.raises(UsageError, match="no such placement"):
+        run(Static, STATIC, asked)
+    assert not (tmp_path / "results").exists()
+
+
+def test_what_the_machine_is_not_fit_for_is_recorded(real: Catalog, tmp_path: Path) -> None:
+    asked = session(real, tmp_path, FakeLab())
+    unfit = Finding(code="unfit-machine", severity="warning", text="too small")
+    object.__setattr__(asked, "findings", lambda request: [unfit])
+    result, _ = run(Static, STATIC, asked)
+    assert result.findings == [unfit]
+
+
+# ---- killed and resumed ----
+
+
+def killed_after(number: int, real: Catalog, results: Path, kind: Any = Static, **changes: Any) -> None:
+    """A study that is interrupted in place of the visit of this number."""
+    lab = FakeLab(raises={number: KeyboardInterrupt()}, **changes)
+    with pytest.raises(KeyboardInterrupt):
+        run(kind, STATIC, session(real, results, lab))
+    assert not lab.is_up
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_killed_study_goes_on_with_what_is_missing(number: int, real: Catalog, tmp_path: Path) -> None:
+    killed_after(number, real, tmp_path)
+    [folder] = tmp_path.iterdir()
+    before = {file.name: file.read_bytes() for file in (folder / TRIALS).iterdir()}
+    assert len(before) == number - 1
+    lab, view = FakeLab(), Quiet()
+    again = STATIC.model_copy(update={"seed": 99})
+    result, journal = run(Static, again, session(real, tmp_path, lab, view), resume=True)
+    assert journal.folder == folder
+    assert lab.visited == ALL[number - 1 :]
+    assert {name: (folder / TRIALS / name).read_bytes() for name in before} == before, "nothing is made twice"
+    assert result.request.seed == 1, "it goes on with its own seed"
+    assert result.conclusions.reached.keys() == {*ALL}
+    assert f"going on with {folder.name}" in view.said[0]
+
+
+def test_a_void_block_that_was_begun_again_goes_on(real: Catalog, tmp_path: Path) -> None:
+    killed_after(6, real, tmp_path, verdicts={1: Verdict.VOID})
+    lab = FakeLab()
+    run(Static, STATIC, session(real, tmp_path, lab), resume=True)
+    assert lab.visited == ["1-b.2"]
+
+
+def test_all_trials_are_there_and_the_result_is_not(real: Catalog, tmp_path: Path) -> None:
+    """Killed between the last trial and the conclusion, or a full disk in the midst of it."""
+    first, journal = run(Static, STATIC, session(real, tmp_path, FakeLab()))
+    (journal.folder / RESULT).unlink()
+    lab = FakeLab()
+    again, _ = run(Static, STATIC, session(real, tmp_path, lab), resume=True)
+    assert lab.visited == []
+    assert again.conclusions == first.conclusions
+
+
+def test_a_finished_study_is_not_resumed(real: Catalog, tmp_path: Path) -> None:
+    run(Static, STATIC, session(real, tmp_path, FakeLab()))
+    with pytest.raises(UsageError, match="no unfinished static"):
+        run(Static, STATIC, session(real, tmp_path, FakeLab()), resume=True)
+
+
+def test_resuming_is_replaying_the_journal(real: Catalog, tmp_path: Path) -> None:
+    """A study that decides as it goes asks for the same again, since it is told the same again."""
+
+    def reached(spec: TrialSpec) -> float:
+        return float(300 + 10 * spec.block)
+
+    whole = FakeLab(goodput_rps=reached)
+    expected, journal = run(Adaptive, STATIC, session(real, tmp_path / "whole", whole))
+    assert len(whole.visited) > 2
+    for number in range(1, len(whole.visited) + 1):
+        results = tmp_path / str(number)
+        killed_after(number, real, results, Adaptive, goodput_rps=reached)
+        rest = FakeLab(goodput_rps=reached)
+        result, again = run(Adaptive, STATIC, session(real, results, rest), resume=True)
+        assert rest.visited == whole.visited[number - 1 :]
+        assert result.conclusions == expected.conclusions
+        assert [t.spec for t in again.trials()] == [t.spec for t in journal.trials()]
+        assert [r.spec for t in again.trials() for r in t.windows] == [
+            r.spec for t in journal.trials() for r in t.windows
+        ]
+
+
+def test_a_trial_file_of_another_plan_ends_the_resumed_study(real: Catalog, tmp_path: Path) -> None:
+    killed_after(3, real, tmp_path)
+    [file] = tmp_path.glob(f"*/{TRIALS}/1-b.json")
+    told = json.loads(file.read_text())
+    told["spec"]["warm_up"]["least_s"] = 1
+    file.write_text(json.dumps(told))
+    lab = FakeLab()
+    with pytest.raises(TandemError, match=r"1-b\.json cannot be used"):
+        run(Static, STATIC, session(real, tmp_path, lab), resume=True)
+    assert not lab.is_up
+    file.unlink()
+    run(Static, STATIC, session(real, tmp_path, lab), resume=True)
+    assert lab.visited == ["1-b", "2-a", "2-b"]
+
+
+def test_a_defect_of_a_study_removes_the_containers(real: Catalog, tmp_path: Path) -> None:
+    class Defect(Static):
+        def plan(self) -> Plan:
+            yield [trial_spec("1-a", "a")]
+            raise ZeroDivisionError
+
+    lab = FakeLab()
+    with pytest.raises(ZeroDivisionError):
+        run(Defect, STATIC, session(real, tmp_path, lab))
+    assert not lab.is_up
+
+
+# ---- the line about a trial ----
+
+
+def test_the_line_of_a_trial_with_several_variants(tmp_path: Path) -> None:
+    lab = FakeLab()
+    spec = trial_spec("1-pair", "one", "two")
+    with lab.up():
+        made = lab.visit(spec, scripted(spec), tmp_path)
+    assert summary(made).startswith("one 1,000/s, two 1,000/s, ok")
+
+
+def test_an_unknown_plan_is_no_study(real: Catalog) -> None:
+    with pytest.raises(UsageError, match="Did you mean 'smoke'"):
+        Static(real, Request.model_validate({**STATIC.model_dump(), "plan": "smok"}))

@@ -1,0 +1,279 @@
+"""What tests of the engine, the journal and the studies need: trials that are good, a request, a floor and a
+laboratory that start nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness_samples import NOW, good_window
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.journal import Journal
+from tandem.engine.run import Session
+from tandem.engine.study import Windows
+from tandem.lab.visit import Visit
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Environment
+from tandem.record.trial import Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Finding, Verdict, Window
+
+WARM_UP = WarmUp(least_s=10, requests_per_worker=1000, cap_s=30)
+
+
+def request(*implementations: str, **changes: Any) -> Request:
+    """Of these variants; default: rust-async."""
+    fields: dict[str, Any] = {
+        "study": "bench",
+        "variants": [Variant(label=name, implementation=name) for name in implementations or ["rust-async"]],
+        "scenario": "recipes",
+        "conditions": Conditions(topology="full", placement="shared"),
+        "plan": "smoke",
+        "seed": 1,
+        **changes,
+    }
+    return Request(**fields)
+
+
+def window_spec(name: str = "closed", *labels: str, **changes: Any) -> WindowSpec:
+    """A window of the variant `one`, closed unless its name begins with open: then at 60 % of the goodput of the
+    window with closed in its place."""
+    closed = name.replace("open", "closed", 1)
+    opened: dict[str, Any] = {} if closed == name else {"load": "open", "share": 0.6, "share_of": closed}
+    fields: dict[str, Any] = {
+        "name": name,
+        "variants": list(labels) or ["one"],
+        "seconds": 25 if opened else 20,
+        "trim_start_s": 2.0,
+        "trim_end_s": 1.0,
+        **opened,
+        **changes,
+    }
+    return WindowSpec(**fields)
+
+
+def trial_spec(name: str = "1-one", *labels: str, **changes: Any) -> TrialSpec:
+    """A fresh start of the variants (default: `one`), each with a closed and an open window (several:
+    `closed-one`, …)."""
+    several = list(labels) or ["one"]
+    fields: dict[str, Any] = {
+        "name": name,
+        "block": 1,
+        "variants": several,
+        "warm_up": WARM_UP,
+        "windows": [
+            window_spec(load if len(several) == 1 else f"{load}-{label}", label)
+            for label in several
+            for load in ("closed", "open")
+        ],
+        **changes,
+    }
+    return TrialSpec(**fields)
+
+
+def made_trial(spec: TrialSpec | None = None, verdict: Verdict = Verdict.OK, **windows: Any) -> Trial:
+    """A trial of a spec with one variant as it comes out of a visit. windows: `closed`, `open`: a Window or None."""
+    spec = spec or trial_spec()
+    found: dict[str, Window | None] = {
+        "closed": good_window("closed", bottleneck="app-cpu", evidence=["app 0.95 of 1 cores (95%)"]),
+        "open": good_window("open", bottleneck="offered-load"),
+        **windows,
+    }
+    label = spec.variants[0]
+    records = [
+        WindowRecord(spec=window_spec(name, label), windows={label: window}, duration_s=window.duration_s + 1)
+        for name, window in found.items()
+        if window is not None
+    ]
+    return Trial(
+        spec=spec,
+        started_at=NOW,
+        verdict=verdict,
+        starts={label: Start(warm_up_s=10.0, warm_up_requests=5000)},
+        windows=records,
+        overhead_s=5.0,
+    )
+
+
+def environment_of(implementation: str = "rust-async", **changes: Any) -> Environment:
+    fields: dict[str, Any] = {
+        "tandem_version": "0.1.0",
+        "git_commit": "0" * 40,
+        "git_dirty": False,
+        "host": {"cpus": 2},
+        "images": {"app": "sha256:0"},
+        "versions": {"oha": "1.16.0"},
+        "settings": {"WORKERS": "1", "DB_POOL_MAX": "20", "THREADS": ""},
+        "variables": {"IMPL": implementation},
+        **changes,
+    }
+    return Environment(**fields)
+
+
+LONG = {
+    "reset": 0.5,
+    "launch": 0.5,
+    "ready": 2.0,
+    "verify": 0.5,
+    "drain": 0.25,
+    "collect": 0.125,
+    "stop": 1.125,
+}
+"""Seconds of the calls that are no load: 5 together for one variant."""
+
+
+@dataclass
+class FakeFloor:
+    """Notes each call, lets the clock run on, and fails where it is told to.
+
+    Calls of variants are noted as `call label`; the windows as `measure name`.
+    """
+
+    answers_per_s: float = 1000
+    goodput_rps: float = 999.9
+    worker_count: int = 1
+    failures: dict[str, BaseException] = field(default_factory=dict)
+    """Call -> what it raises."""
+    verified: list[Finding] = field(default_factory=list)
+    stopped: list[Finding] = field(default_factory=list)
+    judged: dict[str, list[Finding]] = field(default_factory=dict)
+    """Name of a window -> its findings."""
+    ramp: Callable[[int], float] = lambda second: 1.0
+    calls: list[str] = field(default_factory=list)
+    asked: list[WindowSpec] = field(default_factory=list)
+    warm_ups: list[int] = field(default_factory=list)
+    frozen: set[str] = field(default_factory=set)
+    now_s: float = 100.0
+
+    def _note(self, call: str, label: str = "", duration_s: float | None = None) -> None:
+        name = f"{call} {label}".strip()
+        self.calls.append(name)
+        self.now_s += LONG.get(call, 0.0) if duration_s is None else duration_s
+        for known in (name, call):
+            if known in self.failures:
+                raise self.failures[known]
+
+    def reset(self) -> None:
+        self._note("reset")
+
+    def workers(self, label: str) -> int:
+        return self.worker_count
+
+    def launch(self, label: str) -> None:
+        self._note("launch", label)
+
+    def wait_ready(self, label: str) -> None:
+        self._note("ready", label)
+
+    def verify(self, label: str) -> list[Finding]:
+        self._note("verify", label)
+        return list(self.verified)
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
+        before = sum(self.warm_ups)
+        self.warm_ups.append(duration_s)
+        self._note("warm up", label, duration_s)
+        return [int(self.answers_per_s * self.ramp(before + second)) for second in range(duration_s)]
+
+    def rest(self, labels: Sequence[str]) -> None:
+        self.frozen |= set(labels)
+
+    def wake(self, labels: Sequence[str]) -> None:
+        self.frozen -= set(labels)
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        self.asked.append(spec)
+        assert not self.frozen & set(spec.variants), "who is loaded has to be awake"
+        self._note("measure", spec.name, spec.seconds)
+        window = good_window(
+            spec.load,
+            goodput_rps=self.goodput_rps,
+            duration_s=spec.seconds,
+            findings=self.judged.get(spec.name, []),
+        )
+        return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window))
+
+    def drain(self) -> None:
+        self._note("drain")
+
+    def collect(self, label: str) -> None:
+        self._note("collect", label)
+
+    def stop(self, label: str) -> list[Finding]:
+        self._note("stop", label)
+        return list(self.stopped)
+
+    def phase(self, name: str, expected_s: float | None) -> None:
+        """The floor is the view too."""
+
+    def note(self, text: str) -> None: ...
+
+    def visit(self, spec: TrialSpec, script: Windows | None = None) -> Trial:
+        return Visit(self, spec, self, clock=lambda: self.now_s).run(script or scripted(spec))
+
+
+def scripted(spec: TrialSpec) -> Windows:
+    """The windows of the spec, as a study's default gives them."""
+    for window in spec.windows:  # noqa: UP028
+        yield window
+
+
+class Quiet:
+    """A view that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *arguments: None
+
+
+@dataclass
+class FakeLab:
+    """A laboratory whose visits run on fake floors. verdicts: what the n-th visit's closed window is found to be."""
+
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    raises: dict[int, BaseException] = field(default_factory=dict)
+    """Instead of the n-th visit."""
+    visited: list[str] = field(default_factory=list)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    phases_s: dict[str, float] = field(default_factory=dict)
+    is_up: bool = False
+    goodput_rps: Callable[[TrialSpec], float] = lambda spec: 1000.0
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        self.is_up = True
+        try:
+            yield
+        finally:
+            self.is_up = False
+
+    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
+        assert self.is_up
+        assert folder.is_dir()
+        (folder / "app.log").write_text("a line\n")
+        self.visited.append(spec.key)
+        number = len(self.visited)
+        if number in self.raises:
+            raise self.raises[number]
+        floor = FakeFloor(goodput_rps=self.goodput_rps(spec))
+        severity: Any = self.verdicts.get(number)
+        if severity is not None:
+            finding = Finding(code="odd", severity=severity, text=f"visit {number} was odd")
+            floor.judged["closed"] = [finding]
+        return floor.visit(spec, script)
+
+
+def session(catalog: Catalog, results: Path, lab: FakeLab, view: Any = None) -> Session:
+    """The engine with a fake laboratory."""
+
+    def place(variants: Sequence[Variant], asked: Request, journal: Journal) -> FakeLab:
+        lab.environments = {one.label: environment_of(one.implementation) for one in variants}
+        return lab
+
+    return Session(catalog, results, view or Quiet(), place, "self-test: passed")

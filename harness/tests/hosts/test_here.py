@@ -1,0 +1,259 @@
+"""tandem.hosts.here: the real machine, and files in place of its kernel's."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tandem.hosts import HERE, Here, Host
+from tandem.hosts.cgroup import TICKS_PER_S
+from tandem.hosts.host import HostCpu
+from tandem.lab.waiting import settle
+from tandem.probes.sampler import Sampler
+from tandem.probes.watch import Watch
+
+PROC_STAT = """cpu  277190 10 105857 378170 1922 3 5763 259 40 50
+cpu0 135499 0 52324 193446 477 0 2577 133 0 0
+intr 1
+"""
+
+
+def parse_stat(text: str) -> HostCpu:
+    """The first line of /proc/stat, read by hand: what psutil has to come to, bit by bit.
+
+    https://docs.kernel.org/filesystems/proc.html
+    """
+    user, nice, system, idle, iowait, irq, softirq, steal = (
+        int(value) / TICKS_PER_S for value in text.split()[1:9]
+    )
+    busy = user + nice + system
+    return HostCpu(busy, irq + softirq, steal, busy + idle + iowait + irq + softirq + steal)
+
+
+@contextmanager
+def ended() -> Iterator[int]:
+    """The PID of a process that has been waited for."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    yield process.pid
+
+
+# ---- CPU time ----
+
+
+def test_psutil_tells_the_same_cpu_time_as_the_kernels_own_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path))
+    chance = random.Random(1)
+    lines = [PROC_STAT] + [
+        "cpu  " + " ".join(str(chance.randrange(10**12)) for _ in range(10)) + "\ncpu0 1 2 3 4 5 6 7 8 0 0\n"
+        for _ in range(200)
+    ]
+    for line in lines:
+        (tmp_path / "stat").write_text(line)
+        assert HERE.read_cpu() == parse_stat(line)
+
+
+def test_the_real_cpu_time_lies_between_two_readings_by_hand() -> None:
+    before = parse_stat(Path("/proc/stat").read_text())
+    found = HERE.read_cpu()
+    after = parse_stat(Path("/proc/stat").read_text())
+    # Not the total: the kernel may take back time that a CPU waited for a disk.
+    assert before.busy_s <= found.busy_s <= after.busy_s
+    assert 0 < found.busy_s < found.total_s
+
+
+# ---- what it is ----
+
+
+def test_this_host_can_be_read() -> None:
+    described = HERE.describe()
+    assert described["cpus"] == HERE.cpus == os.cpu_count()
+    assert described["cgroup_version"] in (1, 2)
+    assert isinstance(described["memory_bytes"], int)
+    assert described["memory_bytes"] > 1 << 20
+
+
+def test_memory_and_swap_are_the_kernels_own_totals() -> None:
+    rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    described = HERE.describe()
+    assert described["memory_bytes"] == int(rows["MemTotal"].split()[0]) * 1024
+    assert described["swap_bytes"] == int(rows["SwapTotal"].split()[0]) * 1024
+
+
+def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
+    described = Here(proc=tmp_path, sys=tmp_path).describe()
+    for name in ("cpu_model", "clock_source", "kernel_command_line", "governor", "turbo", "smt"):
+        assert described[name] is None
+    assert not Here(sys=tmp_path).cgroups_readable()
+
+
+def test_a_described_machine(tmp_path: Path) -> None:
+    for name, text in {
+        "cpuinfo": "processor\t: 0\nmodel name\t: A: fast one\n",
+        "cmdline": "quiet init=/sbin/x psi=1 -- y\n",
+        "devices/system/cpu/intel_pstate/no_turbo": "1\n",
+        "devices/system/cpu/vulnerabilities/b": "Vulnerable\n",
+        "devices/system/cpu/vulnerabilities/a": "Not affected\n",
+        "devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+        "fs/cgroup/cgroup.controllers": "cpu memory\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    host = Here(proc=tmp_path, sys=tmp_path)
+    told = host.describe()
+    assert [told[name] for name in ("cpu_model", "kernel_command_line", "turbo", "cgroup_version")] == [
+        "A: fast one",
+        "quiet psi=1",
+        "off",
+        2,
+    ]
+    assert host.mitigations() == "a: Not affected\nb: Vulnerable"
+    assert host.clocks().source == told["clock_source"] == "tsc"
+    assert host.cgroups_readable()
+
+
+def test_mitigations_are_lines() -> None:
+    assert all(": " in line for line in HERE.mitigations().splitlines())
+
+
+def test_the_disk_has_room() -> None:
+    assert HERE.free_bytes() > 0
+
+
+# ---- what it did ----
+
+
+def test_swapped_pages() -> None:
+    assert (HERE.swapped() or 0) >= 0
+
+
+def test_a_kernel_that_counts_no_swapping(tmp_path: Path) -> None:
+    (tmp_path / "vmstat").write_text("nr_free_pages 1\n")
+    assert Here(proc=tmp_path).swapped() is None
+
+
+def test_both_clocks_are_read_together() -> None:
+    before, after = HERE.clocks(), HERE.clocks()
+    apart = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
+    assert abs(apart) < 0.005
+
+
+# ---- processes ----
+
+
+def test_a_process_and_what_is_left_of_it() -> None:
+    assert HERE.alive(os.getpid())
+    assert HERE.threads(os.getpid()) >= 1
+    with ended() as pid:
+        assert not HERE.alive(pid)
+        with pytest.raises(OSError, match=str(pid)):
+            HERE.threads(pid)
+        with pytest.raises(OSError, match="No such process"):
+            HERE.signal(pid, 0)
+        with pytest.raises(OSError, match=str(pid)):
+            HERE.listen_overflows(pid)
+        with pytest.raises(FileNotFoundError):
+            HERE.cgroup(pid)
+        assert HERE.established(pid, local_port=8080) == 0
+
+
+def test_the_threads_of_a_process_are_counted() -> None:
+    program = "import threading as t, time\nfor _ in range(4): t.Thread(target=time.sleep, args=(30,), daemon=True).start()\nprint('up', flush=True); time.sleep(30)"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert HERE.threads(process.pid) == 5
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_dropped_connections_of_a_process() -> None:
+    assert (HERE.listen_overflows(os.getpid()) or 0) >= 0
+
+
+def test_connections_in_both_tables_are_counted(tmp_path: Path) -> None:
+    row = "   0: 020014AC:1F90 030014AC:C0F4 01 00000000:00000000\n"
+    folder = tmp_path / "7/net"
+    folder.mkdir(parents=True)
+    (folder / "tcp").write_text(row * 2)
+    host = Here(proc=tmp_path)
+    assert host.established(7, local_port=8080) == 2, "a kernel without IPv6 has one table"
+    (folder / "tcp6").write_text(row)
+    assert host.established(7, local_port=8080) == 3
+    assert host.established(7, remote_port=8080) == 0
+
+
+def test_the_harness_knows_its_own_container(tmp_path: Path) -> None:
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/cgroup").write_text("4:memory:/docker/b02b9f688dd4\n0::/docker/b02b9f688dd4\n")
+    host = Here(proc=tmp_path)
+    assert host.is_harness("b02b9f688dd4")
+    assert not host.is_harness("b02b9f688dd5")
+
+
+# ---- probes ask the host that they are given ----
+
+
+class Elsewhere(Here):
+    """Another machine: its counters are known, and each is asked for."""
+
+    def __init__(self, busy_cores: float) -> None:
+        super().__init__(Path("/nonexistent"), Path("/nonexistent"))
+        self.busy_cores, self.read = busy_cores, 0
+
+    def read_cpu(self) -> HostCpu:
+        self.read += 1
+        now = time.monotonic()
+        return HostCpu(busy_s=self.busy_cores * now, softirq_s=0.0, steal_s=0.0, total_s=8 * now)
+
+    def swapped(self) -> int | None:
+        self.read += 1
+        return 100 * self.read
+
+    def listen_overflows(self, pid: int) -> int | None:
+        return None
+
+
+def test_a_sampler_reads_the_host_that_it_is_given() -> None:
+    host = Elsewhere(0.0)
+    sample = Sampler(host, {}, None, None, lambda before, now: None).take()
+    assert host.read == 1
+    assert sample.host.busy_s == 0.0
+
+
+def test_a_watch_reads_the_host_that_it_is_given() -> None:
+    watch = Watch(Elsewhere(0.0), 1, "")
+    watch.start()
+    found = watch.stop()
+    assert found.swapped_pages == 100
+    assert found.listen_overflows is None
+    assert found.clocks[0].source is None
+
+
+@pytest.mark.parametrize(("busy_cores", "readings"), [(0.0, range(2, 3)), (2.0, range(4, 100))])
+def test_what_has_to_be_quiet_is_the_host_that_is_given(
+    monkeypatch: pytest.MonkeyPatch, busy_cores: float, readings: range
+) -> None:
+    monkeypatch.setattr("tandem.lab.waiting.SETTLE_S", 0.02)
+    monkeypatch.setattr("tandem.lab.waiting.SETTLE_CAP_S", 0.2)
+    host = Elsewhere(busy_cores)
+    settle(host)
+    assert host.read in readings
+
+
+def test_here_is_a_host() -> None:
+    """mypy compares the signatures; this is what a reader may forget to add."""
+    members = {name for name in vars(Host) if not name.startswith("_")}
+    assert members <= {*dir(Here)}
+    assert {name for name in dir(Here) if not name.startswith("_")} == members

@@ -1,0 +1,98 @@
+"""tandem.hosts.kernel: captures of what the kernel writes, and of what psutil makes of it."""
+
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from tandem.hosts.host import HostCpu
+from tandem.hosts.kernel import (
+    count_established,
+    host_cpu,
+    kernel_parameters,
+    parse_listen_overflows,
+    parse_swapped,
+)
+
+NETSTAT = """TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPHPHits
+TcpExt: 0 7 9 12345
+IpExt: InNoRoutes ListenOverflows
+IpExt: 3 4
+"""
+
+
+TABLE = """\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0B00007F:B2F7 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1
+   1: 030012AC:8F2E 040012AC:1F90 01 00000000:00000000 00:00000000 00000000     0        0 42 1
+   2: 030012AC:8F30 040012AC:1F90 01 00000000:00000000 02:00000000 00000000     0        0 43 2
+   3: 030012AC:8F32 040012AC:1F90 08 00000000:00000001 00:00000000 00000000     0        0 44 1
+   4: 030012AC:8F34 050012AC:1920 01 00000000:00000000 00:00000000 00000000     0        0 45 1
+"""
+
+
+CpuTimes = namedtuple("CpuTimes", "user nice system idle iowait irq softirq steal guest")
+
+
+def test_the_cpu_time_of_the_host() -> None:
+    found = host_cpu(CpuTimes(2771.90, 0.10, 1058.57, 3781.70, 19.22, 0.03, 57.63, 2.59, 0.40))
+    assert found.busy_s == pytest.approx((277190 + 10 + 105857) / 100)
+    assert found.softirq_s == pytest.approx((3 + 5763) / 100)
+    assert found.steal_s == pytest.approx(2.59)
+    # A guest's time is in the user time already.
+    assert found.total_s == pytest.approx((277190 + 10 + 105857 + 378170 + 1922 + 3 + 5763 + 259) / 100)
+
+
+def test_a_difference_of_cpu_times() -> None:
+    assert HostCpu(5, 4, 3, 20).since(HostCpu(1, 2, 3, 10)) == HostCpu(4, 2, 0, 10)
+
+
+def test_swapped_pages() -> None:
+    assert parse_swapped("nr_free_pages 1\npswpin 3\npswpout 40\npgfault 5\n") == 43
+    assert parse_swapped("nr_free_pages 1\n") is None
+
+
+def test_listen_overflows() -> None:
+    assert parse_listen_overflows(NETSTAT) == 7
+    assert parse_listen_overflows("") is None
+    assert parse_listen_overflows("TcpExt: A\nTcpExt: 1\n") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("quiet mitigations=off isolcpus=1", "quiet mitigations=off isolcpus=1"),
+        ("quiet init=/sbin/x psi=1 -- --secret y", "quiet psi=1"),
+        (None, None),
+    ],
+)
+def test_the_kernels_own_parameters(line: str | None, told: str | None) -> None:
+    assert kernel_parameters(line) == told
+
+
+def test_established_connections_to_the_port_are_counted() -> None:
+    table = TABLE.encode()
+    # One more was closed by the other side, one is PgBouncer's.
+    assert count_established(table, remote_port=8080) == 2
+    assert count_established(table, remote_port=6432) == 1
+    assert count_established(table.splitlines()[0], remote_port=8080) == 0
+
+
+def test_established_connections_of_any_port_and_of_both() -> None:
+    table = TABLE.encode()
+    assert count_established(table) == 3
+    assert count_established(table, local_port=0x8F2E, remote_port=8080) == 1
+    assert count_established(table, local_port=0x8F34, remote_port=8080) == 0
+
+
+def test_established_connections_are_counted_where_they_are_served(fixtures: Path) -> None:
+    """A real table: a resolver's listener, the server's listener, one connection to it."""
+    table = (fixtures / "proc-net-tcp.txt").read_bytes()
+    assert count_established(table, local_port=8080) == 1
+    assert count_established(table, local_port=8081) == 0
+    assert count_established(table, local_port=0xC0F4) == 0, "the other end's port is not this one's"
+    line = table.splitlines(keepends=True)[-1]
+    assert count_established(table + line * 9_999, local_port=8080) == 10_000
+    assert count_established(line.replace(b" 01 ", b" 06 "), local_port=8080) == 0, "TIME_WAIT"
+    sixth = line.replace(b"020014AC", b"0000000000000000FFFF0000020014AC")
+    assert count_established(sixth, local_port=8080) == 1

@@ -1,0 +1,161 @@
+"""Nothing outside tandem/hosts reads a machine or reaches into one."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SEAM = "hosts"
+OFFERED = {"tandem.hosts", "tandem.hosts.host"}
+"""What others may import of it."""
+MODULES = {"psutil", "platform"}
+MEMBERS = {
+    "os": r"(process_)?cpu_count|sched_.*|sysconf.*|getloadavg|uname|setns|unshare|pidfd_open",
+    "time": r"clock_.*",
+    "resource": r"getrlimit|setrlimit|prlimit",
+    "socket": r"gethostname",
+    "shutil": r"disk_usage",
+}
+"""Of standard modules, what tells of or changes a machine. What a process asks of itself (its PID, its own clocks and
+CPU time) is not among them."""
+TEXT = re.compile(
+    r"/(proc|sys)(?![\w.-])"
+    r"|\b(proc|sys)/"
+    r"|\bcgroup\.(procs|controllers|threads)\b|\bcpuacct\b|\b(cpu|memory)\.stat\b|fs/cgroup"
+    r"|\b(nsenter|unshare|taskset|chrt)\b"
+)
+"""In strings that are not docstrings: paths of the kernel's, and programs that enter namespaces or pin to CPUs."""
+LOCAL_DISK = {("lab/doctor.py", "shutil.disk_usage"), ("record/store.py", "shutil.disk_usage")}
+"""Results are written where this process runs, wherever the engine is."""
+
+
+def docstrings(tree: ast.Module) -> set[int]:
+    """Strings that stand by themselves, by the identity of their nodes."""
+    alone = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    return {id(value) for value in alone if isinstance(value, ast.Constant)}
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
+    """(module, None) for `import module`, (module, name) for `from module import name`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def is_own_pid(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "os.getpid"
+
+
+def reads(source: str) -> list[str]:
+    """What of a module's source reads a machine, or reaches into one other than by a Host."""
+    tree = ast.parse(source)
+    names = {
+        alias.asname or alias.name: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    found = []
+    for module, name in imports(tree):
+        whole = f"{module}.{name}" if name else module
+        if module.split(".")[0] in MODULES:
+            found.append(module)
+        elif module in MEMBERS and name and re.fullmatch(MEMBERS[module], name):
+            found.append(whole)
+        elif module.startswith(f"tandem.{SEAM}.") and module not in OFFERED:
+            found.append(module)
+        elif module == f"tandem.{SEAM}" and name not in {"HERE", "Here", "Host", "host"}:
+            found.append(whole)
+    silent = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = names.get(node.value.id, "")
+            if module in MEMBERS and re.fullmatch(MEMBERS[module], node.attr):
+                found.append(f"{module}.{node.attr}")
+        elif (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == "os.kill"
+            and not is_own_pid(node.args[0])
+        ):
+            found.append("os.kill")
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in silent
+        ):
+            text = node.value if isinstance(node.value, str) else node.value.decode(errors="replace")
+            found += [match[0] for match in TEXT.finditer(text)]
+    return found
+
+
+def leaks(package: Path) -> list[tuple[str, str]]:
+    """(module, what it reads) of every module outside the seam."""
+    return [
+        (file.relative_to(package).as_posix(), what)
+        for file in sorted(package.rglob("*.py"))
+        if file.relative_to(package).parts[0] != SEAM
+        for what in reads(file.read_text())
+    ]
+
+
+def test_only_the_seam_reads_a_machine(root: Path) -> None:
+    assert set(leaks(root / "harness/tandem")) == LOCAL_DISK
+
+
+def test_the_seam_itself_is_seen(root: Path) -> None:
+    """A scan that finds nothing there would find nothing anywhere."""
+    found = {
+        what for file in (root / "harness/tandem" / SEAM).glob("*.py") for what in reads(file.read_text())
+    }
+    assert found >= {"psutil", "platform", "os.sysconf", "os.sched_setscheduler", "os.kill", "/proc", "/sys"}
+    assert found >= {"resource.getrlimit", "shutil.disk_usage", "cgroup.procs", "tandem.hosts.meter"}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Path('/proc/self/cgroup').read_text()", "/proc"),
+        ("open(f'/proc/{1}/stat')", "/proc"),
+        ("Path('/') / 'proc/1/net/tcp'", "proc/"),
+        ("B = b'/sys'", "/sys"),
+        ("Path('/sys/class/net')", "/sys"),
+        ("(folder / 'cgroup.procs').read_text()", "cgroup.procs"),
+        ("(folder / 'memory.stat').read_text()", "memory.stat"),
+        ("import os\nos.cpu_count()", "os.cpu_count"),
+        ("import os as o\no.sched_getaffinity(0)", "os.sched_getaffinity"),
+        ("from os import cpu_count", "os.cpu_count"),
+        ("import os\nos.setns(3)", "os.setns"),
+        ("import os\nos.kill(pid, 19)", "os.kill"),
+        ("import time\ntime.clock_gettime(7)", "time.clock_gettime"),
+        ("def f():\n    import psutil", "psutil"),
+        ("from psutil import Process", "psutil"),
+        ("import platform", "platform"),
+        ("import resource\nresource.getrlimit(7)", "resource.getrlimit"),
+        ("run(['nsenter', '-t', '1', '-n', 'ss'])", "nsenter"),
+        ("from tandem.hosts.cgroup import LocalCgroup", "tandem.hosts.cgroup"),
+        ("from tandem.hosts import kernel", "tandem.hosts.kernel"),
+    ],
+)
+def test_what_reads_a_machine_is_found(tmp_path: Path, line: str, told: str) -> None:
+    for folder in ("judge", SEAM):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.py").write_text(f"{line}\n")
+    assert (tmp_path / "judge/one.py").is_file()
+    assert set(leaks(tmp_path)) == {("judge/one.py", told)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"""As /proc/stat has it."""',
+        "import os\nos.kill(os.getpid(), 2)",
+        "import time\ntime.monotonic()",
+        "import resource\nresource.getrusage(0)",
+        "X = 'a system, /process and /system.slice; cgroups, version 2'",
+        "from tandem.hosts import HERE, Host\nfrom tandem.hosts.host import Usage\nHERE.cpus",
+    ],
+)
+def test_what_does_not_is_left_alone(line: str) -> None:
+    assert reads(line) == []

@@ -1,0 +1,80 @@
+"""The same raw files give the same figures: windows of real generator output, judged, against those that were
+computed before the engine was one (golden/windows.json). A figure that changes on purpose changes that file as well."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_windows import conditions, measured, sample
+from pydantic import JsonValue
+
+from tandem.judge import judge
+from tandem.judge.bottleneck import bottleneck
+from tandem.judge.judge import Expectation
+from tandem.judge.measure import window
+from tandem.load.generator import OHA, Generator
+from tandem.load.vegeta import VEGETA
+from tandem.probes.sampler import Series
+
+RAW: dict[str, tuple[Generator, int, float, float]] = {
+    "oha-closed": (OHA, 3, 0.5, 0.25),
+    "oha-open": (OHA, 2, 0.5, 0.25),
+    "vegeta-closed": (VEGETA, 1, 0.1, 0.7),
+    "vegeta-open": (VEGETA, 2, 0.5, 0.25),
+}
+"""Raw files -> who made them, seconds of the window, seconds that are left out at both ends."""
+
+
+def judged(name: str, fixtures: Path, folder: Path) -> dict[str, Any]:
+    """The record of a window with these rows and counters that grow at known rates."""
+    by, seconds, trim_start_s, trim_end_s = RAW[name]
+    for suffix in by.suffixes:
+        shutil.copy(fixtures / f"{name}.{'db' if suffix == 'sqlite' else suffix}", folder / f"w.{suffix}")
+    rows, report = by.read(folder, "w")
+    load = "open" if "open" in name else "closed"
+    samples = Series([sample(moment / 4) for moment in range(-4, 4 * seconds + 5)])
+    asked = conditions(
+        "open" if load == "open" else "closed",
+        duration_s=float(seconds),
+        trim_start_s=trim_start_s,
+        trim_end_s=trim_end_s,
+        lengths=set(rows.length_bytes.tolist()[:3]),
+        connections=4,
+    )
+    found = window(measured(rows=rows, report=report, series=samples), asked)
+    found.findings = judge.gates(found, Expectation(["session"], proxied=True))
+    found.verdict = judge.verdict(found.findings)
+    found.bottleneck, found.evidence = bottleneck(found, 20, 32, None)
+    return dict(found.model_dump(mode="json"))
+
+
+def close(now: JsonValue, before: JsonValue) -> bool:
+    """Equal, numbers to a relative 1e-9."""
+    if isinstance(before, dict):
+        # A field that a window has got since is no difference; one that it lost is.
+        return isinstance(now, dict) and all(
+            name in now and close(now[name], before[name]) for name in before
+        )
+    if isinstance(before, list):
+        return isinstance(now, list) and len(now) == len(before) and all(map(close, now, before))
+    if isinstance(before, float) and isinstance(now, int | float):
+        return now == pytest.approx(before, rel=1e-9)
+    return now == before
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_the_same_raw_files_give_the_same_figures(name: str, fixtures: Path, tmp_path: Path) -> None:
+    golden = json.loads((fixtures / "golden/windows.json").read_text())
+    found = judged(name, fixtures, tmp_path)
+    different = [field for field in golden[name] if not close(found[field], golden[name][field])]
+    assert different == []
+    assert golden[name]["requests"] > 0
+
+
+def test_another_figure_is_seen(fixtures: Path, tmp_path: Path) -> None:
+    golden = json.loads((fixtures / "golden/windows.json").read_text())["oha-open"]
+    found = judged("oha-open", fixtures, tmp_path)
+    found["goodput_rps"] *= 1.001
+    assert [field for field in golden if not close(found[field], golden[field])] == ["goodput_rps"]

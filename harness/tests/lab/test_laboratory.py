@@ -1,0 +1,98 @@
+"""tandem.lab.laboratory: what needs no container."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.lab import laboratory as laboratory_
+from tandem.lab.laboratory import Floor, Laboratory
+from tandem.lab.live import Lines
+from tandem.record.request import Conditions, Request, Variant
+
+VIEW = Lines(Console(quiet=True))
+
+
+def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
+    request = Request(
+        study="bench",
+        variants=list(variants),
+        scenario="recipe",
+        conditions=Conditions(topology="full", placement="shared"),
+        plan="smoke",
+        seed=1,
+    )
+    return Laboratory(Catalog(root), folder, VIEW, request, variants, folder)
+
+
+@pytest.mark.parametrize(
+    ("runs_with", "wanted", "anew"),
+    [
+        ({}, {}, []),
+        ({}, {"APP_MAXCONN": "1"}, ["proxy"]),
+        ({"APP_MAXCONN": "1"}, {"APP_MAXCONN": "1"}, []),
+        ({"APP_MAXCONN": "1"}, {}, ["proxy"]),
+        ({"APP_MAXCONN": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer", "proxy"]),
+        ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "2", "FAULT": "cached"}, ["pgbouncer"]),
+        ({}, {"APP_CPUSET": "0-1"}, []),
+    ],
+)
+def test_services_start_anew_for_other_limits(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    runs_with: dict[str, str],
+    wanted: dict[str, str],
+    anew: list[str],
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
+
+    def stack(variables: dict[str, str]) -> Any:
+        return SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432", **variables}, start=started.append)
+
+    one = lab(root, tmp_path)
+    one._services_as(stack(runs_with))
+    started.clear()
+    one._services_as(stack(wanted))
+    assert started == ([anew] if anew else [])
+    one._services_as(stack(wanted))
+    assert len(started) == bool(anew)
+
+
+def test_services_that_did_not_come_up_are_started_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+
+    def never(*_: object) -> None:
+        raise TandemError("it does not come up")
+
+    one = lab(root, tmp_path)
+    usual: Any = SimpleNamespace(variables={"DATABASE_ADDRESS": "db:5432"}, start=started.append)
+    odd: Any = SimpleNamespace(variables={**usual.variables, "APP_MAXCONN": "x"}, start=started.append)
+    monkeypatch.setattr(laboratory_, "await_services", never)
+    with pytest.raises(TandemError):
+        one._services_as(odd)
+    monkeypatch.setattr(laboratory_, "await_services", lambda *_: None)
+    one._services_as(usual)
+    assert "proxy" in started[1]
+
+
+def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> None:
+    """A visit of it begins by making the services run with them."""
+    limited = Variant(label="a", implementation="rust-async", variables={"APP_MAXCONN": "25"})
+    one = lab(root, tmp_path, limited)
+    prepared = one.prepared("a")
+    assert (prepared.stack.variables["APP_MAXCONN"], prepared.cell.admitted) == ("25", 25)
+    order: list[str] = []
+    stack: Any = SimpleNamespace(
+        stop=lambda *_, **__: order.append("stop"), execute=lambda *_: order.append("seed")
+    )
+    app: Any = SimpleNamespace(stack=stack, cell=prepared.cell)
+    Floor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()
+    assert order == ["stop", "services", "seed"]

@@ -1,0 +1,93 @@
+"""tandem.lab.observe: what follows from a window in which several applications were loaded at once."""
+
+from dataclasses import replace
+
+import pytest
+from harness_samples import EXPECTED, STATEMENTS, good_window
+from harness_windows import series
+
+from tandem.hosts.host import Usage
+from tandem.lab.observe import Counters, together
+from tandem.probes.sampler import Sample, Series
+from tandem.record.window import Statement, Verdict, Window
+
+BOTH = {"A": EXPECTED, "B": EXPECTED}
+
+
+def statements(calls: int) -> dict[str, Statement]:
+    return {name: Statement(calls=calls, rows=calls) for name in STATEMENTS}
+
+
+@pytest.fixture
+def two() -> dict[str, Window]:
+    return {"A": good_window(), "B": good_window()}
+
+
+def answered(windows: dict[str, Window]) -> int:
+    return sum(window.good + window.probes for window in windows.values())
+
+
+def counters(samples: list[Sample]) -> Counters:
+    """As they are after a window of A and B."""
+    found = Counters.__new__(Counters)
+    found._apps = {"A": "app A", "B": "app B"}
+    found._series, found._busiest = Series(samples), {"A": 1.0, "B": 2.0}
+    return found
+
+
+def test_each_window_sees_its_own_application_and_forgets_none() -> None:
+    both = [
+        replace(
+            one,
+            usage={
+                **{role: usage for role, usage in one.usage.items() if role != "app"},
+                "app A": one.usage["app"],
+                "app B": Usage(cpu_s=10.0 + 3 * n, anonymous_bytes=7, throttled_s=0.0),
+            },
+        )
+        for n, one in enumerate(series().samples)
+    ]
+    seen = counters(both)
+    first, second = (seen.fields(label)["series"] for label in ("A", "B"))
+    assert isinstance(first, Series)
+    assert isinstance(second, Series)
+    assert second.samples[0].usage["app"].cpu_s == 10.0
+    assert second.samples[0].usage["app A"] == first.samples[0].usage["app"] == both[0].usage["app A"]
+    assert {sum(u.cpu_s for u in s.usage.values()) for s in second.samples} == {
+        sum(u.cpu_s for u in s.usage.values()) for s in both
+    }
+    assert seen.fields("B")["busiest_thread_s"] == 2.0
+
+
+def test_the_statements_of_all_have_to_fit_all_answers(two: dict[str, Window]) -> None:
+    fits = together(two, statements(answered(two)), None, BOTH)
+    assert [window.verdict for window in fits.values()] == [Verdict.OK, Verdict.OK]
+    # Negative control: one of two answers from memory, so half of the statements are missing.
+    short = together(two, statements(answered(two) // 2), None, BOTH)
+    assert [window.verdict for window in short.values()] == [Verdict.INVALID, Verdict.INVALID]
+    assert short["A"].findings[0].code == "sql-mismatch"
+
+
+def test_each_may_have_settings_of_its_own(two: dict[str, Window]) -> None:
+    """The one sets its time zone with every request, the other when it connects."""
+    expected = {"A": replace(EXPECTED, time_zone=True), "B": EXPECTED}
+    seen = statements(answered(two))
+    ones = two["A"].good + two["A"].probes
+    seen["time_zone"] = Statement(calls=ones, rows=0)
+    assert together(two, seen, None, expected)["A"].verdict is Verdict.OK
+    assert together(two, seen, None, BOTH)["A"].verdict is Verdict.INVALID
+    both = {name: replace(EXPECTED, time_zone=True) for name in two}
+    assert together(two, seen, None, both)["A"].findings[0].code == "sql-mismatch"
+
+
+def test_rows_that_are_not_stored_are_noticed(two: dict[str, Window]) -> None:
+    calls = answered(two)
+    assert together(two, statements(calls), calls, BOTH)["A"].verdict is Verdict.OK
+    found = together(two, statements(calls), calls - 1, BOTH)["A"].findings
+    assert [finding.code for finding in found] == ["not-stored"]
+
+
+def test_what_the_host_spoiled_stays_void(two: dict[str, Window]) -> None:
+    two["A"].verdict = Verdict.VOID
+    found = together(two, statements(answered(two) // 2), None, BOTH)
+    assert (found["A"].verdict, found["B"].verdict) == (Verdict.VOID, Verdict.INVALID)

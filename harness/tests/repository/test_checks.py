@@ -1,0 +1,91 @@
+"""checks: every test is in one session, what measures is alone, groups stay together."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks import run
+from checks.groups import BESIDE, FAULT_PARTS, group
+from tandem.catalog.catalog import Catalog
+
+GROUPED = """
+import os, pathlib, pytest
+@pytest.mark.parametrize("check", ["golden_bodies", "index", "stop", "users"])
+@pytest.mark.parametrize("backend", ["python-sync", "node", "rust-async"])
+def test_contract(backend, check):
+    with open(os.environ["SEEN"], "a") as seen:
+        seen.write(f"{backend} {os.environ['PYTEST_XDIST_WORKER']}\\n")
+"""
+PYTEST = "import pytest, sys; from checks.groups import Groups; sys.exit(pytest.main(sys.argv[1:], plugins=[Groups()]))"
+
+
+def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
+    unit, builds, alone, together = run.sessions(root, weekly=False)
+    tests = str(root / "harness/tests")
+    assert tests in unit
+    assert tests in alone
+    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / run.CONTAINERS / run.BUILDS)
+    assert alone[alone.index(builds[-1]) - 1] == "--ignore"
+    for name in (*BESIDE, run.BUILDS):
+        assert "pytest.mark.docker" in (root / run.CONTAINERS / name).read_text(), (
+            "it would run without an engine"
+        )
+    for name in BESIDE:
+        file = root / run.CONTAINERS / name
+        assert alone[alone.index(str(file)) - 1] == "--ignore"
+        assert together[together.index(str(file)) - 1] != "--ignore"
+    for file in (root / "contract/tests").glob("test_*.py"):
+        assert str(file) in together
+
+
+@pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])
+def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
+    _, _, alone, _ = run.sessions(root, weekly)
+    assert alone[alone.index("-m") + 1] == chosen
+
+
+def test_groups(real: Catalog) -> None:
+    for name in real.implementations:
+        for check in ("index", "note_stored"):
+            assert group(f"contract/tests/test_contract.py::test_contract[{name}-{check}]") == name
+    broken = "contract/tests/test_broken.py::"
+    assert group(f"{broken}test_without_a_fault_it_passes[contract/broken-index]") == "broken"
+    assert group(f"{broken}test_unclean_image_is_found[contract/broken]") == "broken"
+    faults = {group(f"{broken}test_fault_is_found[contract/broken-{n}-index]") for n in range(30)}
+    assert faults == {f"faults {part}" for part in range(FAULT_PARTS)}
+    assert group("harness/tests/containers/test_interruptions.py::test_a") == "commands"
+    assert group("harness/tests/containers/test_matrix_end_to_end.py::test_a") == "commands"
+    alone = "contract/tests/test_contract_files.py::test_what_is_declared_exists[node]"
+    assert group(alone) == alone
+
+
+@pytest.mark.parametrize(("dist", "together"), [("loadscope", True), ("load", False)])
+def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path) -> None:
+    """Without the plugin it does not: xdist's own marks had silently lost their effect."""
+    (tmp_path / "test_contract.py").write_text(GROUPED)
+    seen = tmp_path / "seen"
+    flags = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        "-n",
+        "2",
+        "--dist",
+        dist,
+        "--no-loadscope-reorder",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_path()}, check=False
+    )
+    assert done.returncode == 0
+    lines = seen.read_text().split("\n")[:-1]
+    assert len(lines) == 12
+    assert (len(set(lines)) == 3) == together
+
+
+def _path() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(run.__file__).parents[1])}

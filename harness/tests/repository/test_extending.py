@@ -1,0 +1,328 @@
+"""What an outsider has to touch: each test makes the addition in a copy of the repository, counts the files, and sees
+the new thing work there, without containers."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_places import ROOT
+
+COPIED = ["harness/tandem", "harness/tests", "loadgen", "contract", "compose"]
+
+
+class Copy:
+    """A copy of the repository, and what was changed in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        unneeded = shutil.ignore_patterns("__pycache__", "target", "node_modules", "*.pyc")
+        for folder in COPIED:
+            shutil.copytree(ROOT / folder, root / folder, ignore=unneeded)
+        for file in ROOT.glob("*/bench.toml"):
+            (root / file.parent.name).mkdir(exist_ok=True)
+            shutil.copy(file, root / file.parent.name)
+        self._before = self._hashes()
+
+    def _hashes(self) -> dict[str, str]:
+        files = [f for f in self.root.rglob("*") if f.is_file() and "__pycache__" not in f.parts]
+        return {str(f.relative_to(self.root)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+    @property
+    def touched(self) -> list[str]:
+        """Files that are new or changed."""
+        return sorted(name for name, digest in self._hashes().items() if self._before.get(name) != digest)
+
+    def write(self, file: str, text: str) -> None:
+        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / file).write_text(text)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        text = (self.root / file).read_text()
+        assert text.count(old) == 1, f"{file} has '{old}' {text.count(old)} times"
+        (self.root / file).write_text(text.replace(old, new))
+
+    def python(self, *arguments: str) -> str:
+        """What a Python of its own prints, with the copy's package and the tests' helpers."""
+        paths = [str(self.root / "harness"), str(self.root / "harness/tests")]
+        done = subprocess.run(
+            [sys.executable, "-B", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.root / "harness",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TANDEM_ROOT": str(self.root)},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tandem(self, *arguments: str) -> Any:
+        return json.loads(self.python("-m", "tandem", *arguments))
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path / "tandem")
+
+
+# ---- a probe: three files ----
+
+PROBE = '''
+"""The load average of the last minute."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class LoadAverage:
+    scene: Any
+    _found: float | None = None
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        self._found = os.getloadavg()[0]
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"load_average": self._found}
+'''
+SEEN = """
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+from harness_engine import window_spec
+from harness_windows import CPUSETS, measured
+
+from tandem.judge.judge import Expectation
+from tandem.lab import observe
+from tandem.load.generator import OHA
+
+class Given:  # what the other probes would have seen
+    def fields(self, app):
+        made = vars(measured())
+        return {name: made[name] for name in ("series", "busiest_thread_s", "statements", "probes",
+                                              "probes_refused", "probe_failures")}
+
+by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
+cell = SimpleNamespace(
+    answers=SimpleNamespace(lengths=lambda: {1000}),
+    scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0),
+    expected=Expectation([], proxied=False), db_pool_usable=None, handler_threads=None, admitted=None,
+)
+services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
+app = SimpleNamespace(folder=Path("."), cell=cell, services=services)
+ran = SimpleNamespace(began_s=measured().began_s)
+asked = SimpleNamespace(duration_s=10, connections=1, rate_rps=None)
+observe.PROBES = observe.PROBES[-1:]
+with observe.watched(observe.Scene({"one": app}, lambda *_: None)) as probes:
+    pass
+made = observe.windows(
+    window_spec(), {"one": observe.Loaded(app, asked, by, "closed", ran)}, [Given(), *probes]
+)
+print(made["one"].model_dump_json())
+"""
+
+
+def test_a_probe_is_three_files(copy: Copy) -> None:
+    copy.write("harness/tandem/probes/load_average.py", PROBE)
+    observe = "harness/tandem/lab/observe.py"
+    copy.edit(observe, "    Disturbances,\n    _both_ends,\n)", "    Disturbances,\n    _both_ends,\n    load_average.LoadAverage,\n)")
+    copy.edit(
+        observe,
+        "from tandem.probes.app_pool",
+        "from tandem.probes import load_average\nfrom tandem.probes.app_pool",
+    )
+    copy.edit(
+        "harness/tandem/record/window.py",
+        "    db_rtt_ms: DbRtt | None = None\n",
+        "    db_rtt_ms: DbRtt | None = None\n    load_average: Number | None = None\n",
+    )
+    assert len(copy.touched) == 3
+    window = json.loads(copy.python("-c", SEEN))
+    assert window["load_average"] >= 0, "it is in the record"
+    assert window["goodput_rps"] > 0
+    schema = copy.tandem("schema")
+    assert "load_average" in schema["$defs"]["Window"]["properties"], "and in what is promised of it"
+    # A record from before is read as it was.
+    assert copy.python("-c", OLDER, str(ROOT / "results/reference")).strip() == "36 None"
+
+
+OLDER = """
+import sys
+from pathlib import Path
+from tandem.studies.registry import read_folder
+_, _, trials = read_folder(Path(sys.argv[1]))
+print(len(trials), trials[0].windows[0].only.load_average)
+"""
+
+# ---- a scenario on an existing path: one file ----
+
+PLANNED = """
+import json, sys
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import ROOT, make_request, read_variants
+from tandem.lab.prepare import check, prepare
+from tandem.studies.registry import STUDIES
+from pathlib import Path
+catalog = Catalog(ROOT)
+study, scenario, plan = sys.argv[1:4]
+request = make_request(
+    study, catalog, read_variants(["rust-async", "node"]), scenario=scenario, plan=plan, placement="shared", seed=1
+)
+check(catalog, request, request.variants)
+ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
+specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
+print(json.dumps({"trials": len(specs), "path": ready.cell.scenario.path, "connections": ready.cell.scenario.connections,
+                  "windows": sorted({window.name for spec in specs for window in spec.windows})}))
+"""
+
+
+def planned(copy: Copy, study: str, scenario: str, plan: str = "smoke") -> Any:
+    return json.loads(copy.python("-c", PLANNED, study, scenario, plan))
+
+
+def test_a_scenario_on_an_existing_path_is_one_file(copy: Copy) -> None:
+    copy.write(
+        "loadgen/scenarios/crowd.toml",
+        'stresses = "Many connections at once."\n'
+        'path = "/"\nconnections = 400\nstatements = []\nanswer = {file = "golden/index.html"}\n',
+    )
+    assert copy.touched == ["loadgen/scenarios/crowd.toml"]
+    assert copy.tandem("list", "--json")["scenarios"]["crowd"] == "Many connections at once."
+    found = planned(copy, "bench", "crowd")
+    assert (found["path"], found["connections"], found["windows"]) == ("/", 400, ["closed", "open"])
+    assert found["trials"] == 2 * 3
+
+
+def test_a_plan_is_one_file(copy: Copy) -> None:
+    shutil.copy(copy.root / "loadgen/plans/smoke.toml", copy.root / "loadgen/plans/mine.toml")
+    copy.edit("loadgen/plans/mine.toml", "trials = 3", "trials = 5")
+    assert copy.touched == ["loadgen/plans/mine.toml"]
+    assert planned(copy, "bench", "index", "mine")["trials"] == 10
+
+
+# ---- an experiment: one file ----
+
+
+def test_an_experiment_is_one_file(copy: Copy) -> None:
+    known = {entry["name"] for entry in copy.tandem("reproduce", "list", "--json")}
+    shutil.copy(
+        copy.root / "loadgen/experiments/hyper-delay.toml", copy.root / "loadgen/experiments/mine.toml"
+    )
+    copy.edit(
+        "loadgen/experiments/mine.toml",
+        'title = "Twenty numbers, then',
+        'title = "My own: twenty numbers, then',
+    )
+    assert copy.touched == ["loadgen/experiments/mine.toml"]
+    found = {entry["name"]: entry for entry in copy.tandem("reproduce", "list", "--json")}
+    assert set(found) - known == {"mine"}
+    assert found["mine"]["title"].startswith("My own")
+
+
+# ---- a study: a folder and a line ----
+
+STUDY = '''
+"""Only the closed windows of a bench, one for each variant."""
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+
+from tandem.engine.study import Study
+from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
+from tandem.studies.bench.study import warm_up_of, windows_of
+
+
+class Glanced(Conclusions):
+    """Label -> goodput."""
+
+    goodput_rps: dict[str, float]
+
+
+class Glance(Study[Glanced]):
+    name = "glance"
+    kind = Glanced
+
+    def outline(self) -> list[list[TrialSpec]]:
+        return [
+            [
+                TrialSpec(
+                    name=variant.label,
+                    block=1,
+                    variants=[variant.label],
+                    warm_up=warm_up_of(self.timing),
+                    windows=windows_of(self.timing, variant.label)[:1],
+                )
+                for variant in self.variants
+            ]
+        ]
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Glanced]:
+        reached = {trial.spec.variants[0]: trial.windows[0].only.goodput_rps for trial in trials}
+        return Concluded(verdict=Verdict.OK, conclusions=Glanced(goodput_rps=reached))
+
+    @classmethod
+    def report(cls, result: Result[Glanced], trials: Sequence[Trial]) -> RenderableType:
+        return f"glanced: {result.conclusions.goodput_rps}"
+'''
+COMMAND = '''
+"""`tandem glance`."""
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import measure
+from tandem.cli.options import ROOT, Json, Resume, Variants, app, make_request, read_variants
+from tandem.studies.glance.study import Glance
+
+
+@app.command()
+def glance(variants: Variants, resume: Resume = False, as_json: Json = False) -> None:
+    """Look once at each variant."""
+    request = make_request(Glance.name, Catalog(ROOT), read_variants(variants), scenario="recipes", plan="smoke")
+    measure(Glance, request, resume, as_json)
+'''
+MADE = """
+import sys
+from pathlib import Path
+from harness_engine import FakeLab, request, session
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import ROOT
+from tandem.engine.run import run
+from tandem.studies.registry import STUDIES
+asked = request("rust-async", "node", study="glance")
+result, journal = run(STUDIES["glance"], asked, session(Catalog(ROOT), Path(sys.argv[1]), FakeLab()))
+print(journal.folder)
+"""
+
+
+def test_a_study_is_a_folder_and_a_line(copy: Copy, tmp_path: Path) -> None:
+    for name, text in (("__init__", '"""One look."""\n'), ("study", STUDY), ("command", COMMAND)):
+        copy.write(f"harness/tandem/studies/glance/{name}.py", text)
+    registry = "harness/tandem/studies/registry.py"
+    copy.edit(registry, '    "bench",\n', '    "bench",\n    "glance",\n')
+    outside = [file for file in copy.touched if not file.startswith("harness/tandem/studies/glance/")]
+    assert outside == [registry]
+    assert "Look once at each variant." in copy.python("-m", "tandem", "--help")
+    assert planned(copy, "glance", "recipes") == {
+        "trials": 2,
+        "path": "/api/v1/recipes",
+        "connections": 50,
+        "windows": ["closed"],
+    }
+    folder = copy.python("-c", MADE, str(tmp_path / "results")).strip()
+    record = copy.tandem("report", folder, "--json")
+    assert record["conclusions"]["goodput_rps"] == {"rust-async": 1000.0, "node": 1000.0}
+    assert "glanced: {" in copy.python("-m", "tandem", "report", folder)
+    titles = {definition.get("title") for definition in copy.tandem("schema")["$defs"].values()}
+    assert "result.json of glance" in titles

@@ -1,0 +1,300 @@
+"""tandem.selftest.stage: the engine's visit, seen from a check, with a floor that only takes notes."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from harness_samples import finding, good_window
+from rich.console import Console
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.lab.live import Lines
+from tandem.lab.visit import Visit
+from tandem.load.rows import read_rows
+from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Finding, Verdict
+from tandem.selftest import stage as stage_
+from tandem.selftest.stage import BROKEN, CALIBRATED, SCENARIO, Running, Stage, Untold, whole
+
+VIEW = Lines(Console(quiet=True))
+
+
+@dataclass
+class FakeFloor:
+    """Notes each call; raises what it is told to. apps: one, whose files are those of a real generator."""
+
+    fixtures: Path
+    folder: Path
+    failures: dict[str, Exception] = field(default_factory=dict)
+    wrong: list[Finding] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    asked: list[WindowSpec] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    beginning: Callable[[], None] | None = None
+    apps: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.apps = {"a": SimpleNamespace(folder=self.folder, app=SimpleNamespace(address="10.0.0.7"))}
+
+    def _note(self, name: str) -> None:
+        self.calls.append(name)
+        if name in self.failures:
+            raise self.failures[name]
+
+    def _load(self) -> None:
+        if self.beginning is not None:
+            self.beginning()
+
+    def reset(self) -> None:
+        self._note("reset")
+
+    def workers(self, label: str) -> int:
+        return 1
+
+    def launch(self, label: str) -> None:
+        self._note("launch")
+
+    def wait_ready(self, label: str) -> None:
+        self._note("ready")
+
+    def verify(self, label: str) -> list[Finding]:
+        self._note("verify")
+        return self.wrong
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
+        self._note("warm up")
+        self._load()
+        return [100] * duration_s
+
+    def rest(self, labels: Sequence[str]) -> None: ...
+
+    def wake(self, labels: Sequence[str]) -> None: ...
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        self._note("measure")
+        self._load()
+        self.asked.append(spec)
+        for suffix in ("sqlite", "json"):
+            source = self.fixtures / f"oha-{spec.load}.{'db' if suffix == 'sqlite' else suffix}"
+            (self.folder / f"{spec.name}.{suffix}").write_bytes(source.read_bytes())
+        verdict = self.verdicts.pop(0) if self.verdicts else Verdict.OK
+        found = [finding("void")] if verdict is Verdict.VOID else []
+        return WindowRecord(
+            spec=spec,
+            windows={"a": good_window(spec.load, verdict=verdict, findings=found, bottleneck="app-cpu")},
+        )
+
+    def drain(self) -> None:
+        self._note("drain")
+
+    def collect(self, label: str) -> None:
+        self._note("collect")
+
+    def stop(self, label: str) -> list[Finding]:
+        self._note("stop")
+        return [Finding(code="unclean-stop", severity="warning", text="status 137")]
+
+
+@pytest.fixture
+def floor(fixtures: Path, tmp_path: Path) -> FakeFloor:
+    return FakeFloor(fixtures, tmp_path)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the calibrated server was asked for on its control port."""
+    asked: list[str] = []
+
+    def get(url: str, timeout: float) -> httpx.Response:
+        asked.append(url.partition(":8081/")[2])
+        text = "arrival_us,start_us,finish_us\n1000000,1000000,1005000\n"
+        return httpx.Response(200, text=text, request=httpx.Request("GET", url))
+
+    monkeypatch.setattr(httpx, "get", get)
+    return asked
+
+
+def running(floor: FakeFloor, behaviour: str | None = None, verify: bool = False) -> Running:
+    spec = TrialSpec(name="a", block=1, variants=["a"], warm_up=WarmUp(least_s=2, cap_s=2), verify=verify)
+    return Running(Visit(floor, spec, Untold(VIEW)), floor, VIEW, behaviour)  # type: ignore[arg-type]
+
+
+# ---- a visit, seen from a check ----
+
+
+def test_the_phases_are_those_of_every_visit(floor: FakeFloor) -> None:
+    one = running(floor, verify=True)
+    with whole(one.visit):
+        floor.calls.append("checks")
+    before, after = ["reset", "launch", "ready", "verify", "warm up"], ["drain", "collect", "stop"]
+    assert floor.calls == [*before, "checks", *after]
+    assert one.codes() == {"unclean-stop"}
+
+
+def test_a_server_that_no_contract_describes_is_not_verified(floor: FakeFloor) -> None:
+    with whole(running(floor).visit):
+        pass
+    assert "verify" not in floor.calls
+
+
+def test_it_is_stopped_where_its_log_cannot_be_collected(floor: FakeFloor) -> None:
+    floor.failures["collect"] = OSError("no space left")
+    with pytest.raises(TandemError, match="no space left"), whole(running(floor).visit):
+        pass
+    assert floor.calls[-2:] == ["collect", "stop"]
+
+
+@pytest.mark.parametrize("phase", ["reset", "launch", "ready", "warm up"])
+def test_a_check_does_not_begin_where_the_visit_does_not(floor: FakeFloor, phase: str) -> None:
+    floor.failures[phase] = TandemError(f"{phase} went wrong")
+    with pytest.raises(TandemError, match=f"{phase} went wrong"), whole(running(floor).visit):
+        floor.calls.append("checks")
+    assert "checks" not in floor.calls
+    assert floor.calls[-1] == ("reset" if phase == "reset" else "stop")
+
+
+def test_an_application_that_is_wrong_is_not_measured(floor: FakeFloor) -> None:
+    floor.wrong = [finding("invalid", "wrong-body", "9 of 20 answers")]
+    with pytest.raises(TandemError, match="9 of 20 answers"), whole(running(floor, verify=True).visit):
+        floor.calls.append("checks")
+    assert "checks" not in floor.calls
+    assert "warm up" not in floor.calls
+
+
+@pytest.mark.parametrize("error", [TandemError, OSError, ValueError, KeyboardInterrupt])
+def test_what_a_check_meets_goes_on_upwards_after_the_stop(
+    floor: FakeFloor, error: type[BaseException]
+) -> None:
+    """A visit alone would keep it as a finding, and the check would go on without its windows."""
+    floor.failures["collect"] = TandemError("the consequence")
+    with pytest.raises(error, match="the cause"), whole(running(floor).visit):
+        raise error("the cause")
+    assert floor.calls[-2:] == ["collect", "stop"]
+
+
+# ---- windows ----
+
+
+def test_a_window_is_a_value(floor: FakeFloor, told: list[str]) -> None:
+    one = running(floor)
+    with whole(one.visit):
+        one.window("closed", 3)
+        one.window("open", 5, rate_rps=500, connections=12, address="app:8080", settled=False)
+    closed, opened = floor.asked
+    assert (closed.name, closed.load, closed.seconds, closed.rates_rps) == ("1-closed", "closed", 3, {})
+    assert (closed.scenario_changes, closed.address, closed.settled) == ({"connections": 20}, None, True)
+    assert (closed.trim_start_s, closed.trim_end_s) == (0.5, 0.5)
+    assert (opened.name, opened.load, opened.rates_rps) == ("2-open", "open", {"a": 500})
+    assert (opened.scenario_changes, opened.address, opened.settled) == (
+        {"connections": 12},
+        "app:8080",
+        False,
+    )
+    assert [record.spec for record in one.trial.windows] == [closed, opened]
+    assert told == []
+
+
+def test_what_was_seen_of_a_window(floor: FakeFloor, told: list[str], fixtures: Path) -> None:
+    one = running(floor)
+    with whole(one.visit):
+        seen = one.window("open", 5, "kind=stall&us=5000", rate_rps=500)
+    assert seen.window is one.trial.windows[0].only
+    assert len(seen.rows) == len(read_rows(fixtures / "oha-open.db"))
+    assert seen.served.service_s == pytest.approx([0.005])
+    assert told == ["arm?kind=stall&us=5000", "log"]
+    assert [*floor.folder.iterdir()] == []
+
+
+def test_the_server_is_armed_as_the_load_begins_and_once(floor: FakeFloor, told: list[str]) -> None:
+    one, meanwhile = running(floor, behaviour="kind=drift"), list[int]()
+    with whole(one.visit):
+        assert told == ["arm?kind=drift"]
+        floor.warm_up("a", 2)
+        assert told == ["arm?kind=drift"]
+        one.window("closed", 3, meanwhile=lambda: meanwhile.append(len(told)))
+    assert meanwhile == [1]
+
+
+def test_a_control_port_that_does_not_answer_is_told(
+    floor: FakeFloor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get(url: str, timeout: float) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    monkeypatch.setattr(httpx, "get", get)
+    one = running(floor)
+    with (
+        pytest.raises(TandemError, match=r"does not do arm\?kind=spin: refused"),
+        whole(one.visit),
+    ):
+        one.window("closed", 3, "kind=spin")
+
+
+@pytest.mark.parametrize(("void", "made"), [(0, 1), (1, 2), (5, 3)])
+def test_a_window_that_the_host_disturbs_is_made_again(floor: FakeFloor, void: int, made: int) -> None:
+    floor.verdicts = [Verdict.VOID] * void
+    one = running(floor)
+    with whole(one.visit):
+        seen = one.steady_window("closed", 3, None)
+    assert len(floor.asked) == made
+    assert seen.window.verdict is (Verdict.VOID if void > 3 else Verdict.OK)
+
+
+# ---- the stage ----
+
+
+def test_the_laboratory_knows_the_calibrated_server(root: Path, tmp_path: Path) -> None:
+    stage = Stage(root, tmp_path, VIEW, "shared")
+    assert stage.catalog.scenarios["calibrated"] is SCENARIO
+    assert stage.catalog.scenarios.keys() - {"calibrated"} == Catalog(root).scenarios.keys()
+    assert "calibrated" not in Catalog(root).scenarios
+    first = stage.laboratory.prepared(stage.laboratory.variants[0].label)
+    assert (first.cell.implementation.name, first.cell.scenario) == (CALIBRATED, SCENARIO)
+    assert first.stack.variables["FAULT"] == ""
+
+
+def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[TrialSpec] = []
+
+    def floor(spec: TrialSpec, folder: Path) -> Any:
+        made.append(spec)
+        return SimpleNamespace(reset=lambda: 1 / 0)
+
+    stage = Stage(root, tmp_path, VIEW, "shared")
+    monkeypatch.setattr(stage.laboratory, "floor", floor)
+    for how in (
+        {},
+        {"implementation": BROKEN, "scenario": "recipe", "variables": {"FAULT": "cached"}},
+        {"implementation": BROKEN, "scenario": "work", "knobs": {"THREADS": "2"}},
+    ):
+        with pytest.raises(ZeroDivisionError), stage.running(**how):  # type: ignore[arg-type]
+            pass
+    assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
+    liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
+    assert (liar.stack.variables["FAULT"], liar.cell.scenario.name) == ("cached", "recipe")
+    assert (honest.settings["THREADS"], honest.cell.handler_threads) == ("2", 2)
+
+
+def test_files_of_an_earlier_self_test_go_and_those_of_a_running_one_stay(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise TandemError("another command is measuring")
+
+    stage = Stage(root, tmp_path, VIEW, "shared")
+    monkeypatch.setattr(stage.laboratory, "up", nullcontext)
+    stage.folder.mkdir()
+    (programs := stage.folder / "programs.json").write_text("{}")
+    monkeypatch.setattr(stage_, "refuse_or_clean_up", refuse)
+    with pytest.raises(TandemError, match="another command"), stage.up():
+        pass
+    assert programs.exists()
+    monkeypatch.setattr(stage_, "refuse_or_clean_up", lambda *_: None)
+    with stage.up():
+        assert not programs.exists()

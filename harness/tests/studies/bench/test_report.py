@@ -1,0 +1,216 @@
+"""tandem.studies.bench.report: what a person reads at the end."""
+
+import io
+from typing import Any
+
+import pytest
+from harness_engine import environment_of, made_trial, request
+from harness_samples import NOW, finding, good_window
+from rich.console import Console
+
+from tandem.engine.run import phases
+from tandem.judge import bottleneck
+from tandem.record.result import Baselines, Environment, Result
+from tandem.record.trial import Phase
+from tandem.record.window import DbRtt, Verdict
+from tandem.studies.bench.conclusions import Benched, ResponseTime, Row, Summary, round_trip
+from tandem.studies.bench.report import markdown, report
+from tandem.wording import BOTTLENECKS, number, with_interval
+
+FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "50.0"]
+SUMMARY = Summary(
+    goodput_rps=1234.4,
+    goodput_rps_interval=(1200.0, 1268.8),
+    response_time_ms=ResponseTime(p50=5.01, p90=9.02, p99=13.03),
+    response_time_samples=30_000,
+    offered_rps=740.0,
+    app_cpu_us_per_request=777.0,
+    app_cpu_us_per_request_interval=(770.0, 784.0),
+    app_memory_peak_bytes=50 << 20,
+    trials_ok=3,
+)
+
+
+def good_row(label: str = "rust-async", **changes: Any) -> Row:
+    fields: dict[str, Any] = {
+        "label": label,
+        "verdict": Verdict.OK,
+        "reasons": [],
+        "bottleneck": "app-cpu",
+        "bottleneck_evidence": ["app 0.95 of 1 cores (95%)"],
+        "findings": [],
+        "summary": SUMMARY,
+        **changes,
+    }
+    return Row(**fields)
+
+
+def benched(*rows: Row, **changes: Any) -> Result[Benched]:
+    several = list(rows) or [good_row()]
+    fields: dict[str, Any] = {
+        "id": "20261121T120000Z-bench-rust-async-quick",
+        "request": request(*(row.label for row in several), plan="quick"),
+        "started_at": NOW,
+        "finished_at": NOW,
+        "verdict": Verdict.OK,
+        "reasons": [],
+        "findings": [],
+        "trials": {Verdict.OK: 3},
+        "baselines": Baselines(),
+        "conclusions": Benched(rows=several),
+        "environments": {row.label: environment_of(row.label) for row in several},
+        **changes,
+    }
+    return Result[Benched](**fields)
+
+
+def render(*rows: Row, **changes: Any) -> str:
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(report(benched(*rows, **changes)))
+    return console.export_text()
+
+
+def line(text: str, start: str) -> str:
+    return next(one for one in text.splitlines() if one.lstrip("│ ").startswith(start))
+
+
+def settings(**values: str) -> Environment:
+    environment = environment_of()
+    return environment.model_copy(update={"settings": {**environment.settings, **values}})
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("│ ").split("│")]
+
+
+def test_a_good_bench() -> None:
+    text = render()
+    assert "recipes, topology full, placement shared, plan quick" in text
+    row = line(text, "rust-async")
+    assert cells(row)[:9] == ["rust-async", "ok", *FIGURES]
+    assert cells(row)[9].startswith("the application's")
+    assert "limited by the application's CPU: app 0.95 of 1 cores (95%)" in text
+    assert "settings: DB_POOL_MAX=20, WORKERS=1" in text
+
+
+def test_a_variant_that_is_not_ok_has_dashes_and_a_reason() -> None:
+    bad = good_row(
+        verdict=Verdict.INVALID, summary=Summary(), reasons=["1-x: the database ran 'steps' 0 times"]
+    )
+    text = render(bad)
+    row = line(text, "rust-async")
+    assert "invalid" in row
+    assert row.count("–") == 7
+    for figure in FIGURES:
+        assert figure not in row
+    assert "rust-async: invalid: 1-x: the database ran 'steps' 0 times" in text
+
+
+def test_warnings_are_told_with_their_code() -> None:
+    stolen = finding("warning", "steal", "2-x: the hypervisor took 4.0% of the CPU")
+    assert "rust-async: 2-x: the hypervisor took 4.0% of the CPU [steal]" in render(
+        good_row(findings=[stolen])
+    )
+    assert "steal" not in render()
+    unfit = finding("warning", "unfit-machine", "the plan is meant for more")
+    assert "the plan is meant for more [unfit-machine]" in render(findings=[unfit])
+
+
+def test_where_the_time_went() -> None:
+    seconds = {"warm up": 10.0, "windows": 60.4}
+    trial = made_trial()
+    trial.phases = [Phase(name=name, duration_s=value) for name, value in seconds.items()]
+    text = render(phases_s=phases([trial, trial], {"build": 39.0, "start the stack": 0.2}))
+    assert "time: windows 121 s, build 39 s, warm up 20 s" in " ".join(text.split())
+
+
+def test_a_ceiling_that_was_passed_is_told() -> None:
+    def told(**ceilings: float | None) -> str:
+        return " ".join(render(baselines=Baselines(ceilings_rps=ceilings)).split())
+
+    low = told(null=20_000.0, database=771.0, proxy=None)
+    assert "applications reached more than database did in its one look" in low
+    assert "≥ 1,234 ± 34" in low
+    high = told(null=20_000.0, database=1500.0, proxy=None)
+    assert "applications reached more" not in high
+    assert "≥ 1,234" not in high
+
+
+def test_a_variant_without_a_bottleneck() -> None:
+    text = render(good_row(bottleneck=None, bottleneck_evidence=[]))
+    assert line(text, "rust-async").count("–") == 1
+    assert "limited by the" not in text
+
+
+def test_a_difference_of_settings_is_never_silent() -> None:
+    environments = {
+        "rust-async": settings(WORKERS="1"),
+        "python-sync": settings(WORKERS="4", THREADS="10"),
+        "ceiling null": settings(WORKERS="7"),
+    }
+    text = render(good_row("rust-async"), good_row("python-sync"), environments=environments)
+    assert "settings: DB_POOL_MAX=20" in text
+    assert "rust-async has WORKERS=1" in text
+    assert "python-sync has WORKERS=4, THREADS=10" in text
+    assert "ceiling null has" not in text, "a stand-in is no variant that was asked for"
+    assert line(text, "rust-async")
+    assert line(text, "python-sync")
+
+
+def test_variants_with_the_same_settings_have_no_line_of_their_own() -> None:
+    assert " has " not in render(good_row("rust-async"), good_row("python-sync"))
+
+
+def test_the_table_for_a_page() -> None:
+    host = {"cpus": 2, "cpu_model": "x", "memory_bytes": 1 << 30, "kernel": "6"}
+    text = markdown(benched(environments={"rust-async": environment_of(host=host)}))
+    assert "| rust-async | ok | 1,234 ± 34 | 5.0 / 9.0 / 13.0 | 740 | 777 ± 7 | 50 |" in text
+    assert "2026-11-21, 2 × x, 1 GiB, Linux 6; scenario recipes" in text
+    assert "3 fresh starts each, seed 1." in text
+
+
+def test_how_far_the_database_was_is_told_where_it_was_asked_for() -> None:
+    def trip(during_p50: float) -> DbRtt:
+        return DbRtt(setting=15, before_p50=15.6, during_p50=during_p50, during_p90=19.0, samples=12)
+
+    trial = made_trial(
+        closed=good_window(db_rtt_ms=trip(17.0)), open=good_window("open", db_rtt_ms=trip(16.0))
+    )
+    told = (
+        "round trip to the database 16.5 ms during the load"
+        " (p90 19.0; 15.6 before it; 15 asked; medians of 2 windows)"
+    )
+    assert round_trip([trial]) == told
+    assert round_trip([made_trial()]) is None
+    row = good_row(db_rtt=told)
+    assert f"rust-async: {told}" in " ".join(render(row).split())
+    assert f"rust-async: {told}." in markdown(benched(row))
+    assert "round trip" not in render()
+
+
+def test_every_bottleneck_has_words() -> None:
+    tags = {tag for tag, _ in bottleneck.LIMITS.values()}
+    assert (
+        tags
+        | {"generator-thread", "app-thread", "pool-wait", "thread-pool"}
+        | {"latency-bound", "offered-load", "disk", "unknown"}
+        == BOTTLENECKS.keys()
+    )
+
+
+def test_an_unknown_bottleneck_is_shown_as_it_is() -> None:
+    assert "new-tag" in render(good_row(bottleneck="new-tag"))
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "told"),
+    [(None, 0, "–"), (0.0, 1, "0.0"), (1234.56, 0, "1,235"), (1234.56, 1, "1,234.6")],
+)
+def test_a_number(value: float | None, digits: int, told: str) -> None:
+    assert number(value, digits) == told
+
+
+def test_an_interval_is_told_by_its_half_width() -> None:
+    assert with_interval(100.0, (90.0, 110.0)) == "100 ± 10"
+    assert with_interval(100.0, None) == "100"
+    assert with_interval(None, (90.0, 110.0)) == "–"

@@ -1,0 +1,168 @@
+"""tandem.studies.capacity.search: the search, the confirmation, how long windows have to be; and the simulation of the self-test."""
+
+import random
+
+import pytest
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.errors import TandemError, UsageError
+from tandem.selftest.capacity import Server, brackets, known_limit, search
+from tandem.studies.capacity.search import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
+
+P99 = parse_slo("p99=50ms")
+
+
+def exact(limit_rps: float, start_rps: int) -> Search:
+    state = Search(start_rps)
+    while (rate := state.next_rps()) is not None:
+        state.tell(rate, rate <= limit_rps)
+    return state
+
+
+# ---- the objective ----
+
+
+@pytest.mark.parametrize(
+    ("text", "percentile", "limit_ms", "samples"),
+    [("p99=50ms", "p99", 50, 10_000), ("p50=0.5s", "p50", 500, 200), ("p999=2.5ms", "p999", 2.5, 100_000)],
+)
+def test_an_objective(text: str, percentile: str, limit_ms: float, samples: int) -> None:
+    slo = parse_slo(text)
+    assert (slo.percentile, slo.limit_ms, slo.samples) == (percentile, limit_ms, samples)
+    assert parse_slo(slo.asked) == slo
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [("p50=0.5s", "p50=500ms"), ("p999=2.50ms", "p999=2.5ms"), ("p90=12345s", "p90=12345000ms")],
+)
+def test_one_objective_has_one_form_in_a_request(text: str, asked: str) -> None:
+    assert parse_slo(text).asked == asked
+
+
+@pytest.mark.parametrize(
+    "text", ["p99", "p99=50", "p98=50ms", "99=50ms", "p99=-1ms", "p99=0ms", "p99=1h", ""]
+)
+def test_what_is_no_objective(text: str) -> None:
+    with pytest.raises(UsageError, match="such as p99=50ms"):
+        parse_slo(text)
+
+
+def test_a_window_is_long_enough_for_the_samples() -> None:
+    assert window_s(P99, 10_000, 10, 60, 3) == 10
+    seconds = window_s(P99, 850, 10, 60, 3)
+    assert (seconds - 3) * 850 >= 10_000 > (seconds - 5) * 850
+
+
+def test_below_some_rate_the_percentile_cannot_be_had() -> None:
+    with pytest.raises(
+        TandemError, match=r"at 100/s a window of 105 s, .* from 179/s on\. Remedy: ask for p90"
+    ):
+        window_s(P99, 100, 10, 60, 3)
+    assert window_s(P99, 179, 10, 60, 3) <= 60
+    assert window_s(parse_slo("p90=50ms"), 100, 10, 60, 3) == 14
+
+
+# ---- the search ----
+
+
+@PROPERTY
+@given(st.integers(20, 200_000), st.floats(0.3, 1.6))
+def test_without_noise_the_bracket_holds_the_limit(limit_rps: int, start: float) -> None:
+    state = exact(limit_rps, int(limit_rps * start))
+    lower, upper = state.lower_rps, state.upper_rps
+    assert lower is not None
+    assert upper is not None
+    assert lower <= limit_rps <= upper
+    assert upper - lower <= max(1, WIDTH * upper)
+    assert state.decided
+    assert state.probes <= MOST_PROBES
+
+
+@PROPERTY
+@given(st.lists(st.booleans(), min_size=MOST_PROBES, max_size=MOST_PROBES), st.integers(1, 100_000))
+def test_any_answers_end_after_twelve_probes(answers: list[bool], start_rps: int) -> None:
+    state, left = Search(start_rps), list(answers)
+    while (rate := state.next_rps()) is not None:
+        assert rate >= 1
+        state.tell(rate, left.pop())
+    lower, upper = state.lower_rps, state.upper_rps
+    assert lower is not None or upper is not None
+    if lower is not None and upper is not None:
+        assert lower < upper
+
+
+def test_it_steps_up_down_and_bisects() -> None:
+    state = Search(100)
+    seen = []
+    for passed in (True, True, False, True):
+        rate = state.next_rps()
+        assert rate is not None
+        seen.append(rate)
+        state.tell(rate, passed)
+    assert seen == [100, 150, 225, 184]
+    down = Search(90)
+    down.tell(90, False)
+    assert down.next_rps() == 60
+
+
+def test_a_wrong_pass_at_the_edge_is_taken_back() -> None:
+    state = Search(100, votes={100: [True], 104: [True], 108: [False]})
+    assert state.next_rps() == 104
+    for passed in (False, False):
+        assert state.next_rps() == 104
+        state.tell(104, passed)
+    assert (state.lower_rps, state.upper_rps) == (100, 104)
+
+
+def test_nothing_is_decided_when_the_probes_run_out() -> None:
+    state = Search(100, votes={100 + n: [True] for n in range(MOST_PROBES)})
+    assert state.next_rps() is None
+    assert not state.decided
+    assert state.upper_rps is None
+
+
+def test_the_simulation_and_its_negative_control() -> None:
+    outcome = known_limit()
+    assert outcome.passed, outcome.measured
+    assert outcome.negative_control_failed, outcome.negative_control
+
+
+def test_a_bracket_beside_the_limit_does_not_count() -> None:
+    assert not brackets(Search(1, votes={100: [True], 104: [False]}), 110)
+    assert not brackets(Search(1, votes={100: [True]}), 110)
+    quiet = Server(1000, random.Random(3))
+    assert brackets(search(quiet, 500), 1000)
+
+
+# ---- the confirmation ----
+
+
+def confirm(*outcomes: bool) -> Confirmation:
+    state = Confirmation(1000, 1050, 5)
+    for passed in outcomes:
+        assert state.next_rps() is not None
+        state.tell(passed)
+    return state
+
+
+def test_four_of_five_confirm() -> None:
+    state = confirm(True, True, False, True, True)
+    assert state.confirmed
+    assert (state.next_rps(), state.passed, state.lower_rps) == (None, 4, 1000)
+
+
+def test_two_refusals_step_down_once() -> None:
+    state = confirm(True, False, False)
+    assert (state.next_rps(), state.lower_rps, state.upper_rps, state.outcomes) == (950, 950, 1000, [])
+    for passed in (True, True, True, True, False):
+        state.tell(passed)
+    assert state.confirmed
+
+
+def test_refused_twice_is_not_confirmed() -> None:
+    state = confirm(False, False, True, False, False)
+    assert not state.confirmed
+    assert state.next_rps() is None

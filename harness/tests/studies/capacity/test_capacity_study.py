@@ -1,0 +1,311 @@
+"""tandem.studies.capacity.study: the order of things, with a simulated server in place of containers."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_capacity import LABEL, STALL, VOID, WRONG, Simulated, asked, search
+from harness_samples import finding
+from rich.console import Console, RenderableType
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.estimate import Overheads, estimate_s, overheads_of
+from tandem.errors import TandemError, UsageError
+from tandem.record.result import Result
+from tandem.record.window import Verdict
+from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.capacity.judged import State
+from tandem.studies.capacity.report import markdown, report
+from tandem.studies.capacity.study import Capacity
+from tandem.studies.registry import read_folder
+
+
+def text(told: RenderableType) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(told)
+    return console.export_text()
+
+
+def run(real: Catalog, results: Path, **changes: Any) -> tuple[Simulated, Result[CapacityFound]]:
+    """changes: of the simulation."""
+    lab = Simulated(**changes)
+    result, _ = search(real, results, lab)
+    assert lab.down
+    [folder] = results.glob("*-capacity-rust-async-capacity")
+    assert read_folder(folder)[1].model_dump_json() == result.model_dump_json()
+    return lab, result
+
+
+def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path)
+    found = result.conclusions
+    assert (result.verdict, result.reasons) == (Verdict.OK, [])
+    assert found.decided
+    assert found.capacity_rps is not None
+    assert found.refused_rps is not None
+    assert found.capacity_rps <= 1000 <= found.refused_rps <= found.capacity_rps / 0.95 + 1
+    assert (found.confirmed, found.fresh_starts, found.limited_by) == (5, 5, "database")
+    assert len(found.search) <= 12
+    assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 6)), "behaviour"]
+    assert result.trials == {Verdict.OK: 7}
+    assert [load.share for load in found.behaviour] == [0.5, 0.75, 0.9, 1.1, 1.5]
+    assert [load.recovery is not None for load in found.behaviour] == [False, False, False, True, True]
+    last = found.behaviour[-1].recovery
+    assert last is not None
+    assert last.gap_s == pytest.approx(1.5)
+    assert last.recovery_s == pytest.approx(last.gap_s)
+    assert len(last.per_second_ms) == 10
+    told = text(report(result.model_copy(update={"phases_s": {"stop": 3.0, "warm up": 40.4}})))
+    assert f"capacity {found.capacity_rps}/s: p99 <= 50 ms held at {found.capacity_rps}, not at" in told
+    assert "5 of 5 fresh starts confirmed it" in told
+    assert "above it, the database was exhausted" in told
+    assert "after 150%: back within p99 <= 50 ms" in told
+    assert "time: warm up 40 s, stop 3 s" in told
+    page = markdown(result)
+    assert "5 of 5 fresh starts confirmed it" in page
+    assert f"| 150 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
+
+
+def test_every_window_of_the_search_is_in_its_trial(real: Catalog, tmp_path: Path) -> None:
+    result, trials = search(real, tmp_path, Simulated())
+    searched, last = trials[0], trials[-1]
+    assert searched.spec.windows == [], "it decides as it goes"
+    assert [record.spec.name for record in searched.windows[:3]] == ["closed", "probe-1", "probe-2"]
+    rates = [record.spec.rates_rps[LABEL] for record in searched.windows[1:]]
+    assert rates == [probe.rate_rps for probe in result.conclusions.search]
+    assert [probe.where for probe in result.conclusions.search][:2] == ["search/probe-1", "search/probe-2"]
+    assert [trial.spec.block for trial in trials] == list(range(1, 8))
+    names = [record.spec.name for record in last.windows]
+    assert sorted(names[:3]) == ["load-50", "load-75", "load-90"]
+    assert names[3:] == ["load-110", "after-110", "load-150", "after-150"]
+    assert [record.spec.settled for record in last.windows] == [True] * 4 + [False, True, False]
+
+
+def test_after_a_probe_that_failed_the_server_rests(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"search/probe-2": VOID})
+    probes = result.conclusions.search
+    rests = {"void": 5.0, "failed": 2.0}
+    expected = {
+        f"search/probe-{number}": rests[before.state]
+        for number, before in enumerate(probes[:-1], start=2)
+        if before.state in rests
+    }
+    assert expected
+    assert lab.slept == expected
+
+
+def test_a_person_is_told_what_each_window_came_to(real: Catalog, tmp_path: Path) -> None:
+    screen = io.StringIO()
+    result, _ = search(real, tmp_path, Simulated(), console=Console(file=screen, width=160))
+    said = screen.getvalue()
+    assert "600/s: passed (p99 20.0 ms)" in said
+    assert "1,350/s: failed: only 74.1% of the scheduled requests were answered right (p99 900.0 ms)" in said
+    found = result.conclusions
+    assert f"{len(found.search)} probes: held at {found.bracket_rps[0]:,}/s, not at" in said
+    assert "150%: 1,000/s of" in said
+    assert "invalid" not in said
+    search(real, tmp_path, Simulated(odd={"search": WRONG}), console=Console(file=screen, width=160))
+    assert "invalid: not golden" in screen.getvalue()
+    search(
+        real, tmp_path, Simulated(odd={"behaviour/load-110": WRONG}), console=Console(file=screen, width=160)
+    )
+    assert "/s: not golden" in screen.getvalue()
+
+
+def test_a_void_probe_is_repeated_and_does_not_count(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"search/probe-2": VOID})
+    assert result.verdict is Verdict.OK
+    assert lab.rates[1] == lab.rates[2]
+    assert result.conclusions.search[1].state == "void"
+
+
+def test_two_void_probes_void_the_study(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"search/probe-2": VOID, "search/probe-3": VOID})
+    assert (result.verdict, result.conclusions.capacity_rps, len(lab.rates)) == (Verdict.VOID, None, 3)
+    assert "disturbed the probe" in result.reasons[0]
+    assert lab.visited == ["search"]
+
+
+def test_a_void_closed_window_is_made_once_more(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"search/closed": VOID})
+    assert result.verdict is Verdict.OK
+    assert lab.made[:2] == ["search/closed", "search/closed-again"]
+    assert lab.slept["search/closed-again"] == 5.0
+
+
+@pytest.mark.parametrize(
+    ("odd", "verdict", "windows"),
+    [
+        ({"search/closed": VOID, "search/closed-again": VOID}, Verdict.VOID, 2),
+        ({"search/closed": WRONG}, Verdict.INVALID, 1),
+    ],
+)
+def test_without_a_closed_window_there_is_no_search(
+    real: Catalog, tmp_path: Path, odd: dict[str, Any], verdict: Verdict, windows: int
+) -> None:
+    lab, result = run(real, tmp_path, odd=odd)
+    assert (result.verdict, len(lab.made), lab.visited) == (verdict, windows, ["search"])
+    assert result.reasons[0].startswith("the closed window: ")
+    assert result.conclusions.closed_goodput_rps is None
+    assert str(verdict) in text(report(result))
+
+
+def test_a_generator_that_stalls_twice_is_the_limit(real: Catalog, tmp_path: Path) -> None:
+    _, result = run(real, tmp_path, limit=10_000.0, odd={"search/probe-2": STALL, "search/probe-3": STALL})
+    probe = result.conclusions.search[2]
+    assert probe.state == "failed"
+    assert "cannot offer" in probe.reasons[-1]
+
+
+def test_void_confirmations_are_replaced_by_further_starts(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"confirmation-2/open": VOID, "confirmation-4/open": VOID})
+    assert (result.verdict, result.conclusions.confirmed) == (Verdict.OK, 5)
+    assert lab.visited == ["search", *(f"confirmation-{n}" for n in range(1, 8)), "behaviour"]
+    assert [probe.state for probe in result.conclusions.confirmations].count(State.VOID) == 2
+
+
+def test_too_many_void_confirmations_void_the_study(real: Catalog, tmp_path: Path) -> None:
+    odd = {f"confirmation-{n}/open": VOID for n in (1, 3, 4)}
+    lab, result = run(real, tmp_path, odd=odd)
+    assert (result.verdict, result.conclusions.capacity_rps) == (Verdict.VOID, None)
+    assert "the host disturbed 3 confirmations" in result.reasons[0]
+    assert lab.visited[-1] == "confirmation-4"
+
+
+def test_an_unconfirmed_edge_goes_down_and_then_gives_up(real: Catalog, tmp_path: Path) -> None:
+    """A search's start is luckier than the others."""
+    limits = {f"confirmation-{n}": 700.0 for n in range(1, 20)}
+    _, result = run(real, tmp_path, limits=limits)
+    found = result.conclusions
+    assert (result.verdict, found.capacity_rps, found.behaviour) == (Verdict.INVALID, None, [])
+    first, last = found.confirmations[0].rate_rps, found.confirmations[-1].rate_rps
+    assert last == int(first * 0.95)
+    assert len(found.confirmations) == 4
+    assert "did not hold" in result.reasons[0]
+
+
+def test_wrong_answers_end_it_and_what_was_found_is_kept(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"search/probe-4": WRONG})
+    assert (result.verdict, len(result.conclusions.search)) == (Verdict.INVALID, 3)
+    assert "not golden" in result.reasons[0]
+    assert (lab.visited, len(lab.rates)) == (["search"], 4)
+
+
+def test_wrong_answers_in_a_confirmation_end_it(real: Catalog, tmp_path: Path) -> None:
+    lab, result = run(real, tmp_path, odd={"confirmation-2/open": WRONG})
+    assert (result.verdict, lab.visited[-1]) == (Verdict.INVALID, "confirmation-2")
+    assert (result.conclusions.capacity_rps, len(result.conclusions.confirmations)) == (None, 1)
+
+
+def test_wrong_answers_beyond_the_capacity_end_it_and_leave_the_capacity(
+    real: Catalog, tmp_path: Path
+) -> None:
+    lab, result = run(real, tmp_path, odd={"behaviour/load-110": WRONG})
+    assert (result.verdict, lab.made[-1]) == (Verdict.INVALID, "behaviour/load-110")
+    assert result.conclusions.capacity_rps is not None
+    assert len(result.conclusions.behaviour) == 3
+    assert "not golden" in result.reasons[0]
+
+
+def test_a_void_load_is_told_as_void(real: Catalog, tmp_path: Path) -> None:
+    _, result = run(real, tmp_path, odd={"behaviour/load-50": VOID})
+    assert result.verdict is Verdict.OK
+    assert result.conclusions.behaviour[0].verdict is Verdict.VOID
+    assert "the offered rate (void)" in text(report(result))
+
+
+@pytest.mark.parametrize("trial", ["search", "confirmation-3", "behaviour"])
+def test_wrong_answers_before_the_load_end_it(real: Catalog, tmp_path: Path, trial: str) -> None:
+    lab, result = run(real, tmp_path, odd={trial: WRONG})
+    assert (result.verdict, result.reasons, lab.visited[-1]) == (Verdict.INVALID, ["not golden"], trial)
+
+
+@pytest.mark.parametrize("windows", [0, 3, 12, 15])
+def test_a_trial_that_breaks_ends_it(real: Catalog, tmp_path: Path, windows: int) -> None:
+    lab, result = run(real, tmp_path, stops_at=windows, stops_with=TandemError)
+    assert (result.verdict, len(lab.made)) == (Verdict.FAILED, windows)
+    assert result.trials[Verdict.FAILED] == 1
+
+
+def test_an_overload_makes_no_trial_invalid(real: Catalog, tmp_path: Path) -> None:
+    odd = {"search/probe-3": [finding("invalid", "incomplete", "a fourth was not answered")]}
+    _, result = run(real, tmp_path, odd=odd)
+    assert (result.verdict, result.trials) == (Verdict.OK, {Verdict.OK: 7})
+    other, _ = search(real, tmp_path / "closed", Simulated(odd={"search/closed": odd["search/probe-3"]}))
+    assert (other.verdict, other.trials) == (Verdict.INVALID, {Verdict.INVALID: 1}), "the closed one counts"
+
+
+def test_what_starts_and_ends_say_is_told(real: Catalog, tmp_path: Path) -> None:
+    odd = {"confirmation-1": [finding("warning", "slow-start", "it took its time")]}
+    _, result = run(real, tmp_path, odd=odd)
+    assert [found.text for found in result.findings] == ["confirmation-1: it took its time"]
+    assert "it took its time [slow-start]" in text(report(result))
+
+
+def test_too_slow_for_the_percentile_is_said(real: Catalog, tmp_path: Path) -> None:
+    _, result = run(real, tmp_path, limit=100.0)
+    assert result.verdict is Verdict.FAILED
+    assert "p99 needs 10,000 samples: at 60/s" in result.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"options": {"slo": "p98=50ms", "longest_s": 60}}, "such as p99=50ms, not 'p98=50ms'"),
+        ({"options": {"longest_s": 60}}, "such as p99=50ms"),
+        ({"options": {"slo": "p99=50ms"}}, "a whole number of seconds"),
+        ({"variants": []}, "searches one variant, not 0"),
+    ],
+)
+def test_a_request_that_cannot_be_made(
+    real: Catalog, tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        Capacity(real, asked(tmp_path, **changes))
+
+
+def test_the_time_budget(real: Catalog, tmp_path: Path) -> None:
+    study = Capacity(real, asked(tmp_path))
+    assert 300 < estimate_s(study.outline(), Overheads()) < 900
+    assert json.loads(study.request.model_dump_json())["options"] == {"slo": "p99=50ms", "longest_s": 60}
+
+
+def test_rests_are_no_overhead(real: Catalog, tmp_path: Path) -> None:
+    lab = Simulated(odd={"search/probe-2": VOID})
+    _, trials = search(real, tmp_path, lab)
+    assert sum(lab.slept.values()) > 5
+    found = overheads_of(trials[:1])
+    assert found.start_s == pytest.approx(0.0)
+    assert found.window_s == pytest.approx(1.5)
+
+
+# ---- ceilings ----
+
+
+@pytest.mark.parametrize(("null_rps", "bounds"), [(1050.0, 2), (5000.0, 0)])
+def test_a_capacity_that_reaches_a_ceiling_is_a_bound(
+    real: Catalog, tmp_path: Path, null_rps: float, bounds: int
+) -> None:
+    ceilings = {"null": null_rps, "proxy": 9000.0, "database": 7000.0}
+    lab = Simulated(ceilings_rps=ceilings)
+    result, _ = search(real, tmp_path, lab, ceilings=True)
+    assert result.baselines.ceilings_rps == ceilings
+    assert lab.visited[:4] == ["look-null", "look-proxy", "look-database", "search"]
+    told = text(report(result))
+    assert (f"capacity ≥ {result.conclusions.capacity_rps}/s" in told) == (bounds > 0)
+    assert told.count("≥ 1,000") == bounds, "the goodput of both overloads is the ceiling's"
+    assert f"ceilings: null {null_rps:,.0f}/s, proxy 9,000/s, database 7,000/s; ≥: more than 90 %" in told
+
+
+def test_a_capacity_without_looks(real: Catalog, tmp_path: Path) -> None:
+    result, _ = search(real, tmp_path, Simulated())
+    assert result.baselines.ceilings_rps == {}
+    assert "≥" not in text(report(result))
+
+
+def test_what_the_generator_cannot_offer_is_a_bound_without_looks(real: Catalog, tmp_path: Path) -> None:
+    result, _ = search(real, tmp_path, Simulated())
+    result.conclusions.limited_by = "generator"
+    assert f"capacity ≥ {result.conclusions.capacity_rps}/s" in text(report(result))

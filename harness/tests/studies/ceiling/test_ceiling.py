@@ -1,0 +1,253 @@
+"""tandem.studies.ceiling: what is interleaved, the equal load, shares of the nearest ceiling, what is not published."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from harness_places import FIXTURES
+from harness_samples import NOW, good_window
+from harness_trials import invalid_window, play, request, text, trial, void_window
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Plan
+from tandem.errors import UsageError
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Result
+from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.window import Verdict, Window
+from tandem.studies.ceiling.conclusions import Ceilings, nearest, reached, reached_below, shares
+from tandem.studies.ceiling.report import report
+from tandem.studies.ceiling.study import Ceiling, equal_load_rps, supporting
+from tandem.studies.registry import read_folder
+
+PROXY, NULL, DATABASE = "ceiling proxy", "ceiling null", "ceiling database"
+RATES = {PROXY: 20_000.0, NULL: 10_000.0, DATABASE: 1_000.0, "rust-async": 900.0, "python-sync": 600.0}
+
+
+def asked(*names: str, **changes: Any) -> Request:
+    return request("ceiling", *(names or ("rust-async", "python-sync")), **changes)
+
+
+def rounds(
+    label: str, *rates: float | None, costs: Sequence[float] = (), tags: Sequence[str] = ()
+) -> list[Trial]:
+    """A trial for each rate; None: the host disturbed it. costs: of open windows from the second round on."""
+    out = []
+    for n, rate in enumerate(rates, start=1):
+        tag = tags[n - 1] if tags else "unknown"
+        if rate is None:
+            out.append(trial(label, n, void_window("the hypervisor took 20 %", bottleneck=tag)))
+            continue
+        windows = [good_window(goodput_rps=rate, bottleneck=tag)]
+        if n > 1 and costs:
+            windows.append(good_window("open", app_cpu_us_per_request=costs[n - 2]))
+        out.append(trial(label, n, *windows))
+    return out
+
+
+# ---- what is made ----
+
+
+def test_each_block_has_every_ceiling_and_every_variant_once(real: Catalog) -> None:
+    blocks = Ceiling(real, asked()).outline()
+    orders = [[spec.variants[0] for spec in block] for block in blocks]
+    assert len(blocks) == real.plans["ceiling"].trials
+    assert all({*order} == {*RATES} and len(order) == 5 for order in orders)
+    assert len({tuple(order) for order in orders}) > 1
+    assert not Ceiling(real, asked()).looks_at_ceilings, "they are in each block"
+    assert {window.generator for block in blocks for spec in block for window in spec.windows} == {
+        "oha",
+        "pgbench",
+    }
+
+
+def answered(rates: dict[str, float]) -> Callable[[TrialSpec, WindowSpec], Window]:
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        return good_window(window.load, goodput_rps=rates[spec.variants[0]])
+
+    return answer
+
+
+def opened(trials: Sequence[Trial]) -> dict[int, set[tuple[str, int]]]:
+    """Block -> the labels and rates of its open windows."""
+    out: dict[int, set[tuple[str, int]]] = {trial.spec.block: set() for trial in trials}
+    for made in trials:
+        for record in made.windows:
+            if record.spec.load == "open":
+                out[made.spec.block] |= {*record.spec.rates_rps.items()}
+    return out
+
+
+def test_from_the_second_block_on_all_have_the_equal_load(real: Catalog) -> None:
+    trials = play(Ceiling(real, asked()), answered(RATES))
+    both = {("rust-async", 300), ("python-sync", 300)}
+    assert opened(trials) == {1: set(), 2: both, 3: both}
+    found = Ceiling(real, asked()).conclude(trials, Baselines())
+    assert (found.verdict, found.conclusions.equal_load_rps) == (Verdict.OK, 300)
+
+
+def test_the_equal_load_waits_for_a_block_in_which_all_have_a_goodput(real: Catalog) -> None:
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        if spec.name == "1-python-sync" and spec.attempt == 1:
+            return void_window()
+        return answered(RATES)(spec, window)
+
+    trials = play(Ceiling(real, asked()), answer)
+    both = {("rust-async", 300), ("python-sync", 300)}
+    assert opened(trials) == {1: set(), 2: set(), 3: both}
+    assert len(trials) == 4 * 5, "the first block was made again"
+    assert {t.spec.block for t in trials if t.spec.attempt == 2} == {1}
+    assert equal_load_rps(trials, ["rust-async", "rust-sync"]) is None
+
+
+def test_it_is_decided_by_what_was_received(real: Catalog) -> None:
+    """So a resumed study goes on as it began."""
+
+    def followed(plan: Plan) -> list[list[TrialSpec]]:
+        out = [next(plan)]
+        while True:
+            made = [rounds(spec.variants[0], RATES[spec.variants[0]])[0] for spec in out[-1]]
+            try:
+                out.append(
+                    plan.send([t.model_copy(update={"spec": s}) for t, s in zip(made, out[-1], strict=True)])
+                )
+            except StopIteration:
+                return out
+
+    assert followed(Ceiling(real, asked()).plan()) == followed(Ceiling(real, asked()).plan())
+
+
+@pytest.mark.parametrize("name", ["recipes", "users"])
+def test_all_that_support_the_scenario_are_measured(real: Catalog, name: str) -> None:
+    found = supporting(real, name, None)
+    assert found == [n for n, i in real.implementations.items() if name not in i.unsupported.scenarios]
+    assert supporting(real, name, ["rust-sync"]) == ["rust-sync"]
+
+
+def test_without_an_implementation_there_is_nothing_to_measure(real: Catalog) -> None:
+    nobody = Catalog(real.root / "docs")
+    with pytest.raises(UsageError, match="no implementation supports recipes"):
+        supporting(nobody, "recipes", None)
+
+
+# ---- what follows ----
+
+OF = {
+    PROXY: rounds(PROXY, 20_000.0, 21_000.0, 19_000.0),
+    NULL: rounds(NULL, 10_000.0, 10_500.0, 9_500.0),
+    DATABASE: rounds(DATABASE, 1_000.0, 1_200.0, 1_100.0),
+    "rust-async": rounds(
+        "rust-async", 900.0, 960.0, None, costs=[245.0], tags=["database", "database", "app-cpu"]
+    ),
+    "python-sync": [trial("python-sync", 1, invalid_window()), *rounds("python-sync", 1.0, 600.0)[1:]],
+}
+
+
+def concluded(real: Catalog, of: dict[str, list[Trial]] = OF) -> Result[Ceilings]:
+    wanted = asked(*[label for label in of if not label.startswith("ceiling ")])
+    found = Ceiling(real, wanted).conclude([t for own in of.values() for t in own], Baselines())
+    return Result[Ceilings](
+        id="x",
+        request=wanted,
+        started_at=NOW,
+        finished_at=NOW,
+        trials={},
+        baselines=Baselines(),
+        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
+    )
+
+
+def test_the_lowest_ceiling_is_the_nearest(real: Catalog) -> None:
+    found = concluded(real).conclusions
+    assert found.ceilings.keys() == {"null", "proxy", "database"}
+    assert found.variants["rust-async"].nearest == "database"
+    assert nearest({}) is None
+    assert nearest({"null": reached(rounds(NULL, 10_000.0))}) is None, "one round is too few"
+
+
+def test_a_share_is_taken_within_the_round(real: Catalog) -> None:
+    row = concluded(real).conclusions.variants["rust-async"]
+    assert row.share == pytest.approx((900 / 1000 + 960 / 1200) / 2)
+    assert row.share_interval is not None
+    assert row.share_interval[0] < 0.85 < row.share_interval[1]
+    assert (row.goodput_rps, row.bottleneck) == (930.0, "database")
+
+
+def test_a_share_is_of_one_attempt() -> None:
+    own = [
+        *rounds("rust-async", 900.0, 960.0),
+        trial("rust-async", 1, good_window(goodput_rps=500.0), attempt=2),
+    ]
+    ceiling = rounds(DATABASE, 1_000.0, 1_200.0)
+    assert shares(own, ceiling) == [0.9, 0.8], "the ceiling's second attempt was not good"
+    ceiling.append(trial(DATABASE, 1, good_window(goodput_rps=1_000.0), attempt=2))
+    assert shares(own, ceiling) == [0.5, 0.8]
+
+
+def test_the_cost_is_that_at_the_equal_load() -> None:
+    row = reached_below(rounds("rust-async", 900.0, 900.0, 900.0, costs=[240.0, 250.0]), None, [])
+    assert (row.app_cpu_us_per_request, row.share) == (245.0, None)
+    assert row.app_cpu_us_interval is not None
+
+
+def test_one_round_is_too_few(real: Catalog) -> None:
+    row = concluded(real).conclusions.variants["python-sync"]
+    assert (row.goodput_rps, row.share, row.interval, row.app_cpu_us_per_request) == (None, None, None, None)
+    assert row.values == [600.0]
+
+
+def test_the_report_says_what_does_not_count(real: Catalog) -> None:
+    found = concluded(real)
+    assert found.verdict is Verdict.INVALID
+    found.conclusions.equal_load_rps = 300
+    told = text(report(found))
+    assert "rust-async: round 3: void: the hypervisor took 20 %" in told
+    assert "python-sync: round 1: invalid: wrong" in told
+    assert "at 300/s for all" in told
+    assert "85 ± " in told
+
+
+def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
+    of = {**OF, "python-sync": rounds("python-sync", 600.0, None, None)}
+    assert concluded(real, of).verdict is Verdict.VOID
+
+
+def test_a_record_can_be_read_back(real: Catalog) -> None:
+    told = concluded(real).model_dump_json()
+    assert Result[Ceilings].model_validate_json(told).model_dump_json() == told
+
+
+# ---- a record of an older Tandem ----
+
+OLD = FIXTURES / "old-records/ceiling"
+
+
+def test_an_old_record_is_told_as_it_was() -> None:
+    kind, found, trials = read_folder(OLD)
+    assert (kind, trials, found.verdict) == (Ceiling, [], Verdict.VOID)
+    told = text(kind.report(found, trials))
+    # What the old `tandem report` printed of it.
+    assert "1,257 ± 914" in told
+    assert "implementations" not in told
+    for cells in (["rust-async", "1,065 ± 25", "database", "85 ± 60", "–", "the database"],):
+        assert any(all(cell in line for cell in cells) for line in told.splitlines()), cells
+    assert "CPU per request at 533/s for all" in told
+    assert "proxy: round 2: void: processes that do not belong here took 32.2% of the CPU" in told
+    old = json.loads((OLD / "ceiling.json").read_text())
+    assert json.loads(found.model_dump_json())["conclusions"]["variants"] == old["implementations"]
+
+
+def test_the_same_rounds_give_the_same_figures() -> None:
+    """The old code's row over the rates of a real session, made from trials."""
+    old = json.loads((OLD / "ceiling.json").read_text())
+    database = rounds(DATABASE, *old["ceilings"]["database"]["values"])
+    before = old["implementations"]["rust-async"]
+    own = rounds("rust-async", *before["values"], tags=["database", "database"])
+    # The recorded rates have six digits, so the figures are near to about as many.
+    found, figure = reached_below(own, "database", database), reached(database)
+    assert figure.goodput_rps == pytest.approx(old["ceilings"]["database"]["goodput_rps"], rel=1e-4)
+    assert figure.interval == pytest.approx(old["ceilings"]["database"]["interval"], rel=1e-4)
+    for name in ("goodput_rps", "interval", "share", "share_interval"):
+        assert getattr(found, name) == pytest.approx(before[name], rel=1e-3), name
+    assert (found.bottleneck, found.nearest) == (before["bottleneck"], before["nearest"])

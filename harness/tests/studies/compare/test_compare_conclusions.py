@@ -1,0 +1,226 @@
+"""tandem.studies.compare.conclusions: from windows to verdicts."""
+
+import math
+import random
+
+import pytest
+from harness_samples import NOW, finding, good_window
+
+from tandem.record.trial import Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Verdict, Window
+from tandem.studies.compare import conclusions
+from tandem.studies.compare.conclusions import METRICS, round_of, second, turn_name
+
+GOODPUT = METRICS["goodput_rps"]
+
+
+def make_record(number: int, label: str, window: Window) -> WindowRecord:
+    spec = WindowSpec(
+        name=turn_name(number, label), variants=[label], seconds=4, trim_start_s=0.5, trim_end_s=0.25
+    )
+    return WindowRecord(spec=spec, windows={label: window})
+
+
+def make_blocks(effect: float = 1.0, blocks: int = 8, noise: float = 0.01, seed: int = 1) -> list[Trial]:
+    """Blocks of A, A~2 and B; every block is as fast as it likes, B is `effect` times as fast and half as dear."""
+    chance = random.Random(seed)
+    out = []
+    for number in range(1, blocks + 1):
+        host = chance.uniform(500, 1500)
+        records = [
+            make_record(
+                n,
+                name,
+                good_window(
+                    goodput_rps=host * factor * math.exp(chance.gauss(0, noise)),
+                    app_cpu_us_per_request=200 / factor * math.exp(chance.gauss(0, noise)),
+                ),
+            )
+            for n in (1, 2, 3, 4)
+            for name, factor in (("A", 1.0), ("A~2", 1.0), ("B", effect))
+        ]
+        labels = ["A", "A~2", "B"]
+        spec = TrialSpec(
+            name=f"block-{number}", block=number, variants=labels, warm_up=WarmUp(least_s=5, cap_s=5)
+        )
+        starts = {label: Start() for label in labels}
+        out.append(Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, starts=starts, windows=records))
+    return out
+
+
+def records_of(blocks: list[Trial], variant: str) -> list[WindowRecord]:
+    return [record for block in blocks for record in block.windows if variant in record.windows]
+
+
+def windows_of(blocks: list[Trial], variant: str) -> list[Window]:
+    return [record.windows[variant] for record in records_of(blocks, variant)]
+
+
+def spoil(blocks: list[Trial], variant: str, severity: str, times: int) -> None:
+    """The first windows of a variant get another verdict."""
+    for window in windows_of(blocks, variant)[:times]:
+        window.verdict = Verdict(severity)
+        window.findings = [finding("void" if severity == "void" else "invalid", text="on purpose")]
+
+
+def test_a_host_that_is_twice_as_fast_in_another_block_does_not_disturb() -> None:
+    found = conclusions.against_reference(make_blocks(effect=1.10), "A", ["B"])["B"]
+    assert found["goodput_rps"].ratio.ratio == pytest.approx(1.10, rel=0.01)
+    assert found["goodput_rps"].verdict == "faster"
+    assert found["app_cpu_us_per_request"].verdict == "cheaper"
+    slower = conclusions.against_reference(make_blocks(effect=0.9), "A", ["B"])["B"]
+    assert slower["goodput_rps"].verdict == "slower"
+
+
+def test_the_same_program_is_equivalent_and_few_blocks_decide_nothing() -> None:
+    assert conclusions.same(make_blocks(), "A")["goodput_rps"].verdict == "equivalent"
+    few = conclusions.against_reference(make_blocks(effect=1.2, blocks=4), "A", ["B"])["B"]["goodput_rps"]
+    assert few.verdict == "inconclusive"
+
+
+def test_void_windows_leave_their_round_out_on_both_sides() -> None:
+    blocks = make_blocks(blocks=1, noise=0.0, effect=1.5)
+    wild = windows_of(blocks, "B")[1]
+    wild.goodput_rps = 1.0
+    assert conclusions.ln_ratios(blocks, "B", ["A", "A~2"], GOODPUT)[0] < 0  # negative control: it counts
+    wild.verdict = Verdict.VOID
+    assert conclusions.ln_ratios(blocks, "B", ["A", "A~2"], GOODPUT)[0] == pytest.approx(math.log(1.5))
+
+
+def test_a_window_that_an_older_tandem_made_again_is_of_the_same_round() -> None:
+    blocks = make_blocks(blocks=1, noise=0.0, effect=1.5)
+    first = records_of(blocks, "B")[0]
+    again = first.model_copy(deep=True)
+    again.spec.name += ".2"
+    first.windows["B"].verdict, first.windows["B"].goodput_rps = Verdict.VOID, 1.0
+    blocks[0].windows.append(again)
+    assert len(conclusions.values(blocks[0], "B", GOODPUT)) == 4
+    assert [round_of(record) for record in (first, again)] == [1, 1]
+
+
+@pytest.mark.parametrize(("name", "number"), [("duet", 1), ("duet-2", 2), (turn_name(12, "a-3:B=4"), 12)])
+def test_a_round_is_told_by_the_windows_name(name: str, number: int) -> None:
+    record = make_record(1, "A", good_window())
+    record.spec.name = name
+    assert round_of(record) == number
+    assert conclusions.is_duet(record) is name.startswith("duet")
+
+
+def test_the_duet_tells_its_own_cost_and_no_other() -> None:
+    [block] = make_blocks(blocks=1, noise=0.0)
+    both = {"A": good_window("open", app_cpu_us_per_request=500.0), "B": good_window("open")}
+    spec = block.windows[0].spec.model_copy(update={"name": "duet", "variants": ["A", "B"], "load": "open"})
+    block.windows.append(WindowRecord(spec=spec, windows=both))
+    assert conclusions.values(block, "A", METRICS["duet_cpu_us_per_request"]) == {1: 500.0}
+    assert conclusions.values(block, "A", METRICS["app_cpu_us_per_request"])[1] == pytest.approx(200)
+
+
+def test_a_block_that_was_made_again_counts_once() -> None:
+    blocks = make_blocks(effect=1.1)
+    again = blocks[2].model_copy(deep=True)
+    again.spec = again.spec.again()
+    spoil([blocks[2]], "B", "void", 4)
+    found = conclusions.conclude([*blocks, again], ["A", "B"], {})
+    assert found.conclusions.blocks == 8
+    assert found.conclusions.entries[1].against_reference["goodput_rps"].ratio.n == 8
+    assert [one.text for one in found.findings] == ["B: block-3: on purpose (and 3 more like it)"]
+    alone = conclusions.conclude(blocks, ["A", "B"], {})
+    assert alone.conclusions.entries[1].against_reference["goodput_rps"].ratio.n == 7
+    # A wrong answer is not made good by another try.
+    spoil([blocks[2]], "B", "invalid", 1)
+    assert conclusions.conclude([*blocks, again], ["A", "B"], {}).verdict is Verdict.INVALID
+
+
+def test_one_invalid_window_makes_the_variant_invalid_and_its_figures_null() -> None:
+    blocks = make_blocks()
+    compared = conclusions.against_reference(blocks, "A", ["B"])["B"]
+    assert conclusions.entry(blocks, "B", compared).verdict is Verdict.OK
+    spoil(blocks, "B", "invalid", 1)
+    line = conclusions.entry(blocks, "B", compared)
+    assert (line.verdict, line.reasons, line.against_reference) == (Verdict.INVALID, ["on purpose"], {})
+    assert set(line.means.values()) == {None}
+    found = conclusions.conclude(blocks, ["A", "B"], {})
+    assert (found.verdict, found.reasons) == (Verdict.INVALID, ["B: on purpose"])
+    assert found.conclusions.session is Verdict.OK, "the others may be believed"
+
+
+def test_a_variant_that_does_not_start_is_failed() -> None:
+    blocks = make_blocks()
+    blocks[2].starts["B"].refused = "did not start"
+    assert conclusions.entry(blocks, "B", {}).reasons == ["block 3: did not start"]
+    assert conclusions.entry(blocks, "B", {}).verdict is Verdict.FAILED
+    assert conclusions.conclude(blocks, ["A", "B"], {}).verdict is Verdict.FAILED
+
+
+def test_a_window_that_breaks_fails_its_variant_alone() -> None:
+    blocks = make_blocks()
+    record = records_of(blocks, "B")[0]
+    record.windows, record.refused = {}, "the window broke"
+    found = conclusions.conclude(blocks, ["A", "B"], {}).conclusions
+    assert [line.verdict for line in found.entries] == [Verdict.OK, Verdict.FAILED]
+    assert found.entries[1].reasons == ["the window broke"]
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(0, Verdict.OK), (15, Verdict.OK), (25, Verdict.VOID)])
+def test_too_many_void_windows_void_the_session(times: int, verdict: Verdict) -> None:
+    blocks = make_blocks()
+    spoil(blocks, "B", "void", times)
+    reference = conclusions.entry(blocks, "A", {})
+    assert conclusions.session_verdict(blocks, reference, conclusions.same(blocks, "A"))[0] is verdict
+
+
+def test_a_reference_that_fails_or_differs_from_itself_voids_the_session() -> None:
+    blocks = make_blocks()
+    reference = conclusions.entry(blocks, "A", {})
+    assert conclusions.session_verdict(blocks, reference, conclusions.same(blocks, "A"))[0] is Verdict.OK
+    for window in windows_of(blocks, second("A")):
+        window.goodput_rps *= 1.08
+    verdict, reasons = conclusions.session_verdict(blocks, reference, conclusions.same(blocks, "A"))
+    assert verdict is Verdict.VOID
+    assert "differs from itself in goodput_rps" in reasons[0]
+    spoil(blocks, "A", "invalid", 1)
+    assert conclusions.session_verdict(blocks, conclusions.entry(blocks, "A", {}), {})[0] is Verdict.VOID
+
+
+def test_a_visit_that_broke_fails_the_session() -> None:
+    blocks = make_blocks()
+    blocks[0].findings.append(finding("invalid", "failed", "the disk is full"))
+    found = conclusions.conclude(blocks, ["A", "B"], {})
+    assert (found.verdict, found.reasons) == (Verdict.FAILED, ["block 1: the disk is full"])
+    assert set(found.conclusions.entries[1].means.values()) == {None}
+
+
+def test_a_goodput_at_the_ceiling_is_a_lower_bound() -> None:
+    blocks = make_blocks(effect=2.0, noise=0.0)
+    rate = conclusions.entry(blocks, "A", {}).means["goodput_rps"]
+    assert rate is not None
+    found = conclusions.conclude(blocks, ["A", "B"], {"proxy": rate * 2.1, "null": None})
+    assert [line.censored for line in found.conclusions.entries] == [False, True]
+    assert conclusions.conclude(blocks, ["A", "B"], {}).conclusions.entries[1].ceiling_share is None
+
+
+@pytest.mark.parametrize("spoilt", ["A", "A~2"])
+def test_a_void_session_publishes_no_figure(spoilt: str) -> None:
+    blocks = make_blocks(effect=1.2)
+    good = conclusions.conclude(blocks, ["A", "B"], {})
+    told = good.conclusions.entries[1].against_reference["goodput_rps"]
+    assert told.verdict == "faster"  # the control
+    spoil(blocks, spoilt, "invalid", 1)
+    found = conclusions.conclude(blocks, ["A", "B"], {})
+    assert found.verdict is found.conclusions.session is Verdict.VOID
+    assert spoilt in found.reasons[0]
+    assert [set(line.means.values()) for line in found.conclusions.entries] == [{None}, {None}]
+    assert [line.against_reference for line in found.conclusions.entries] == [{}, {}]
+
+
+def test_what_a_warm_up_and_an_end_say_is_told_once_for_each_variant() -> None:
+    blocks = make_blocks()
+    for block in blocks[:3]:
+        block.starts["B"].findings.append(finding("warning", "no-steady-state", "not steady"))
+    blocks[0].starts["A"].findings.append(finding("warning", "unclean-stop", "killed"))
+    found = conclusions.conclude(blocks, ["A", "B"], {})
+    assert found.verdict is Verdict.OK
+    assert {(one.code, one.text) for one in found.findings} == {
+        ("no-steady-state", "B: block-1: not steady (and 2 more like it)"),
+        ("unclean-stop", "A: block-1: killed"),
+    }

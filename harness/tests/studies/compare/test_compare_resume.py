@@ -1,0 +1,107 @@
+"""`compare` through the engine with a laboratory that starts nothing: a trial for each block, interrupted and gone on with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from harness_engine import FakeFloor, FakeLab, request, session
+from harness_places import PLANS
+from harness_samples import finding
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.run import run
+from tandem.engine.study import Windows
+from tandem.errors import TandemError
+from tandem.record.request import Request
+from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
+from tandem.studies.compare.study import Compare
+from tandem.studies.registry import read_folder
+
+TWO_BLOCKS = (PLANS / "one-trial.toml").read_text().replace("blocks = 1", "blocks = 2")
+
+
+@dataclass
+class ManyLab(FakeLab):
+    """absent: a variant that does not start. void: a visit -> the window that the host disturbs in it."""
+
+    absent: str = ""
+    void: dict[int, str] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+
+    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
+        self.visited.append(spec.key)
+        number = len(self.visited)
+        if number in self.raises:
+            raise self.raises[number]
+        floor = FakeFloor(goodput_rps=1000.0)
+        if self.absent:
+            floor.failures[f"ready {self.absent}"] = TandemError("it never answered")
+        if number in self.void:
+            floor.judged[self.void[number]] = [finding("void", text="busy")]
+        self.trials.append(floor.visit(spec, script))
+        return self.trials[-1]
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Request:
+    file = tmp_path / "two.toml"
+    file.write_text(TWO_BLOCKS)
+    return request("rust-async", "rust-sync", study="compare", plan=str(file))
+
+
+def test_a_comparison_is_a_trial_for_each_block(real: Catalog, tmp_path: Path, asked: Request) -> None:
+    result, journal = run(Compare, asked, session(real, tmp_path, ManyLab()))
+    assert result.verdict is Verdict.OK
+    assert result.trials == {Verdict.OK: 2}
+    kind, again, trials = read_folder(journal.folder)
+    assert (kind, again) == (Compare, result)
+    for trial in trials:
+        *turns, duet = trial.windows
+        assert len(turns) == 6
+        assert duet.spec.rates_rps.keys() == duet.windows.keys() == set(trial.spec.variants)
+        assert list(duet.spec.rates_rps.values()) == [200, 201, 202]
+    assert set(result.environments) == {"rust-async", "rust-sync", "rust-async~2"}
+    assert kind.report(again, trials)
+
+
+def test_an_interrupted_one_goes_on_with_the_block_that_is_missing(
+    real: Catalog, tmp_path: Path, asked: Request
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Compare, asked, session(real, tmp_path, ManyLab(raises={2: KeyboardInterrupt()})))
+    lab = ManyLab()
+    other_seed = asked.model_copy(update={"seed": 7})
+    result, journal = run(Compare, other_seed, session(real, tmp_path, lab), resume=True)
+    assert lab.visited == ["block-2"]
+    assert (result.request.seed, result.conclusions.blocks) == (1, 2)
+    assert len(list((journal.folder / "trials").iterdir())) == 2
+
+
+def test_a_void_window_voids_its_block(real: Catalog, tmp_path: Path, asked: Request) -> None:
+    lab = ManyLab(void={1: "round-2-rust-sync"})
+    result, _ = run(Compare, asked, session(real, tmp_path, lab))
+    assert lab.visited == ["block-1", "block-2", "block-1.2"]
+    assert result.verdict is Verdict.OK
+    assert result.trials == {Verdict.VOID: 1, Verdict.OK: 2}
+    assert [one.text for one in result.findings] == ["rust-sync: block-1: busy"]
+
+
+def test_one_that_does_not_start_leaves_the_others_their_figures(
+    real: Catalog, tmp_path: Path, asked: Request
+) -> None:
+    lab = ManyLab(absent="rust-sync")
+    result, _ = run(Compare, asked, session(real, tmp_path, lab))
+    assert result.verdict is Verdict.FAILED
+    reference, other = result.conclusions.entries
+    assert (reference.verdict, other.verdict) == (Verdict.OK, Verdict.FAILED)
+    assert reference.means["duet_cpu_us_per_request"] == 900.0
+    assert [record.spec.variants for record in lab.trials[0].windows].count([]) == 1
+
+
+def test_a_reference_that_does_not_start_voids_the_session(
+    real: Catalog, tmp_path: Path, asked: Request
+) -> None:
+    result, _ = run(Compare, asked, session(real, tmp_path, ManyLab(absent="rust-async~2")))
+    assert result.verdict is result.conclusions.session is Verdict.VOID
+    assert result.reasons[0] == "rust-async~2 is failed: block 1: it never answered"

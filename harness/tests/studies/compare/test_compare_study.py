@@ -1,0 +1,202 @@
+"""tandem.studies.compare.study: what is planned, and how the duet follows from the windows before it."""
+
+import pytest
+from harness_places import ROOT
+from harness_samples import NOW, good_window
+
+from tandem.catalog.catalog import Catalog, Pairing
+from tandem.engine.blocks import disturbed
+from tandem.engine.estimate import Overheads, estimate_s
+from tandem.engine.run import drive
+from tandem.errors import UsageError
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Verdict, Window
+from tandem.studies.compare.study import Compare, duet_rates
+
+CATALOG = Catalog(ROOT)
+ONE_BLOCK = str(ROOT / "harness/tests/plans/one-trial.toml")
+
+
+def study(*labels: str, plan: str = ONE_BLOCK) -> Compare:
+    variants = [Variant(label=label, implementation=label) for label in labels or ("A", "B")]
+    conditions = Conditions(topology="full", placement="two-cores")
+    request = Request(
+        study="compare", variants=variants, scenario="recipes", conditions=conditions, plan=plan, seed=1
+    )
+    return Compare(CATALOG, request)
+
+
+def follow(
+    made: Compare, spec: TrialSpec, windows: dict[str, Window | None], absent: str = ""
+) -> list[WindowSpec]:
+    """The windows that are asked for. windows: what each variant's are; None: it breaks. absent: does not run."""
+    asked = []
+    script = made.windows(spec)
+    try:
+        each = next(script)
+        while True:
+            asked.append(each)
+            running = [label for label in each.variants if label != absent]
+            found = {label: window for label in running if (window := windows[label]) is not None}
+            own = each.model_copy(update={"variants": running})
+            each = script.send(WindowRecord(spec=own, windows=found, refused=None if found else "broke"))
+    except StopIteration:
+        return asked
+
+
+def all_good() -> dict[str, Window | None]:
+    return {name: good_window(goodput_rps=1000.0) for name in ("A", "B", "A~2")}
+
+
+def test_the_reference_takes_part_twice() -> None:
+    found = study("A", "B")
+    assert [variant.label for variant in found.variants] == ["A", "B", "A~2"]
+    assert found.variants[2].implementation == "A"
+    assert [variant.label for variant in study("A").variants] == ["A", "A~2"]
+
+
+def test_a_block_is_one_trial_whose_windows_are_data() -> None:
+    [[spec]] = study().outline()
+    assert sorted(spec.variants) == ["A", "A~2", "B"]
+    *turns, duet = spec.windows
+    assert len({window.name for window in spec.windows}) == 7
+    order = [window.variants[0] for window in turns]
+    assert order[3:] == order[2::-1]
+    assert {(window.load, window.settled, window.seconds) for window in turns} == {("closed", False, 2)}
+    assert (duet.load, duet.address, duet.variants) == ("open", "app:8080", spec.variants)
+    assert study().outline() == study().outline(), "the seed fixes it"
+
+
+def test_a_plan_without_the_table_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no"):
+        study(plan="ceiling")
+
+
+def test_a_pairing_that_cannot_be_is_refused() -> None:
+    good = {"blocks": 1, "rounds": 1, "window_s": 2, "warm_up_s": 7}
+    assert Pairing.model_validate({**good, "steady_buckets": 6, "warm_up_cap_s": 7})
+    for wrong in ({"steady_buckets": 5}, {"warm_up_cap_s": 6}):
+        with pytest.raises(ValueError, match="is 0 or at least"):
+            Pairing.model_validate({**good, **wrong})
+
+
+# ---- the duet ----
+
+
+def test_all_together_stay_below_what_the_slowest_reaches_alone() -> None:
+    assert duet_rates([1000.0, 400.0]) == [120, 121]
+    assert sum(duet_rates([1000.0, 400.0])) < 400
+    assert duet_rates([0.5]) == [1]
+
+
+def test_no_two_are_asked_in_step() -> None:
+    assert len(set(duet_rates([500.0] * 4))) == 4
+
+
+def test_its_rates_follow_from_the_windows_before_it() -> None:
+    made = study()
+    [[spec]] = made.outline()
+    windows = all_good()
+    windows["B"] = good_window(goodput_rps=400.0)
+    *_, duet = follow(made, spec, windows)
+    assert duet.variants == spec.variants
+    assert list(duet.rates_rps.values()) == [80, 81, 82]
+
+
+def test_who_was_wrong_takes_no_part_in_it() -> None:
+    made = study()
+    [[spec]] = made.outline()
+    windows = all_good()
+    windows["B"] = good_window(verdict=Verdict.INVALID)
+    *_, duet = follow(made, spec, windows)
+    assert sorted(duet.variants) == sorted(duet.rates_rps) == ["A", "A~2"]
+    windows["B"] = None  # its windows break
+    assert sorted(follow(made, spec, windows)[-1].variants) == ["A", "A~2"]
+
+
+def test_who_did_not_start_is_asked_once_and_takes_no_part() -> None:
+    made = study()
+    [[spec]] = made.outline()
+    asked = follow(made, spec, all_good(), absent="B")
+    assert sum(window.variants == ["B"] for window in asked) == 1
+    assert sum(window.variants == ["A"] for window in asked) == 2
+    assert sorted(asked[-1].variants) == ["A", "A~2"]
+
+
+def test_without_a_rate_of_each_there_is_none() -> None:
+    made = study()
+    [[spec]] = made.outline()
+    windows = all_good()
+    windows["B"] = good_window(verdict=Verdict.VOID)
+    assert [window.load for window in follow(made, spec, windows)] == ["closed"] * 6
+
+
+# ---- blocks that are made again ----
+
+
+def made_of(spec: TrialSpec, **verdicts: Verdict) -> Trial:
+    records = [
+        WindowRecord(
+            spec=WindowSpec(name=label, variants=[label], seconds=2, trim_start_s=0, trim_end_s=0),
+            windows={label: good_window(verdict=verdict)},
+        )
+        for label, verdict in verdicts.items()
+    ]
+    worst = next((v for v in (Verdict.INVALID, Verdict.VOID) if v in verdicts.values()), Verdict.OK)
+    return Trial(spec=spec, started_at=NOW, verdict=worst, windows=records)
+
+
+def test_a_void_window_voids_its_block_also_beside_a_liar() -> None:
+    [[spec]] = study().outline()
+    assert disturbed(made_of(spec, A=Verdict.VOID, B=Verdict.OK))
+    assert disturbed(made_of(spec, A=Verdict.VOID, B=Verdict.INVALID))
+    assert not disturbed(made_of(spec, A=Verdict.OK, B=Verdict.INVALID))
+    assert not disturbed(made_of(spec, A=Verdict.OK, B=Verdict.OK))
+    one = spec.model_copy(update={"variants": ["A"]})
+    assert not disturbed(made_of(one, A=Verdict.INVALID))
+
+
+def test_it_is_made_once_more_at_the_end() -> None:
+    found = study(plan="smoke")
+
+    def make(spec: TrialSpec) -> Trial:
+        return made_of(spec, A=Verdict.VOID if spec.block == 2 else Verdict.OK)
+
+    trials = drive(found.plan(), make)
+    assert [trial.spec.key for trial in trials] == ["block-1", "block-2", "block-3", "block-2.2"]
+    assert trials[3].spec.windows == trials[1].spec.windows
+
+
+# ---- how long it takes ----
+
+
+def lasts_s(plan: str, variants: int) -> float:
+    return estimate_s(study(*map(str, range(variants)), plan=plan).outline(), Overheads())
+
+
+def test_two_are_compared_in_about_a_quarter_of_an_hour() -> None:
+    assert 10 * 60 < lasts_s("quick", 2) < 15 * 60
+    pairing = CATALOG.plans["quick"].compare
+    assert pairing
+    assert pairing.duet_s, "what decides on small machines"
+
+
+def test_a_night_is_enough_for_all_implementations() -> None:
+    """Six on two scenarios within two hours; five more blocks of each would still be told."""
+    assert 3600 < 2 * lasts_s("nightly", 6) < 7200
+    found = study(*"ABCDEF", plan="nightly")
+    found.pairing = found.pairing.model_copy(update={"blocks": 12})
+    assert 2 * estimate_s(found.outline(), Overheads()) > 7200
+
+
+@pytest.mark.parametrize("plan", ["quick", "nightly", "claim", "headline"])
+def test_looking_whether_the_warm_up_is_steady_costs_two_seconds_a_start_at_the_most(plan: str) -> None:
+    [spec, *_] = (spec for block in study(plan=plan).outline() for spec in block)
+    warm_up = spec.warm_up
+    assert warm_up.steady_buckets >= 6
+    assert warm_up.least_s > warm_up.steady_buckets, (
+        "it can be steady at once: the first second is not looked at"
+    )
+    assert warm_up.cap_s > warm_up.least_s
+    assert warm_up.least_s <= {"quick": 5, "nightly": 5, "claim": 8, "headline": 8}[plan] + 2

@@ -1,0 +1,311 @@
+"""tandem.studies.crosscheck: what agrees, what disagrees, and what cannot be told."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from harness_places import FIXTURES
+from harness_samples import NOW, PROPERTY, REQUESTS, finding, good_window
+from harness_trials import invalid_window, play, request, text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Result
+from tandem.record.trial import TrialSpec, WindowSpec
+from tandem.record.window import Times, Verdict, Window
+from tandem.studies.crosscheck.conclusions import (
+    FIGURES,
+    CrossChecked,
+    Pair,
+    compare,
+    compare_all,
+    conclude,
+    disturbances,
+    pairs_of,
+)
+from tandem.studies.crosscheck.report import report
+from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
+from tandem.studies.registry import read_folder
+
+SHIFT_MS = 5.0
+SERVICE_P50 = FIGURES[1]
+
+
+def window(shift_ms: float = 0.0, **changes: Any) -> Window:
+    """An open window, all of whose times are later by so much."""
+    base = good_window("open")
+
+    def shifted(times: Times | None) -> Times:
+        assert times is not None
+        given = times.model_dump()
+        return Times(
+            **{
+                k: v + shift_ms if k not in ("samples", "censored") and v is not None else v
+                for k, v in given.items()
+            }
+        )
+
+    moved = {
+        "service_time_ms": shifted(base.service_time_ms),
+        "response_time_ms": shifted(base.response_time_ms),
+    }
+    return good_window("open", **{**moved, **changes})
+
+
+def pairs(shift_ms: float = 0.0, noise_ms: float = 0.02, number: int = 6) -> list[Pair]:
+    """Pairs with a little noise; vegeta's times are shifted."""
+    draw = np.random.default_rng(1).normal(0, noise_ms, (number, 2))
+    return [Pair(window(float(a)), window(shift_ms + float(b))) for a, b in draw]
+
+
+def judged(given: list[Pair]) -> tuple[str, list[str]]:
+    return conclude(given, compare_all(given))
+
+
+def test_the_same_times_agree() -> None:
+    found = compare_all(pairs())
+    assert {c.verdict for c in found} == {"agree"}
+    assert judged(pairs()) == ("agree", [])
+
+
+@pytest.mark.parametrize("shift_ms", [SHIFT_MS, -3.0, 1.0])
+def test_one_side_with_shifted_times_disagrees(shift_ms: float) -> None:
+    """The control: a generator that adds time of its own, or hides some, must be noticed."""
+    verdict, reasons = judged(pairs(shift_ms))
+    assert verdict == "disagree"
+    assert any(reason.startswith("service time p50") for reason in reasons)
+    assert any(reason.startswith("oha used 0.30 of its 1 cores") for reason in reasons)
+
+
+def test_a_shift_within_the_tolerance_agrees() -> None:
+    assert judged(pairs(0.1))[0] == "agree"
+
+
+def test_noise_as_large_as_the_tolerance_decides_nothing() -> None:
+    found = compare(SERVICE_P50, pairs(0.0, noise_ms=1.0))
+    assert found.verdict == "undecided"
+    verdict, reasons = judged(pairs(0.0, noise_ms=1.0))
+    assert verdict == "undecided"
+    assert "service time p50, ms: more pairs are needed" in reasons
+
+
+def test_missing_answers_of_one_side_disagree() -> None:
+    given = [Pair(window(), window(good=round(0.98 * REQUESTS))) for _ in range(4)]
+    verdict, reasons = judged(given)
+    assert verdict == "disagree"
+    assert reasons[0].startswith("right answers")
+
+
+@pytest.mark.parametrize("side", ["oha", "vegeta"])
+def test_a_gate_that_one_side_alone_fails_is_a_disagreement(side: str) -> None:
+    bad = window(findings=[finding("invalid", "proxy-mismatch", "HAProxy saw none")], verdict=Verdict.INVALID)
+    given = [*pairs()[:3], Pair(bad, window()) if side == "oha" else Pair(window(), bad)]
+    verdict, reasons = judged(given)
+    assert verdict == "disagree"
+    assert f"only by {side}: HAProxy saw none" in reasons
+
+
+def test_a_gate_that_both_fail_is_none() -> None:
+    """Then the application is wrong, and they agree about that."""
+    bad = window(findings=[finding("invalid", "wrong-body")], verdict=Verdict.INVALID)
+    assert judged([Pair(bad, bad) for _ in range(3)])[0] == "agree"
+
+
+def test_a_percentile_with_too_few_samples_is_not_compared() -> None:
+    few = Times(samples=500, mean=5.0, p50=4.0, max=20.0)
+    given = [Pair(window(), window(service_time_ms=few)) for _ in range(4)]
+    found = {c.figure: c for c in compare_all(given)}
+    assert found["service time p99, ms"].verdict == "not compared"
+    assert found["service time p99, ms"].difference is None
+    assert found["service time p50, ms"].verdict == "agree"
+    assert judged(given)[0] == "agree"
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_too_few_pairs_decide_nothing(number: int) -> None:
+    verdict, reasons = judged(pairs(number=number))
+    assert verdict == "undecided"
+    assert reasons == [f"only {number} pairs were not disturbed, and 3 are needed"]
+
+
+def test_a_disturbed_pair_says_by_what() -> None:
+    stolen = Pair(window(), window(findings=[finding("void", "steal", "the hypervisor took 12 %")]))
+    assert stolen.disturbed
+    assert not pairs()[0].disturbed
+    assert disturbances([stolen, stolen, *pairs()]) == ["left out: under vegeta the hypervisor took 12 %"]
+
+
+@PROPERTY
+@given(st.floats(-20, 20), st.floats(0.001, 2))
+def test_exchanging_the_sides_changes_the_sign_and_no_verdict(shift_ms: float, noise_ms: float) -> None:
+    there = compare_all(pairs(shift_ms, noise_ms))
+    back = compare_all([Pair(pair.vegeta, pair.oha) for pair in pairs(shift_ms, noise_ms)])
+    for a, b in zip(there, back, strict=True):
+        assert a.verdict == b.verdict
+        assert a.difference == pytest.approx(-(b.difference or 0.0))
+
+
+# ---- what is made ----
+
+
+def asked(pairs: int = 3, rate_rps: int | None = None, *names: str, **changes: Any) -> Request:
+    options = CrossCheckOptions(pairs=pairs, window_s=5, rate_rps=rate_rps).as_options()
+    return request("crosscheck", *(names or ("rust-async",)), scenario="index", options=options, **changes)
+
+
+def test_pairs_begin_with_either_generator_in_turn(real: Catalog) -> None:
+    [[spec]] = CrossCheck(real, asked(rate_rps=500)).outline()
+    assert [window.name for window in spec.windows] == [
+        *("1-oha", "1-vegeta", "2-vegeta", "2-oha", "3-oha", "3-vegeta")
+    ]
+    assert all(window.generator == window.name.partition("-")[2] for window in spec.windows)
+    assert {(w.load, w.seconds, w.rates_rps["rust-async"]) for w in spec.windows} == {("open", 5, 500)}
+    assert not CrossCheck(real, asked()).looks_at_ceilings
+
+
+def answer(spec: TrialSpec, asked_for: WindowSpec) -> Window:
+    """The same by both generators, at 2,000 right answers per second in the closed loop."""
+    return good_window(asked_for.load, goodput_rps=2000.0)
+
+
+def test_without_a_rate_it_is_half_of_what_a_closed_loop_reaches(real: Catalog) -> None:
+    study = CrossCheck(real, asked())
+    [made] = play(study, answer)
+    assert [record.spec.load for record in made.windows] == ["closed", *["open"] * 6]
+    assert {record.spec.rates_rps["rust-async"] for record in made.windows[1:]} == {1000}
+    assert len(pairs_of(made)) == 3
+    found = study.conclude([made], Baselines())
+    assert (found.verdict, found.reasons, found.conclusions.word) == (Verdict.OK, [], "agree")
+    assert (found.conclusions.rate_rps, found.conclusions.pairs, found.conclusions.disturbed) == (1000, 3, 0)
+
+
+def test_what_answers_wrongly_is_not_compared(real: Catalog) -> None:
+    study = CrossCheck(real, asked())
+    [made] = play(study, lambda _, spec: invalid_window() if spec.load == "closed" else good_window("open"))
+    assert len(made.windows) == 1
+    found = study.conclude([made], Baselines())
+    assert (found.verdict, found.reasons) == (Verdict.INVALID, ["invalid: wrong"])
+    assert (found.conclusions.word, found.conclusions.rate_rps) == ("undecided", None)
+
+
+def test_what_answers_nothing_has_no_rate(real: Catalog) -> None:
+    study = CrossCheck(real, asked())
+    [made] = play(study, lambda *_: good_window(goodput_rps=1.0))
+    found = study.conclude([made], Baselines())
+    assert found.verdict is Verdict.INVALID
+    assert "too few right answers to derive a rate from" in found.reasons[0]
+    assert "at –/s" in text(report(result(real, asked(), found)))
+
+
+def test_one_side_that_is_late_makes_it_invalid(real: Catalog) -> None:
+    study = CrossCheck(real, asked(rate_rps=500))
+    [made] = play(study, lambda _, spec: window(SHIFT_MS if spec.generator == "vegeta" else 0.0))
+    found = study.conclude([made], Baselines())
+    assert (found.verdict, found.conclusions.word) == (Verdict.INVALID, "disagree")
+    assert found.reasons
+
+
+def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalog) -> None:
+    study = CrossCheck(real, asked(4, 500))
+
+    def noisy(spec: TrialSpec, asked_for: WindowSpec) -> Window:
+        bad = {1: {"1-oha"}, 2: {"1-oha", "2-vegeta"}}[spec.attempt]
+        if asked_for.name in bad:
+            return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
+        return window()
+
+    made = play(study, noisy)
+    assert [t.spec.attempt for t in made] == [1, 2]
+    found = study.conclude(made, Baselines())
+    assert (found.verdict, found.conclusions.word) == (Verdict.OK, "agree")
+    assert (found.conclusions.pairs, found.conclusions.disturbed) == (3, 1)
+    assert "left out: under oha 20 % steal" in found.conclusions.reasons
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        (request("crosscheck", "rust-async"), "needs pairs"),
+        (asked(3, 500, "a", "b"), "of one implementation"),
+    ],
+)
+def test_what_cannot_be_asked(real: Catalog, wanted: Request, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        CrossCheck(real, wanted)
+
+
+# ---- the report ----
+
+
+def result(real: Catalog, wanted: Request, found: Any) -> Result[CrossChecked]:
+    return Result[CrossChecked](
+        id="x",
+        request=wanted,
+        started_at=NOW,
+        finished_at=NOW,
+        trials={},
+        baselines=Baselines(),
+        phases_s={"stop": 3.0},
+        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
+    )
+
+
+def test_the_report(real: Catalog) -> None:
+    study = CrossCheck(real, asked(7, 4000))
+
+    def answered(_: TrialSpec, asked_for: WindowSpec) -> Window:
+        if asked_for.name == "7-oha":
+            return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
+        return window(SHIFT_MS if asked_for.generator == "vegeta" else 0.0)
+
+    found = result(real, asked(7, 4000), study.conclude(play(study, answered), Baselines()))
+    told = text(report(found))
+    assert "rust-async, index: oha and vegeta at 4,000/s, 6 pairs of 5 s" in told
+    assert "1 disturbed pairs were left out" in told
+    assert "the generators: disagree" in told
+    assert "time: stop 3 s" in told
+    assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
+
+
+# ---- a record of an older Tandem ----
+
+OLD = FIXTURES / "old-records/crosscheck"
+
+
+def test_an_old_record_is_told_as_it_was() -> None:
+    kind, found, [made] = read_folder(OLD)
+    assert (kind, found.verdict, found.conclusions.word) == (CrossCheck, Verdict.OK, "undecided")
+    told = text(kind.report(found, [made]))
+    # What the old `tandem report` printed of it.
+    assert "rust-async, index: oha and vegeta at 500/s, 0 pairs of 4 s" in told
+    assert "3 disturbed pairs were left out" in told
+    assert "only 0 pairs were not disturbed, and 3 are needed" in told
+    assert "left out: under vegeta processes that do not belong here took 33.7% of the CPU" in told
+    assert Counter(record.spec.generator for record in made.windows) == {"oha": 3, "vegeta": 3}
+    assert [record.spec.name for record in made.windows[2:4]] == ["2-vegeta", "2-oha"]
+    again = json.loads((OLD / "crosscheck.json").read_text())["windows"]
+    kept = [json.loads(pair.oha.model_dump_json()) for pair in pairs_of(made)]
+    assert [window | pair["oha"] for window, pair in zip(kept, again, strict=True)] == kept, "nothing was lost"
+
+
+def test_the_same_windows_give_the_same_figures() -> None:
+    """What the old code said of these real windows, disturbed as they are."""
+    _, _, [made] = read_folder(OLD)
+    pairs_made = pairs_of(made)
+    found = {c.figure: c for c in compare_all(pairs_made)}
+    p50, p90 = found["service time p50, ms"], found["service time p90, ms"]
+    assert (p50.verdict, p90.verdict) == ("agree", "undecided")
+    assert (p50.oha, p50.vegeta) == pytest.approx((0.18919, 0.213449), rel=1e-5)
+    assert p90.interval == pytest.approx((-0.338619, 0.992351), rel=1e-5)
+    late = found["response time p50, ms"]
+    assert late.difference == pytest.approx(-0.964938, rel=1e-5)
+    assert late.interval == pytest.approx((-1.89891, -0.0309665), rel=1e-5)
+    assert conclude(pairs_made, [*found.values()]) == (
+        "agree",
+        ["service time p90, ms: more pairs are needed"],
+    )

@@ -1,0 +1,105 @@
+"""Records of experiments with files that an older Tandem made. Expected figures are the older program's own words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.record.result import Baselines
+from tandem.record.window import Verdict
+from tandem.studies.files.conclusions import row_trial
+from tandem.studies.files.study import Files
+from tandem.studies.registry import read_folder
+
+
+@pytest.fixture
+def old(fixtures: Path) -> Path:
+    """`reproduce tiny-files --seed 5`, made by the last program of schema 1, and the table that it printed."""
+    return fixtures / "old-records/files"
+
+
+def broken(old: Path, into: Path, **values: object) -> Path:
+    """The record with one start of its first row changed."""
+    record = json.loads((old / "reproduction.json").read_text())
+    record["rows"][0]["starts"][0].update(values)
+    (into / "reproduction.json").write_text(json.dumps(record))
+    return into
+
+
+def test_an_old_record_gives_the_same_table(old: Path) -> None:
+    kind, result, trials = read_folder(old)
+    assert (kind, result.verdict, result.request.seed) == (Files, Verdict.OK, 5)
+    assert kind.markdown(result, trials) == (old / "table.md").read_text().removesuffix("\n")
+    assert sum(len(row.trials) for row in result.conclusions.rows) == 10
+    assert [one.settings["way"] for one in result.request.variants[:2]] == ["test00", "test04"]
+    assert result.phases_s.keys() >= {"builds", "measuring", "container"}
+    assert result.environments["file-io"].versions["tokio"]
+
+
+def test_its_trials_are_of_the_cases(old: Path) -> None:
+    _, result, trials = read_folder(old)
+    found = {trial.spec.name: trial for trial in trials}
+    assert found.keys() == {f"{block}-2-400000-8192-{cache}" for block in (1, 2) for cache in ("hot", "cold")}
+    assert found["2-2-400000-8192-cold"].spec.variants == ["one thread, cold"]
+    again = [
+        row_trial(row.label, trial)
+        for row in result.conclusions.rows
+        for trial in trials
+        if row.label in trial.facts
+    ]
+    left_out = {"trial"}
+    recorded = [one for row in result.conclusions.rows for one in row.trials]
+    assert [one.model_dump(exclude=left_out) for one in again] == [
+        one.model_dump(exclude=left_out) for one in recorded
+    ]
+
+
+def test_a_start_that_did_not_count_does_not_count(old: Path, tmp_path: Path) -> None:
+    _, result, _ = read_folder(broken(old, tmp_path, verdict="void", reason="stolen", figures={}))
+    assert result.trials == {Verdict.OK: 3, Verdict.VOID: 1}
+    [void] = [one for row in result.conclusions.rows for one in row.trials if one.verdict is Verdict.VOID]
+    assert (void.row, void.reason) == ("tokio tasks", "stolen")
+    assert " 1 of 2 " in (Files.markdown(result, []) or "")
+
+
+def test_a_record_of_another_kind_is_not_read(old: Path, tmp_path: Path) -> None:
+    record = json.loads((old / "reproduction.json").read_text())
+    (tmp_path / "reproduction.json").write_text(json.dumps({**record, "kind": "http"}))
+    assert Files.migrated(tmp_path) is None
+    assert Files.migrated(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"kind": "files"}'])
+def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "reproduction.json").write_text(text)
+    with pytest.raises(TandemError, match=r"reproduction\.json: the record cannot be read"):
+        read_folder(tmp_path)
+
+
+def test_the_reference_says_the_same_when_it_is_concluded_again(real: Catalog) -> None:
+    folder = real.root / "results/reference-experiments/file-io"
+    _, result, trials = read_folder(folder)
+    again = Files(real, result.request).conclude(trials, Baselines())
+    assert again.verdict is result.verdict
+    made, kept = (one.conclusions.model_dump(mode="json") for one in (again, result))
+    for part in ("claims", "digest", "settings", "columns"):
+        assert made[part] == kept[part]
+    for row, recorded in zip(made["rows"], kept["rows"], strict=True):
+        assert row | {"trials": []} == recorded | {"trials": []}
+
+
+def test_figures_of_the_reference(real: Catalog) -> None:
+    """As the older program told them."""
+    _, result, trials = read_folder(real.root / "results/reference-experiments/file-io")
+    table = Files.markdown(result, trials) or ""
+    for line in (
+        "| tokio tasks, 10/10M | 6 | 3,116.0 (3,237.0) | 498.3 ± 46.9 | 11.90 ± 2.20 | the application's CPU |",
+        "| tokio tasks, Arc<Mutex>, 10/10M | 6 | 2,737.0 (3,018.0) | 452.6 ± 49.5 | 10.92 ± 2.77 | the application's CPU |",
+        "| sync, rayon, 10/10M | 6 | 2,075.0 (2,554.0) | 51.3 ± 6.7 | 1.23 ± 0.30 | the application's CPU |",
+        "| sync, one thread, 10/10M, cold | 6 | – | 228.2 ± 150.2 | – | the disk |",
+        "| 5/1M: rayon is ahead of one thread | time: sync, rayon, 5/1M / sync, one thread, 5/1M | × 0.72 | × 0.61 (0.50–0.75) | stands |",
+        "| 5/1M: async-std's tasks against tokio's | time: async-std tasks, 5/1M / tokio tasks, 5/1M | × 1.02 | × 0.61 (0.45–0.81) | gone |",
+    ):
+        assert line in table

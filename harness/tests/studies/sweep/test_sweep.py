@@ -1,0 +1,421 @@
+"""tandem.studies.sweep: which values, which order, what the trials say."""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from harness_places import FIXTURES
+from harness_samples import NOW, good_window
+from harness_trials import Place, invalid_window, play, refusing, request, text, trial, void_window
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.journal import Journal
+from tandem.engine.run import run
+from tandem.errors import TandemError, UsageError
+from tandem.lab.prepare import check, scenario_of
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Result
+from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.window import Times, Verdict, Window
+from tandem.studies.registry import read_folder
+from tandem.studies.sweep.axis import Over, parse_over
+from tandem.studies.sweep.conclusions import Curve, Swept, curve, level
+from tandem.studies.sweep.report import report
+from tandem.studies.sweep.study import Sweep, SweepOptions
+from tandem.studies.sweep.usl import law
+
+POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+NAME = "rust-async"
+LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
+HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}
+OLD = FIXTURES / "old-records/sweep"
+
+
+def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
+    options = SweepOptions.of(parse_over(over), rounds)
+    return request("sweep", *(names or (NAME, "contract/broken")), options=options, **changes)
+
+
+def made(value: int, rate: float, round_: int = 1, axis: str = "connections") -> Trial:
+    window = good_window(
+        goodput_rps=rate,
+        app_cpu_us_per_request=1e6 / rate,
+        service_time_ms=Times(samples=100, mean=1e3 * value / rate),
+        bottleneck="database",
+    )
+    return trial(f"{NAME} {axis}={value}", round_, window)
+
+
+def measured(rates: dict[int, float], spread: float = 0.01) -> dict[int, list[Trial]]:
+    """Three rounds."""
+    return {v: [made(v, r * (1 + spread * (n - 2)), n) for n in (1, 2, 3)] for v, r in rates.items()}
+
+
+def drawn(rates: dict[int, float], axis: str) -> Curve:
+    return curve(NAME, axis, {**measured(rates)})
+
+
+# ---- what is asked ----
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        ("connections=1..512", Over("connections", POWERS)),
+        ("pool=4,10,16,20,32,100", Over("pool", (4, 10, 16, 20, 32, 100))),
+        ("threads=3..20", Over("threads", (3, 4, 8, 16, 20))),
+        ("wait=0,1,5,20,100", Over("wait", (0, 1, 5, 20, 100))),
+        ("wait=0..4", Over("wait", (0, 1, 2, 4))),
+        ("pool=20, 4,4..8", Over("pool", (4, 8, 20))),
+    ],
+)
+def test_what_can_be_swept(text: str, over: Over) -> None:
+    assert parse_over(text) == over
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("conections=1..8", "no axis 'conections'. Did you mean 'connections'"),
+        ("connections", "takes AXIS=VALUES"),
+        ("pool=a", "'a' is neither"),
+        ("pool=4,", "'' is neither"),
+        ("pool=8..4", "the smaller end comes first"),
+        ("pool=4", "two values at least"),
+        ("connections=0..4", "1 is the least"),
+        ("wait=0,5000", "1000 ms is the most"),
+        ("pool=-1..4", "'-1..4' is neither"),
+    ],
+)
+def test_what_cannot(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told.replace("?", r"\?")):
+        parse_over(text)
+
+
+def test_each_round_has_every_cell_once_in_an_order_of_its_own(real: Catalog) -> None:
+    blocks = Sweep(real, asked()).outline()
+    assert [{spec.block for spec in block} for block in blocks] == [{1}, {2}, {3}]
+    orders = [[spec.variants[0] for spec in block] for block in blocks]
+    assert all(Counter(order) == Counter(orders[0]) for order in orders)
+    assert orders[0] != orders[1]
+    assert len(orders[0]) == len({*orders[0]}) == 2 * 3
+    assert blocks == Sweep(real, asked()).outline()
+    assert blocks != Sweep(real, asked(seed=8)).outline()
+    assert len({spec.name for block in blocks for spec in block}) == 18
+    [window] = blocks[0][0].windows
+    assert (window.load, window.seconds) == ("closed", real.plans["ceiling"].closed_s)
+
+
+def at(real: Catalog, over: str, **changes: Any) -> Variant:
+    """The variant at the larger of two values."""
+    return Sweep(real, asked(over, NAME, scenario="work", **changes)).variants[-1]
+
+
+def test_an_axis_changes_one_thing(real: Catalog) -> None:
+    pool = at(real, "pool=4,16")
+    assert (pool.label, pool.settings, pool.scenario_changes) == (
+        "rust-async pool=16",
+        {"DB_POOL_MAX": "16"},
+        {},
+    )
+    assert at(real, "threads=1,4").settings == {"THREADS": "4"}
+    connections = at(real, "connections=1,8")
+    assert (connections.settings, connections.scenario_changes) == ({}, {"connections": 8})
+    waiting = at(real, "wait=0,5")
+    assert (waiting.settings, waiting.scenario_changes) == ({}, {"path": "/work?delay_ms=5"})
+    asking = scenario_of(real, asked("wait=0,5", NAME, scenario="work"), waiting)
+    assert (asking.path, asking.connections) == ("/work?delay_ms=5", real.scenarios["work"].connections)
+
+
+def test_what_a_variant_has_of_its_own_is_kept(real: Catalog) -> None:
+    own = Variant(label="mine", implementation=NAME, settings={"DB_PREPARE": "0"})
+    found = Sweep(real, asked("pool=4,16", variants=[own])).variants
+    assert [variant.settings for variant in found] == [
+        {"DB_PREPARE": "0", "DB_POOL_MAX": "4"},
+        {"DB_PREPARE": "0", "DB_POOL_MAX": "16"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("over", "scenario", "settings", "told"),
+    [
+        ("wait=0,1", "recipes", {}, "needs the scenario work"),
+        ("pool=0,4", "recipes", {}, "DB_POOL_MAX must be a whole number from 1, not '0'"),
+        ("pool=4,8", "recipes", {"DB_POOL_MAX": "4"}, "is what is swept"),
+        ("pool=4,8", "users", {}, "python-sync does not support users"),
+    ],
+)
+def test_what_does_not_fit_together(
+    real: Catalog, over: str, scenario: str, settings: dict[str, str], told: str
+) -> None:
+    wanted = asked(over, "python-sync", scenario=scenario, settings=settings)
+    with pytest.raises(UsageError, match=told):
+        check(real, wanted, Sweep(real, wanted).variants)
+
+
+def test_a_request_without_an_axis_is_refused(real: Catalog) -> None:
+    with pytest.raises(UsageError, match="needs an axis"):
+        Sweep(real, request("sweep", NAME))
+
+
+# ---- what the trials say ----
+
+
+def test_a_window_that_is_not_ok_has_no_figures() -> None:
+    good, bad = trial(NAME, 1, good_window()), trial(NAME, 2, void_window(goodput_rps=9.0))
+    found = level(4, [good, good.model_copy(), bad])
+    assert (found.rounds, found.goodput_rps.mean, found.bottleneck) == (2, 400.0, "unknown")
+    assert level(4, [bad]).bottleneck is None
+
+
+def test_peak_c90_and_what_is_lost() -> None:
+    found = drawn({1: 100.0, 2: 190.0, 4: 460.0, 8: 500.0, 16: 400.0}, "pool")
+    assert found.peak_rps == pytest.approx(500)
+    assert (found.peak_at, found.c90) == (8, 4)
+    assert found.retrograde_loss == pytest.approx(0.2)
+    assert found.usl is None
+    low, high = found.levels[0].goodput_rps.interval or (0, 0)
+    assert low < 100 < high
+
+
+def test_a_missing_trial_is_no_figure() -> None:
+    trials = measured({1: 100.0, 2: 190.0, 4: 200.0})
+    found = curve(NAME, "pool", {**trials, 4: trials[4][:1]})
+    assert found.levels[2].goodput_rps.mean is None
+    assert (found.c90, found.retrograde_loss, found.peak_at) == (None, None, 2)
+    nothing = curve(NAME, "connections", {1: [], 2: []})
+    assert (nothing.peak_rps, nothing.c90) == (None, None)
+
+
+def test_for_waiting_there_is_no_c90() -> None:
+    assert drawn({0: 500.0, 5: 400.0}, "wait").c90 is None
+
+
+def result(
+    real: Catalog, wanted: Request, trials: list[Trial], ceilings_rps: dict[str, float | None] | None = None
+) -> Result[Swept]:
+    """As the engine makes it of a study's answer."""
+    baselines = Baselines(ceilings_rps=ceilings_rps or {})
+    found = Sweep(real, wanted).conclude(trials, baselines)
+    return Result[Swept](
+        id="x",
+        request=wanted,
+        started_at=NOW,
+        finished_at=NOW,
+        trials={},
+        baselines=baselines,
+        phases_s={"stop": 3.0},
+        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
+    )
+
+
+def test_the_report(real: Catalog) -> None:
+    trials = [t for own in measured({1: 100.0, 2: 190.0, 4: 200.0}).values() for t in own]
+    trials[-1] = trial(f"{NAME} connections=4", 3, void_window("much steal"))
+    found = result(real, asked("connections=1..4", NAME), trials)
+    assert found.verdict is Verdict.OK
+    told = text(report(found))
+    assert "rust-async, recipes: connections of the closed loop; 3 rounds" in told
+    assert "peak 199/s at connections 4; 90 % of it from 2 on; 0% lost at 4" in told
+    assert "no Universal Scalability Law: 3 points" in told
+    assert "rust-async connections=4, round 3: void: much steal" in told
+    assert "time: stop 3 s" in told
+    assert Result[Swept].model_validate_json(found.model_dump_json()).conclusions.curves[0].peak_at == 4
+
+
+def test_what_is_left_over_after_the_second_attempt(real: Catalog) -> None:
+    wanted = asked("connections=1,2", NAME, rounds=2)
+    low, high = (f"{NAME} connections={value}" for value in (1, 2))
+    trials = [trial(label, n, good_window(goodput_rps=100.0 * n)) for label in (low, high) for n in (1, 2)]
+    trials[0] = trial(low, 1, void_window())
+    assert result(real, wanted, trials).verdict is Verdict.VOID
+    again = [trial(label, 1, good_window(goodput_rps=120.0), attempt=2) for label in (low, high)]
+    found = result(real, wanted, [*trials, *again])
+    assert (found.verdict, found.reasons) == (Verdict.OK, [])
+    rates = [lv.goodput_rps.mean for lv in found.conclusions.curves[0].levels]
+    assert rates == [160.0, 160.0], "the whole block is the second attempt's"
+    again[1] = trial(high, 1, void_window(), attempt=2)
+    found = result(real, wanted, [*trials, *again])
+    rates = [lv.goodput_rps.mean for lv in found.conclusions.curves[0].levels]
+    assert (found.verdict, rates) == (Verdict.OK, [160.0, 150.0]), (
+        "a good trial is not lost by its repetition"
+    )
+
+
+@pytest.mark.parametrize("answer", [lambda *_: invalid_window(), refusing], ids=["wrong", "broken"])
+def test_what_is_wrong_makes_the_sweep_invalid(real: Catalog, answer: Callable[..., Window]) -> None:
+    wanted = asked("connections=1,2", NAME, rounds=2)
+    found = result(real, wanted, play(Sweep(real, wanted), answer))
+    assert found.verdict is Verdict.INVALID
+    assert len(found.reasons) == 4
+    assert found.conclusions.curves[0].peak_rps is None
+
+
+def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
+    told = [finding.code for finding in result(real, asked("pool=4,8", NAME), []).findings]
+    assert told == ["pooled"]
+    assert result(real, asked("connections=4,8", NAME), []).findings == []
+
+
+# ---- ceilings ----
+
+
+def flat(rate: float) -> list[Trial]:
+    """Every value reaches the same."""
+    return [
+        trial(f"{NAME} connections={v}", n, good_window(goodput_rps=rate)) for v in (4, 16) for n in (1, 2)
+    ]
+
+
+def test_a_sweep_that_reaches_a_ceiling_is_a_bound(real: Catalog) -> None:
+    found = result(real, asked("connections=4,16", NAME, rounds=2), flat(1000.0), LOW)
+    assert found.verdict is Verdict.OK
+    told = text(report(found))
+    assert "peak ≥ 1,000/s at connections" in told
+    assert told.count("≥ 1,000 ± 0") == 2
+    assert "ceilings: null 1,050/s" in told
+
+
+def test_a_sweep_far_below_is_none(real: Catalog) -> None:
+    told = text(report(result(real, asked("connections=4,16", NAME, rounds=2), flat(1000.0), HIGH)))
+    assert "peak 1,000/s" in told
+    assert told.count("≥") == 1, "only in the line that says what it means"
+
+
+def test_a_sweep_without_looks(real: Catalog) -> None:
+    assert "≥" not in text(report(result(real, asked("connections=4,16", NAME), flat(1000.0))))
+
+
+def test_the_plan_says_whether_it_looks(real: Catalog) -> None:
+    assert Sweep(real, asked()).looks_at_ceilings
+    assert not Sweep(real, asked(plan="smoke")).looks_at_ceilings
+
+
+# ---- the law ----
+
+
+def test_with_noise_it_is_still_near() -> None:
+    noise = np.random.default_rng(3).normal(1, 0.01, (3, len(POWERS)))
+    rates = law(np.array(POWERS, dtype=np.float64), 300, 0.05, 2e-4)
+    trials = {
+        v: [made(v, float(r), n) for n, r in enumerate(column, start=1)]
+        for v, column in zip(POWERS, (noise * rates).T, strict=True)
+    }
+    usl = curve(NAME, "connections", {**trials}).usl
+    assert usl is not None
+    assert usl.reason is None
+    assert usl.lambda_rps == pytest.approx(300, rel=0.05)
+    assert usl.sigma == pytest.approx(0.05, rel=0.1)
+
+
+# ---- interrupted ----
+
+
+def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> None:
+    """What was made is kept, the looks at the ceilings too; the order is the first one's."""
+    wanted = asked("connections=4,16", NAME, rounds=2)
+
+    def stops(spec: TrialSpec, window: WindowSpec) -> Window:
+        if len(first.made) == 6:
+            raise KeyboardInterrupt
+        return good_window(goodput_rps=1000.0)
+
+    first = Place(stops)
+    with pytest.raises(KeyboardInterrupt):
+        run(Sweep, wanted, first.session(real, tmp_path))
+    second = Place(lambda *_: good_window(goodput_rps=1000.0))
+    later = wanted.model_copy(update={"seed": 99})
+    found, journal = run(Sweep, later, second.session(real, tmp_path), resume=True)
+    names = [spec.name for block in Sweep(real, wanted).outline() for spec in block]
+    assert first.made == ["look-null", "look-proxy", "look-database", *names[:3]]
+    assert second.made == names[2:]
+    assert (found.request.seed, found.verdict) == (7, Verdict.OK)
+    assert found.baselines.ceilings_rps == {"null": 1000.0, "proxy": 1000.0, "database": 1000.0}
+    assert found.conclusions.curves[0].peak_rps == 1000.0
+    assert read_folder(journal.folder)[1].model_dump() == found.model_dump()
+
+
+def test_another_request_is_not_gone_on_with(real: Catalog, tmp_path: Path) -> None:
+    begun = Journal.begin(tmp_path, asked("pool=4,8", NAME))
+    assert Journal.resume(tmp_path, asked("pool=4,8", NAME, seed=99)).folder == begun.folder
+    far = asked("pool=4,8", NAME).model_dump() | {
+        "conditions": {"topology": "full", "placement": "shared", "db_rtt_ms": 15}
+    }
+    for other in (
+        asked("pool=4,16", NAME),
+        asked("threads=4,8", NAME),
+        asked("pool=4,8", NAME, rounds=9),
+        Request.model_validate(far),
+    ):
+        with pytest.raises(UsageError, match="no unfinished sweep"):
+            Journal.resume(tmp_path, other)
+
+
+# ---- a record of an older Tandem ----
+
+
+def test_an_old_record_is_told_as_it_was(root: Path) -> None:
+    kind, found, trials = read_folder(OLD)
+    assert (kind, trials) == (Sweep, [])
+    assert (found.verdict, found.request.options["values"], found.request.seed) == (Verdict.OK, [4, 16], 5)
+    assert found.trials == {Verdict.OK: 4}
+    assert found.environments[NAME].settings["DB_POOL_MAX"] == "20"
+    told = text(kind.report(found, trials))
+    # What the old `tandem report` printed of it.
+    assert "≥ 1,291 ± 474" in told
+    assert "1,122 ± 78" in told
+    assert "rust-async: peak ≥ 1,291/s at connections 4; 90 % of it from 4 on; 13% lost at 16" in told
+    assert "no Universal Scalability Law: 2 points, and three parameters need 5" in told
+    assert "ceilings: null 27,957/s, proxy 61,574/s, database 1,358/s" in told
+    assert "14.25 ± 0.95" in told
+
+
+def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
+    """The old code's curve over the points of a real sweep, drawn from trials."""
+    old = json.loads((OLD / "sweep.json").read_text())
+    trials = [
+        trial(
+            f"{NAME} connections={point['value']}",
+            point["round"],
+            good_window(
+                goodput_rps=point["goodput_rps"],
+                app_cpu_us_per_request=point["app_cpu_us_per_request"],
+                service_time_ms=Times(samples=100, mean=point["service_time_mean_ms"]),
+                bottleneck=point["bottleneck"],
+            ),
+        )
+        for point in old["points"]
+    ]
+    [found] = (
+        Sweep(real, asked("connections=4,16", NAME, rounds=2))
+        .conclude(trials, Baselines())
+        .conclusions.curves
+    )
+    [before] = old["curves"]
+    assert json.loads(found.model_dump_json()) == {**_without_name(before), "label": NAME}
+
+
+def _without_name(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in raw.items() if name != "implementation"}
+
+
+def test_a_record_from_before_distances_and_ceilings_were_in_it_is_read(tmp_path: Path) -> None:
+    raw = json.loads((OLD / "sweep.json").read_text())
+    del raw["request"]["db_rtt_ms"], raw["ceilings_rps"]
+    (tmp_path / "sweep.json").write_text(json.dumps(raw))
+    kind, found, _ = read_folder(tmp_path)
+    assert (found.request.conditions.db_rtt_ms, found.baselines.ceilings_rps) == (None, {})
+    assert "≥" not in text(kind.report(found, []))
+
+
+@pytest.mark.parametrize("broken", ['{"request": ', "{}", "[]"])
+def test_an_old_record_that_is_broken_is_named(tmp_path: Path, broken: str) -> None:
+    shutil.copytree(OLD, tmp_path / "s")
+    (tmp_path / "s/sweep.json").write_text(broken)
+    with pytest.raises(TandemError, match=r"sweep\.json: the record cannot be read"):
+        read_folder(tmp_path / "s")

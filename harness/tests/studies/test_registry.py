@@ -1,0 +1,120 @@
+"""tandem.studies.registry: what is read, what is refused, and the schema of all of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from harness_engine import made_trial
+from harness_places import ROOT
+
+from tandem.errors import TandemError
+from tandem.record.store import RESULT
+from tandem.studies.registry import STUDIES, json_schema, read_folder, read_result, study_of
+
+REFERENCE = ROOT / "results/reference"
+
+
+def result_file(folder: Path, **changes: Any) -> Path:
+    told = {**json.loads((REFERENCE / RESULT).read_text()), **changes}
+    file = folder / RESULT
+    file.write_text(json.dumps({name: value for name, value in told.items() if value is not None}))
+    return file
+
+
+def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
+    kind, result, trials = read_folder(result_file(tmp_path))
+    assert (kind.name, trials) == ("bench", [])
+    assert result == read_folder(tmp_path)[1]
+    assert kind.report(result, trials), "what does not need them is told"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"schema_version": 4}, "schema version 4 is not known; this Tandem reads 3"),
+        ({"schema_version": None}, "schema version None is not known"),
+        ({"request": None}, "the record cannot be read: KeyError('request')"),
+        ({"request": {"study": "bensh"}}, "the study 'bensh' is not known; there are "),
+        ({"conclusions": {"rows": 3}}, "conclusions -> rows: Input should be a valid array"),
+        ({"surprise": 1}, "surprise: Extra inputs are not permitted"),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_named(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+    file = result_file(tmp_path, **changes)
+    with pytest.raises(TandemError) as error:
+        read_result(file)
+    assert str(error.value).startswith(str(file))
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe\x00"])
+def test_a_file_that_is_no_result_is_named(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / RESULT).write_bytes(text)
+    with pytest.raises(TandemError, match=r"result\.json: the record cannot be read"):
+        study_of(tmp_path / RESULT)
+
+
+def test_a_trial_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    result_file(tmp_path)
+    (tmp_path / "trials").mkdir()
+    (tmp_path / "trials/1.json").write_text("{")
+    with pytest.raises(TandemError, match=r"trials/1\.json: the record cannot be read"):
+        read_folder(tmp_path)
+
+
+def test_a_folder_without_a_result(tmp_path: Path) -> None:
+    with pytest.raises(TandemError, match="holds no finished study"):
+        read_folder(tmp_path)
+    with pytest.raises(TandemError, match="holds no finished study"):
+        read_folder(tmp_path / "none")
+
+
+# ---- the schema ----
+
+
+def test_every_study_is_in_the_schema() -> None:
+    schema = json_schema()
+    jsonschema_rs.meta.validate(schema)
+    titles = {str(definition.get("title")) for definition in schema["$defs"].values()}
+    told = [title.removeprefix("result.json of ") for title in titles if title.startswith("result.json of ")]
+    assert {name for names in told for name in names.split(" and ")} == STUDIES.keys()
+    assert "a file of trials/" in titles
+    assert len(schema["oneOf"]) == len(told) + 1
+
+
+def test_what_is_written_is_valid_and_nothing_else() -> None:
+    valid = jsonschema_rs.validator_for(json_schema())
+    result = json.loads((REFERENCE / RESULT).read_text())
+    assert valid.is_valid(result)
+    assert valid.is_valid(made_trial().model_dump(mode="json"))
+    for file in (REFERENCE / "trials").glob("*.json"):
+        assert valid.is_valid(json.loads(file.read_text())), file
+    assert not valid.is_valid({**result, "verdict": "fine"})
+    assert not valid.is_valid({**result, "surprise": 1})
+    assert not valid.is_valid({**result, "request": {**result["request"], "study": "compare"}})
+    assert not valid.is_valid({name: value for name, value in result.items() if name != "conclusions"})
+
+
+def test_the_promised_names_of_the_record() -> None:
+    """Others build on these; a test that has to change here breaks them."""
+    result = json.loads((REFERENCE / RESULT).read_text())
+    assert result["schema_version"] == 3
+    promised = {
+        "request",
+        "verdict",
+        "reasons",
+        "findings",
+        "trials",
+        "baselines",
+        "conclusions",
+        "environments",
+    }
+    assert promised <= result.keys()
+    assert {"study", "variants", "scenario", "conditions", "plan", "seed"} <= result["request"].keys()
+    row = result["conclusions"]["rows"][0]
+    assert {"label", "verdict", "bottleneck", "summary"} <= row.keys()
+    figures = {"goodput_rps", "response_time_ms", "app_cpu_us_per_request", "app_memory_peak_bytes"}
+    assert figures <= row["summary"].keys()
+    assert {"p50", "p90", "p99"} <= row["summary"]["response_time_ms"].keys()
