@@ -1,12 +1,14 @@
-"""A small experiment and its starts; a test changes the one thing that it is about."""
+"""A small experiment and its trials; a test changes the one thing that it is about."""
 
 from typing import Any
 
 from harness_samples import NOW
 
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
-from tandem.reproduce.experiment import Experiment, check
-from tandem.reproduce.result import Asked, Facts, Reproduction, Start, conclude
+from tandem.studies.reproduce.conclusions import Facts, Reproduced, RowTrial, conclude
+from tandem.studies.reproduce.experiment import Experiment, PlanName, check
 
 SLOW, FAST, OURS = "sync, 2 threads", "async", "async, ours"
 
@@ -53,24 +55,18 @@ def experiment(**changes: Any) -> Experiment:
     return found
 
 
-def asked(**changes: Any) -> Asked:
-    fields = {"experiment": "waiting", "plan": "full", "digest": "0", "seed": 7}
-    return Asked.model_validate({**fields, **changes})
-
-
-def made(row: str, block: int, rate: float, **changes: Any) -> Start:
+def made(row: str, block: int, rate: float, **changes: Any) -> RowTrial:
     fields: dict[str, Any] = {
         "row": row,
         "block": block,
         "verdict": Verdict.OK,
         "figures": {"goodput_rps": rate, "mean_ms": 1e5 / rate},
         "bottleneck": "thread-pool",
-        "spent_s": {"window": 10.0, "fresh start": 1.5},
     }
-    return Start.model_validate({**fields, **changes})
+    return RowTrial.model_validate({**fields, **changes})
 
 
-def starts(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> list[Start]:
+def trials(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> list[RowTrial]:
     return [
         made(row, block, rate * (1 + spread * (block - (blocks + 1) / 2)))
         for row, rate in rates.items()
@@ -78,6 +74,28 @@ def starts(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> l
     ]
 
 
-def reproduction(found: list[Start], of: Experiment | None = None, **changes: Any) -> Reproduction:
+def reproduction(
+    found: list[RowTrial], of: Experiment | None = None, plan: PlanName = "full"
+) -> Result[Reproduced]:
     facts = {SLOW: Facts({"THREADS": "2"}, {"threads/delay": 100.0})}
-    return conclude(of or experiment(), asked(**changes), found, facts, {}, {"build": 3.0}, (NOW, NOW))
+    concluded = conclude(of or experiment(), plan, "0", found, facts)
+    return Result[Reproduced](
+        id="waiting",
+        request=Request(
+            study="reproduce",
+            variants=[Variant(label=SLOW, implementation="rust-sync")],
+            scenario="work",
+            conditions=Conditions(topology="direct", placement="two-cores"),
+            plan=plan,
+            seed=7,
+        ),
+        started_at=NOW,
+        finished_at=NOW,
+        verdict=concluded.verdict,
+        reasons=concluded.reasons,
+        findings=[],
+        trials={},
+        baselines=Baselines(),
+        conclusions=concluded.conclusions,
+        phases_s={"build": 3.0, "windows": 150.0, "ready": 22.5},
+    )

@@ -75,7 +75,7 @@ class Journal:
                     f" {SCHEMA_VERSION}): start anew, without --resume."
                 )
             return cls(file.parent, begun)
-        names = ", ".join(variant.label for variant in request.variants)
+        names = request.title or ", ".join(variant.label for variant in request.variants)
         also = f" (cannot be read: {', '.join(unreadable)})" if unreadable else ""
         raise UsageError(
             f"there is no unfinished {request.study} of {names} with this scenario, plan, settings, conditions"

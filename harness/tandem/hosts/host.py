@@ -96,7 +96,7 @@ class HiccupMeter(Protocol):
 
 
 class Psrecord(Protocol):
-    """psrecord, attached to a process and its children: a line per second, for people."""
+    """psrecord, attached to a process and its children: a line per second."""
 
     def freeze(self) -> None:
         """It looks no more until `thaw`."""
@@ -105,6 +105,10 @@ class Psrecord(Protocol):
 
     def stop(self) -> None:
         """It ends by itself when the process does; this makes sure."""
+
+    def peaks(self) -> tuple[float, int] | None:
+        """The most CPU in percent of a core within a second, and the most resident memory in bytes, both summed over the
+        processes. To be asked once it is stopped. None where it has no line."""
 
 
 class Host(Protocol):

@@ -8,6 +8,15 @@ from pathlib import Path
 INTERVAL_S = 1
 
 
+def peaks(log: str) -> tuple[float, int] | None:
+    """Psrecord.peaks, from a log as it was."""
+    lines = [line.split() for line in log.splitlines() if line and not line.startswith("#")]
+    rows = [[float(value) for value in line[:3]] for line in lines if len(line) >= 3]
+    if not rows:
+        return None
+    return max(row[1] for row in rows), round(max(row[2] for row in rows) * 2**20)
+
+
 class LocalPsrecord:
     """A Psrecord. Samples a process and its children until stopped; the file has a line per second."""
 
@@ -21,6 +30,7 @@ class LocalPsrecord:
             "--log",
             str(file),
         ]
+        self._file = file
         program = Path(sys.executable).parent / command[0]
         self._process = subprocess.Popen(
             [str(program), *command[1:]],
@@ -39,3 +49,6 @@ class LocalPsrecord:
         """It ends by itself when the application does; this makes sure."""
         self._process.terminate()
         self._process.wait(timeout=5)
+
+    def peaks(self) -> tuple[float, int] | None:
+        return peaks(self._file.read_text()) if self._file.is_file() else None

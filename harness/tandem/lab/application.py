@@ -8,7 +8,6 @@ from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.host import Psrecord
-from tandem.probes.psrecord_log import peaks as psrecord_peaks
 from tandem.judge import judge
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, run_load, send
@@ -178,9 +177,8 @@ class Application:
         return []
 
     def peaks(self) -> tuple[float, int] | None:
-        """What psrecord saw at the most: see tandem.probes.psrecord_log.peaks. None where it did not look."""
-        log = self.folder / "psrecord.log"
-        return psrecord_peaks(log.read_text()) if log.is_file() else None
+        """What psrecord saw at the most, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
+        return self._psrecord.peaks() if self._psrecord else None
 
     # ---- parts ----
 

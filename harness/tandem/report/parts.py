@@ -24,7 +24,7 @@ def machine(result: Result[Any]) -> str:
     if host is None:
         return ""
     memory_gib = int(host.get("memory_bytes") or 0) / 2**30
-    return f"{host['cpus']} × {host['cpu_model']}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
+    return f"{host.get('cpus')} × {host.get('cpu_model')}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
 
 
 def host_line(result: Result[Any]) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from harness_commands import TANDEM, bench_containers, run, tandem, tandem_interrupted
@@ -10,46 +9,45 @@ from harness_places import EXPERIMENTS
 
 EXPERIMENT = str(EXPERIMENTS / "tiny.toml")
 ADDED_MOST_S = 10.0
-
-
-def overhead_s(start: dict[str, Any]) -> float:
-    """What the harness adds to a row: all but its own seconds."""
-    own = ("window", "warm-up", "last requests")
-    return float(sum(seconds for phase, seconds in start["spent_s"].items() if phase not in own))
+"""A fresh start, besides its warm-up and windows."""
 
 
 @pytest.mark.docker
 @pytest.mark.timeout(600)
 def test_an_experiment_that_is_interrupted_goes_on(results: Path) -> None:
     asked = ["reproduce", EXPERIMENT, "--seed", "5"]
-    tandem_interrupted(*asked, results=results, once="*/starts/*.json")
-    before = {file: file.read_text() for file in results.glob("*/starts/*.json")}
-    assert 1 <= len(before) < 6
+    tandem_interrupted(*asked, results=results, once="*/trials/*.json")
+    before = {file: file.read_text() for file in results.glob("*/trials/*.json")}
+    assert 1 <= len(before) < 4
 
     status, found, said = tandem(*asked[:-1], "6", "--resume", results=results)
-    assert found["seed"] == 5, "the order is the first one's"
+    assert found["request"]["seed"] == 5, "the order is the first one's"
     assert status == (0 if found["verdict"] == "ok" else 1)
     for file, text in before.items():
-        if json.loads(text)["verdict"] == "ok":
-            assert file.read_text() == text, "what was measured is kept"
-    starts = [start for row in found["rows"] for start in row["starts"]]
-    assert len(starts) == 6
-    assert {start["verdict"] for start in starts} <= {"ok", "void"}, said
-    assert max(overhead_s(start) for start in starts) <= ADDED_MOST_S
-    fast, slow, alone = (row["figures"].get("goodput_rps", {}).get("mean") for row in found["rows"])
+        assert file.read_text() == text, "what was measured is kept"
+    rows = found["conclusions"]["rows"]
+    made = [one for row in rows for one in row["trials"]]
+    assert len(made) >= 6
+    assert {one["verdict"] for one in made} <= {"ok", "void"}, said
+    [folder] = results.glob("*-reproduce-tiny-smoke")
+    trials = [json.loads(file.read_text()) for file in folder.glob("trials/*.json")]
+    assert len(trials) >= 4
+    assert max(trial["overhead_s"] for trial in trials) <= ADDED_MOST_S
+    fast, slow, alone = (row["figures"].get("goodput_rps", {}).get("mean") for row in rows)
     if found["verdict"] == "ok":
         # Two threads that sleep 20 ms or 200 ms, and twenty connections: the ceilings are what is reached.
         assert fast == pytest.approx(100, rel=0.1)
         assert slow == pytest.approx(10, rel=0.1)
         assert alone == pytest.approx(1000, rel=0.2)
-        [claim] = found["claims"]
+        [claim] = found["conclusions"]["claims"]
         assert claim["published"] == 10
         assert claim["ratio"]["ratio"] == pytest.approx(10, rel=0.2)
-    [folder] = results.glob("*-reproduce-tiny-smoke")
-    assert json.loads((folder / "reproduction.json").read_text()) == found
-    raw = folder / starts[0]["raw"]
+    assert json.loads((folder / "result.json").read_text()) == found
+    raw = folder / "raw" / made[0]["trial"]
     assert (raw / "psrecord.log").read_text().startswith("# Elapsed time")
-    assert "Service time histogram" in next(raw.glob("*.txt")).read_text()
+    if made[0]["verdict"] == "ok":
+        assert "Service time histogram" in made[0]["details"]["histogram"]
+        assert made[0]["figures"]["peak_memory_mib"] > 1
     assert not bench_containers()
 
     shown = run(*TANDEM, "report", str(folder))

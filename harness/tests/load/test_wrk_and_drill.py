@@ -1,7 +1,9 @@
 """tandem.load.wrk and tandem.load.drill: their command lines, and summaries that wrk 4.1.0 and drill 0.9.1 printed."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from tandem.errors import TandemError
 from tandem.load import drill, wrk
 from tandem.load.drill import Drill
+from tandem.load.generator import Load
+from tandem.load.generators import GENERATORS
 from tandem.load.wrk import Wrk
 
 UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
@@ -219,3 +223,42 @@ def test_a_panic_of_drill_is_told() -> None:
         drill.parse(
             "thread 'main' panicked: The concurrency can not be higher than the number of iterations\n"
         )
+
+
+# ---- as generators that a window can name ----
+
+LOAD = Load("http://app:8080/", 5, 300, 1, {}, timeout_s=10)
+
+
+@pytest.mark.parametrize("name", ["wrk", "drill"])
+def test_a_tool_leaves_its_figures_and_no_rows(name: str, fixtures: Path, tmp_path: Path) -> None:
+    by = GENERATORS[name]
+    (tmp_path / "closed.txt").write_text(text(fixtures, f"{name}-good"))
+    rows, report = by.read(tmp_path, "closed")
+    assert len(rows) == 0
+    assert report.told is not None
+    assert report.told.requests > 0
+    assert by.suffixes == ()
+    with pytest.raises(TandemError, match=r"other\.txt: the load generator printed nothing"):
+        by.read(tmp_path, "other")
+
+
+def test_what_the_tools_are_told() -> None:
+    wrk_, drill_ = GENERATORS["wrk"], GENERATORS["drill"]
+    told = wrk_.arguments(replace(LOAD, options={"threads": 10}), "closed")
+    assert told[4:] == ["-t10", "-c300", "-d5s", "--timeout=10s", "--latency", "http://app:8080/"]
+    users = ["http://app:8080/user/0", "http://app:8080/user/1"]
+    several = replace(LOAD, urls=users, connections=2, options={"requests": 100, "rampup_s": 3})
+    assert wrk_.arguments(several, "closed")[-1] == users[0]
+    told_file = yaml.safe_load(drill_.inputs(several, "closed")["yml"])
+    assert (told_file["base"], told_file["iterations"], told_file["rampup"]) == ("http://app:8080", 50, 3)
+    assert told_file["plan"][0]["with_items"] == ["/user/0", "/user/1"]
+    assert drill_.arguments(several, "closed")[:3] == ["drill", "--benchmark", "/tmp/closed.yml"]
+
+
+@pytest.mark.parametrize("name", ["wrk", "drill"])
+@pytest.mark.parametrize("change", [{"rate_rps": 10}, {"method": "POST"}, {"headers": {"Cookie": "a"}}])
+def test_a_load_that_a_tool_cannot_make_is_refused(name: str, change: dict[str, Any]) -> None:
+    load = replace(LOAD, options={"requests": 1_000}, **change)
+    with pytest.raises(TandemError, match="closed loops of GET"):
+        GENERATORS[name].arguments(load, "closed")

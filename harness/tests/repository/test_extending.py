@@ -135,7 +135,11 @@ print(made["one"].model_dump_json())
 def test_a_probe_is_three_files(copy: Copy) -> None:
     copy.write("harness/tandem/probes/load_average.py", PROBE)
     observe = "harness/tandem/lab/observe.py"
-    copy.edit(observe, "    Disturbances,\n    _both_ends,\n)", "    Disturbances,\n    _both_ends,\n    load_average.LoadAverage,\n)")
+    copy.edit(
+        observe,
+        "    Disturbances,\n    _both_ends,\n)",
+        "    Disturbances,\n    _both_ends,\n    load_average.LoadAverage,\n)",
+    )
     copy.edit(
         observe,
         "from tandem.probes.app_pool",

@@ -1,4 +1,4 @@
-"""tandem.reproduce.experiment: what a file may hold, and what is said about one that is wrong."""
+"""tandem.studies.reproduce.experiment: what a file may hold, and what is said about one that is wrong."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from harness_experiments import FAST, OURS, SLOW, experiment, table
 from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
-from tandem.reproduce.experiment import (
+from tandem.studies.reproduce.experiment import (
     CORE_STARTS,
     WIDE_STARTS,
     parse_run,
@@ -18,7 +18,7 @@ from tandem.reproduce.experiment import (
     read,
     read_all,
 )
-from tandem.reproduce.figures import FIGURES
+from tandem.studies.reproduce.figures import FIGURES
 
 TOML = """\
 title = "Waiting"

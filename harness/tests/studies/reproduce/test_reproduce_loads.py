@@ -6,22 +6,21 @@ from xml.etree import ElementTree
 
 import pytest
 from harness_samples import good_window, quiet_roles, role
-from rich.console import Console
-from tandem.reproduce import connections, opinion, plots, tool_spec
-from tandem.reproduce.benches import Work, failed, loaded, started
-from tandem.reproduce.connections import ConnectionsSpec
-from tandem.reproduce.experiment import ExperimentPlan
-from tandem.reproduce.kinds import Bench
-from tandem.reproduce.saturation import limit
-from tandem.reproduce.toolrun import split
-from tandem.reproduce.witness import Seen
+from harness_windows import CORES, conditions, measured
 
-from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.live import Lines
+from tandem.judge import measure, second_opinion
+from tandem.judge.judge import verdict
+from tandem.lab.drive import split
 from tandem.load import wrk
+from tandem.load.generator import Report
+from tandem.load.rows import no_rows
 from tandem.load.tool_result import SocketErrors, ToolResult
-from tandem.record.window import Verdict, Window
+from tandem.probes.ends import busiest
+from tandem.record.window import Finding, Statement, Verdict, Window
+from tandem.studies.reproduce import connections, plots, tools
+from tandem.studies.reproduce.connections import ConnectionsSpec
+from tandem.studies.reproduce.saturation import limit
 
 RESULT = ToolResult(
     requests=100_000,
@@ -41,23 +40,14 @@ def window(**changes: Any) -> Window:
 
 
 def test_the_generators_busiest_thread() -> None:
-    seen = Seen(
-        generator_threads={
-            7: [(0.0, 1.0), (1.0, 1.5), (2.0, 2.0)],
-            8: [(0.0, 0.0), (2.0, 1.9)],
-            9: [(1.9, 5.0)],
-        }
-    )
-    assert seen.busiest_generator_thread_cores == pytest.approx(0.95)
-    assert Seen().busiest_generator_thread_cores is None
+    seen = {7: [(0.0, 1.0), (1.0, 1.5), (2.0, 2.0)], 8: [(0.0, 0.0), (2.0, 1.9)], 9: [(1.9, 5.0)]}
+    assert busiest(seen) == pytest.approx(0.95)
+    assert busiest({}) is None
 
 
 def test_what_a_tool_printed_stands_between_two_stamps() -> None:
-    assert split("1700000000.5\nRunning\n\nRequests\n1700000010.25\n") == (
-        1700000000.5,
-        "Running\n\nRequests\n",
-        1700000010.25,
-    )
+    ran = split("1700000000.5\nRunning\n\nRequests\n1700000010.25\n")
+    assert (ran.began_s, ran.text, ran.ended_s) == (1700000000.5, "Running\n\nRequests\n", 1700000010.25)
     for broken in ("", "Running\n", "1700000000.5\nRunning\n"):
         with pytest.raises(TandemError, match="stamps"):
             split(broken)
@@ -105,15 +95,24 @@ def test_a_generator_that_keeps_requests_back_is_the_limit() -> None:
 
 # ---- second opinions ----
 
+NOTE = {"second-opinion": "warning"}
+
+
+def judged(told: ToolResult, made: Window) -> list[Finding]:
+    return second_opinion.findings(told, made)
+
+
+def codes(told: ToolResult, made: Window) -> dict[str, str]:
+    found = {finding.code: finding.severity for finding in judged(told, made)}
+    assert found.pop("second-opinion") == "warning", "it is always marked"
+    return dict(found)
+
 
 def test_a_load_that_took_too_long_is_refused(fixtures: Path) -> None:
     stuck = wrk.parse((fixtures / "wrk-stuck.txt").read_text())
-    assert [f.code for f in opinion.findings(stuck, window(), 1, 1, asked_s=5.0)] == ["overrun", "no-answers"]
-    assert opinion.findings(RESULT, window(), 1, 1, asked_s=10.0) == []
-
-
-def codes(result: ToolResult, made: Window, established: int = 10_000) -> dict[str, str]:
-    return {f.code: f.severity for f in opinion.findings(result, made, 10_000, established)}
+    assert [finding.code for finding in tools.overrun(stuck, 5.0)] == ["overrun"]
+    assert codes(stuck, window()) == {"no-answers": "invalid"}
+    assert tools.overrun(RESULT, 10.0) == []
 
 
 def test_a_good_second_opinion_has_no_findings() -> None:
@@ -123,33 +122,35 @@ def test_a_good_second_opinion_has_no_findings() -> None:
 def test_a_connect_error_makes_it_invalid(fixtures: Path) -> None:
     """wrk's real summary of a run that had too few descriptors: 304 connect errors."""
     real = wrk.parse((fixtures / "wrk-refused.txt").read_text())
-    found = opinion.findings(real, window(), 500, 500)
+    found = judged(real, window())
     assert [f.code for f in found if f.severity == "invalid"] == ["connect-errors", "wrong-answers"]
     assert "304 connections" in found[0].text
     one = RESULT.model_copy(update={"socket_errors": SocketErrors(connect=1, read=0, write=0, timeout=0)})
     assert codes(one, window()) == {"connect-errors": "invalid", "wrong-answers": "warning"}
-    start = started(
-        window(), opinion.figures(one, 1.0, 0), opinion.findings(one, window(), 1, 1), Seen(), ("x", [])
-    )
-    assert (start.verdict, start.figures) == (Verdict.INVALID, {})
+    assert verdict(judged(one, window())) is Verdict.INVALID
 
 
 @pytest.mark.parametrize(
-    ("changed", "made", "established", "code", "severity"),
+    ("changed", "made", "code", "severity"),
     [
-        ({}, {}, 9_999, "not-connected", "invalid"),
-        ({"requests": 0}, {}, 10_000, "no-answers", "invalid"),
-        ({"failed": 600}, {}, 10_000, "wrong-answers", "invalid"),
-        ({"failed": 100}, {}, 10_000, "wrong-answers", "warning"),
-        ({}, {"probe_failures": ["/: other bytes"], "probes": 9}, 10_000, "wrong-body", "invalid"),
-        ({}, {"failed": {"probe not answered": 2}}, 10_000, "wrong-answers", "warning"),
+        ({"requests": 0}, {}, "no-answers", "invalid"),
+        ({"failed": 600}, {}, "wrong-answers", "invalid"),
+        ({"failed": 100}, {}, "wrong-answers", "warning"),
+        ({}, {"probe_failures": ["/: other bytes"], "probes": 9}, "wrong-body", "invalid"),
+        ({}, {"failed": {"probe not answered": 2}}, "wrong-answers", "warning"),
     ],
 )
 def test_what_a_second_opinion_is_refused_for(
-    changed: dict[str, int], made: dict[str, Any], established: int, code: str, severity: str
+    changed: dict[str, int], made: dict[str, Any], code: str, severity: str
 ) -> None:
-    found = codes(RESULT.model_copy(update=changed), window(**made), established)
-    assert found == {code: severity}
+    assert codes(RESULT.model_copy(update=changed), window(**made)) == {code: severity}
+
+
+def test_checks_that_need_rows_do_not_apply() -> None:
+    """No little, no exact count of answers: what an oha window would be invalid for."""
+    counted = {"other": Statement(calls=10**6, rows=1)}
+    made = window(little=None, rows_2xx=None).model_copy(update={"statements": counted, "requests": 0})
+    assert codes(RESULT, made) == {}
 
 
 def test_a_disturbed_host_voids_a_second_opinion() -> None:
@@ -157,37 +158,59 @@ def test_a_disturbed_host_voids_a_second_opinion() -> None:
     assert codes(RESULT, window(host=host)) == {"steal": "void"}
 
 
+def told_window(told: ToolResult) -> Window:
+    """The window of a load whose generator left no rows."""
+    report = Report(statusCodeDistribution={}, told=told)
+    return measure.window(measured(rows=no_rows(), report=report), conditions())
+
+
+def test_a_window_without_rows_has_the_tools_figures_and_the_counters() -> None:
+    made = told_window(RESULT.model_copy(update={"failed": 1_000}))
+    assert (made.requests, made.good, made.failed) == (100_000, 99_000, {"wrong answers": 1_000})
+    assert made.goodput_rps == pytest.approx(9_900)
+    assert made.service_time_ms.mean == 5.0
+    assert made.roles["app"].cpu_cores == pytest.approx(CORES["app"])
+    assert (made.little, made.rows_2xx, made.service_time_hdr, made.per_second) == (None, None, None, None)
+    assert told_window(RESULT.model_copy(update={"requests": 0})).goodput_rps == 0
+
+
 def test_figures_of_a_second_opinion() -> None:
-    found = opinion.figures(RESULT.model_copy(update={"failed": 1_000}), app_cpu_s=5.0, probes=0)
+    told = RESULT.model_copy(update={"failed": 1_000})
+    made = told_window(told)
+    found = tools.tool_figures(told, made)
     assert found["goodput_rps"] == pytest.approx(9_900)
-    assert found["app_cpu_us_per_request"] == pytest.approx(50)
+    assert found["app_cpu_us_per_request"] == made.app_cpu_us_per_request
     assert found["errors"] == 1_000
     assert found["connect_errors"] == 0
     assert "p99_ms" not in found, "what was not told is left out"
-    assert opinion.figures(RESULT.model_copy(update={"requests": 0}), 5.0, 0)["goodput_rps"] == 0
 
 
 def test_connect_errors_of_oha() -> None:
-    found = tool_spec.oha_figures(
-        window(failed={"error: Connection refused (os error 111)": 3, "status 500": 2})
-    )
+    made = window(failed={"error: Connection refused (os error 111)": 3, "status 500": 2})
+    found = tools.oha_figures(made)
     assert (found["connect_errors"], found["errors"]) == (3, 5)
-    codes = [f.code for f in tool_spec.not_connected(found, Seen(established=7), 8)]
+    seen = made.model_copy(update={"established": 7})
+    codes = [f.code for f in tools.not_connected(seen, 8, found["connect_errors"])]
     assert codes == ["not-connected", "connect-errors"]
-    assert tool_spec.not_connected(tool_spec.oha_figures(window()), Seen(established=8), 8) == []
+    assert tools.not_connected(window().model_copy(update={"established": 8}), 8) == []
+    assert [f.code for f in tools.not_connected(window(), 8)] == ["not-connected"], "nobody was seen"
 
 
 # ---- connections ----
 
 
+def threads(number: int) -> Window:
+    return window().model_copy(update={"app_threads": number})
+
+
 def test_a_thread_for_each_connection_is_counted() -> None:
     spec = ConnectionsSpec(implementation="cpp-sync", connections=7_000, thread_each=True)
-    assert connections.too_few_threads(spec, Seen(app_threads=7_001)) == []
-    [found] = connections.too_few_threads(spec, Seen(app_threads=4_096))
+    assert connections.too_few_threads(spec, threads(7_001)) == []
+    [found] = connections.too_few_threads(spec, threads(4_096))
     assert found.severity == "invalid"
     assert "4,096 threads for 7,000" in found.text
     shared = ConnectionsSpec(implementation="cpp-async", connections=7_000)
-    assert connections.too_few_threads(shared, Seen(app_threads=3)) == []
+    assert connections.too_few_threads(shared, threads(3)) == []
 
 
 def test_figures_of_a_load_of_connections() -> None:
@@ -197,23 +220,17 @@ def test_figures_of_a_load_of_connections() -> None:
     assert found["mean_ms"] == 5.0
 
 
-def test_connections_are_opened_before_the_measured_part(real: Catalog, tmp_path: Path) -> None:
-    bench = Bench(real, tmp_path, Lines(Console(quiet=True)))
-    cell = Work.of(bench, "index", ExperimentPlan(starts=1), 5, 0).cell("cpp-async", "index")
-    few, seconds = loaded(cell, 100)
-    assert (few.scenario.connections, few.plan.trim_start_s, seconds) == (100, 1.5, 5)
-    many, seconds = loaded(cell, 10_000)
-    assert (many.scenario.connections, many.plan.trim_start_s, seconds) == (10_000, 5.5, 9)
-
-
-def test_a_failed_load_has_a_reason() -> None:
-    assert (failed("it broke").verdict, failed("it broke").reason) == (Verdict.FAILED, "it broke")
+def test_connections_are_opened_before_the_measured_part() -> None:
+    few = tools.loaded("few", "cpp-async", 5, 100)
+    assert (few.scenario_changes, few.trim_start_s, few.seconds) == ({"connections": 100}, 1.5, 5)
+    many = tools.loaded("many", "cpp-async", 5, 10_000)
+    assert (many.scenario_changes, many.trim_start_s, many.seconds) == ({"connections": 10_000}, 5.5, 9)
 
 
 POINTS = [
-    plots.Point("cpp-async", 100, {"goodput_rps": 9_000.0, "mean_ms": 2.0}),
-    plots.Point("cpp-async", 1, {"goodput_rps": 3_000.0, "mean_ms": 0.0}),
-    plots.Point("node", 1, {"goodput_rps": 300.0}),
+    plots.PlotPoint("cpp-async", 100, {"goodput_rps": 9_000.0, "mean_ms": 2.0}),
+    plots.PlotPoint("cpp-async", 1, {"goodput_rps": 3_000.0, "mean_ms": 0.0}),
+    plots.PlotPoint("node", 1, {"goodput_rps": 300.0}),
 ]
 
 
@@ -224,26 +241,26 @@ def test_what_a_plot_shows() -> None:
     assert plots.rows(POINTS, "p90_ms", "linear") == []
 
 
-def test_plots_are_svg_with_both_kinds_of_axes(tmp_path: Path) -> None:
-    written = plots.write(tmp_path, POINTS)
-    assert [file.name for file in written] == [
+def test_plots_are_svg_with_both_kinds_of_axes() -> None:
+    written = plots.files(POINTS)
+    assert list(written) == [
         "goodput_rps-linear.svg",
         "goodput_rps-log.svg",
         "mean_ms-linear.svg",
         "mean_ms-log.svg",
     ]
-    for file in written:
-        drawing = ElementTree.fromstring(file.read_text())
+    for text in written.values():
+        drawing = ElementTree.fromstring(text)
         assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
         told = " ".join(drawing.itertext())
         assert "connections" in told
         assert "cpp-async" in told
-    assert heights(tmp_path / "goodput_rps-linear.svg") != heights(tmp_path / "goodput_rps-log.svg")
+    assert heights(written["goodput_rps-linear.svg"]) != heights(written["goodput_rps-log.svg"])
 
 
-def heights(file: Path) -> list[str]:
+def heights(text: str) -> list[str]:
     """Where a plot's lines run."""
-    drawing = ElementTree.fromstring(file.read_text())
+    drawing = ElementTree.fromstring(text)
     found = [path.get("d") or "" for path in drawing.iter("{http://www.w3.org/2000/svg}path")]
     assert found
     return found

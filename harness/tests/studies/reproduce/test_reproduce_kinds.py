@@ -1,23 +1,22 @@
-"""The kinds `tools` and `connections`: their experiments, their checks, their verdicts. No container."""
+"""The kinds `tools` and `connections`: their experiments, their checks, their trials. No container."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.hosts import HERE, Here
-from tandem.lab.live import Lines
-from tandem.reproduce import tool_spec
-from tandem.reproduce.connections import ConnectionsSession, ConnectionsSpec
-from tandem.reproduce.experiment import Experiment, parse_run, published_ratio, read
-from tandem.reproduce.kinds import Bench
-from tandem.reproduce.limits import PORTS, RESERVED_FILES, Limits, read_limits, refuse_too_many
-from tandem.reproduce.tool_spec import ToolSpec
-from tandem.reproduce.tools import ToolsSession
+from tandem.studies.reproduce import tools
+from tandem.studies.reproduce.command import check_limits, estimate_s
+from tandem.studies.reproduce.connections import ConnectionsRows, ConnectionsSpec
+from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run, published_ratio, read
+from tandem.studies.reproduce.limits import PORTS, RESERVED_FILES, Limits, read_limits, refuse_too_many
+from tandem.studies.reproduce.study import rows_of
+from tandem.studies.reproduce.tools import ToolSpec, ToolsRows
 
+PLANS: tuple[PlanName, ...] = ("smoke", "core", "wide", "full")
 ENOUGH = Limits(open_files=20_000, threads=30_000)
 LOW = Limits(open_files=5_000, threads=30_000)
 
@@ -30,11 +29,6 @@ def hyper(root: Path) -> Experiment:
 @pytest.fixture
 def cpp(root: Path) -> Experiment:
     return read(root / "loadgen/experiments/cpp-connections.toml")
-
-
-@pytest.fixture
-def bench(real: Catalog, tmp_path: Path) -> Bench:
-    return Bench(real, tmp_path, Lines(Console(quiet=True)))
 
 
 # ---- the experiments ----
@@ -50,19 +44,22 @@ def test_what_was_published_of_the_microservice(hyper: Experiment) -> None:
         assert values["requests"] / values["total_s"] == pytest.approx(values["goodput_rps"], rel=0.01)
 
 
-def test_every_row_of_the_experiments_can_be_run(hyper: Experiment, cpp: Experiment, bench: Bench) -> None:
-    for plan in ("smoke", "full"):
-        ToolsSession(bench, ENOUGH).check(hyper, plan)
-        ConnectionsSession(bench, ENOUGH).check(cpp, plan)
+def test_every_row_of_the_experiments_can_be_run(hyper: Experiment, cpp: Experiment, real: Catalog) -> None:
+    for plan in PLANS:
+        for own in (hyper, cpp):
+            rows = rows_of(real, own, plan, 2)
+            assert [row.label for row in rows.rows] == [row.label for row in own.measured(plan)]
+            made = {label for group in rows.groups for label in rows.labels(group)}
+            assert made == {row.label for row in rows.rows}, "each row is measured"
+            check_limits(real, own, plan, ENOUGH)
 
 
 def test_both_smokes_together_take_less_than_five_minutes(
-    hyper: Experiment, cpp: Experiment, bench: Bench
+    hyper: Experiment, cpp: Experiment, real: Catalog
 ) -> None:
-    told = ToolsSession(bench, ENOUGH).estimate_s(hyper, "smoke")
-    told += ConnectionsSession(bench, ENOUGH).estimate_s(cpp, "smoke")
+    told = estimate_s(real, hyper, "smoke") + estimate_s(real, cpp, "smoke")
     assert 60 < told < 300
-    assert ToolsSession(bench, ENOUGH).estimate_s(hyper, "full") > 10 * 60
+    assert estimate_s(real, hyper, "full") > 10 * 60
 
 
 def test_the_levels_and_claims_of_the_connections(cpp: Experiment) -> None:
@@ -82,19 +79,19 @@ def test_the_levels_and_claims_of_the_connections(cpp: Experiment) -> None:
 
 
 def test_a_low_descriptor_limit_is_told_with_what_fits(
-    hyper: Experiment, cpp: Experiment, bench: Bench
+    hyper: Experiment, cpp: Experiment, real: Catalog
 ) -> None:
-    for session, experiment in ((ToolsSession(bench, LOW), hyper), (ConnectionsSession(bench, LOW), cpp)):
+    for experiment in (hyper, cpp):
         with pytest.raises(UsageError, match=r"10,000 connections do not fit.*5,000 files.*enough for 4,900"):
-            session.check(experiment, "full")
-    ConnectionsSession(bench, Limits(7_100, 30_000)).check(cpp, "smoke")
+            check_limits(real, experiment, "full", LOW)
+    check_limits(real, cpp, "smoke", Limits(7_100, 30_000))
     with pytest.raises(UsageError, match="7,000 connections"):
-        ConnectionsSession(bench, Limits(7_099, 30_000)).check(cpp, "smoke")
+        check_limits(real, cpp, "smoke", Limits(7_099, 30_000))
 
 
-def test_too_few_threads_for_a_thread_per_connection(cpp: Experiment, bench: Bench) -> None:
+def test_too_few_threads_for_a_thread_per_connection(cpp: Experiment, real: Catalog) -> None:
     with pytest.raises(UsageError, match=r"10,064 connections does not fit.*9,000"):
-        ConnectionsSession(bench, Limits(20_000, 9_000)).check(cpp, "full")
+        check_limits(real, cpp, "full", Limits(20_000, 9_000))
 
 
 def test_what_fits() -> None:
@@ -136,24 +133,73 @@ def test_the_hosts_own_limits(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_rows_that_cannot_be_run(hyper: Experiment, bench: Bench, run: dict[str, Any], told: str) -> None:
+def test_rows_that_cannot_be_run(hyper: Experiment, real: Catalog, run: dict[str, Any], told: str) -> None:
     row = hyper.rows[0].model_copy(update={"run": run})
     wrong = hyper.model_copy(update={"rows": [row]})
     with pytest.raises(UsageError, match=told):
-        ToolsSession(bench, ENOUGH).check(wrong, "full")
+        ToolsRows(real, wrong, "full", 2)
 
 
 def test_smoke_makes_fewer_requests_by_drill(hyper: Experiment) -> None:
     spec = ToolSpec(tool="drill", implementation="rust-hyper", connections=10, requests=1_000_000)
-    assert tool_spec.asked_requests(spec, hyper.plans.full) == 1_000_000
-    assert tool_spec.asked_requests(spec, hyper.plans.smoke) == 24_000
+    assert tools.asked_requests(spec, hyper.plans.full) == 1_000_000
+    assert tools.asked_requests(spec, hyper.plans.smoke) == 24_000
     assert spec.settings(hyper.plans.smoke)["requests"] == "24000"
     ramped = spec.model_copy(update={"rampup_s": 10, "connections": 2})
-    assert tool_spec.asked_requests(ramped, hyper.plans.smoke) == 3_600
+    assert tools.asked_requests(ramped, hyper.plans.smoke) == 3_600
 
 
 def test_rows_of_both_versions_are_one_load(hyper: Experiment) -> None:
     specs = {row.label: parse_run(hyper, row, ToolSpec) for row in hyper.rows}
     assert specs["wrk -t1, release, v0.2"] == specs["wrk -t1, release, v0.1"]
     assert specs["wrk -t1, release, v0.2"] != specs["wrk -t1, debug, v0.1"]
-    assert {spec.group for spec in specs.values()} == {("rust-hyper", "release"), ("rust-hyper", "debug")}
+    assert {spec.group for spec in specs.values()} == {
+        "rust-hyper release index",
+        "rust-hyper debug index",
+        "rust-hyper release users",
+    }
+
+
+def test_one_load_is_made_once_in_a_start(hyper: Experiment, real: Catalog) -> None:
+    rows = ToolsRows(real, hyper, "full", 2)
+    assert "wrk -t1, release, v0.1" not in rows.groups["rust-hyper release index"]
+    assert "wrk -t1, release, v0.1" in rows.labels("rust-hyper release index")
+    assert {one.label: one.build for one in rows.variants} == {
+        "rust-hyper release index": None,
+        "rust-hyper debug index": "debug",
+        "rust-hyper release users": None,
+    }
+
+
+def test_what_a_tool_is_told_stands_in_its_window(hyper: Experiment, real: Catalog) -> None:
+    rows = ToolsRows(real, hyper, "smoke", 2)
+    windows = {w.name: w for block in rows.outline(7) for spec in block for w in spec.windows}
+    wrk = (
+        windows["wrk-t10-release-v0.2"]
+        if "wrk-t10-release-v0.2" in windows
+        else windows["wrk--t10-release-v0.2"]
+    )
+    assert (wrk.generator, wrk.generator_options, wrk.seconds) == ("wrk", {"threads": 10}, 5)
+    assert wrk.scenario_changes == {"connections": 10_000}
+    drill = windows["drill-2-at-a-time-release"]
+    assert drill.generator_options == {"requests": 3_600, "rampup_s": 10, "quiet": True}
+    assert drill.seconds == 3, "about how long its requests take"
+    oha = windows["oha-release"]
+    assert (oha.generator, oha.seconds, oha.trim_start_s) == ("oha", 9, 5.5), "connections are opened first"
+
+
+def test_a_ladder_ascends_and_silent_connections_have_a_start_of_their_own(
+    cpp: Experiment, real: Catalog
+) -> None:
+    rows = ConnectionsRows(real, cpp, "full", 2)
+    assert {one.label: one.settings for one in rows.variants} == {
+        "cpp-sync": {"THREADS": "10064"},
+        "cpp-async": {},
+        "node": {},
+    }
+    for spec in rows.outline(7)[0]:
+        idle = spec.name.endswith("-idle")
+        name = "idle_connections" if idle else "connections"
+        levels = [window.scenario_changes[name] for window in spec.windows]
+        assert levels == sorted(levels)
+        assert {window.generator for window in spec.windows} == {"silent" if idle else "oha"}

@@ -4,14 +4,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_samples import PROPERTY, good_window, make_rows
+from harness_samples import PROPERTY, good_window
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tandem.analysis import histogram
+from tandem.hosts import psrecord
+from tandem.record.trial import Start
 from tandem.record.window import Window
-from tandem.reproduce.experiment import ExperimentPlan
-from tandem.reproduce.http_figures import figures, oha_text, peaks, percentiles_ms, service_times
-from tandem.reproduce.http_run import (
+from tandem.studies.reproduce.experiment import ExperimentPlan
+from tandem.studies.reproduce.http_figures import (
+    Counted,
+    figures,
+    oha_text,
+    peaks,
+    percentiles_ms,
+    service_times,
+)
+from tandem.studies.reproduce.http_run import (
     HttpRun,
     timeout_s,
     trips_ceiling,
@@ -94,52 +104,73 @@ def test_a_request_that_rightly_waits_is_given_the_time() -> None:
 # ---- figures ----
 
 
-def window_of(rate: float = 400.0) -> tuple[Window, Any]:
-    start = np.arange(0, 30, 1 / rate)
-    rows = make_rows(start, start + 0.005 + 0.001 * (np.arange(len(start)) % 10))
-    window = good_window(goodput_rps=rate, good=len(start), requests=len(start))
-    return window, service_times(rows, window, {1000}, 200, 2.0)
+def window_of(seconds: Any, rate: float = 400.0) -> Window:
+    """A window with these service times."""
+    hdr = histogram.encode(np.asarray(seconds, dtype=np.float64))
+    return good_window(goodput_rps=rate, good=len(seconds), requests=len(seconds), service_time_hdr=hdr)
+
+
+def ten_values(rate: float = 400.0) -> Window:
+    """5 to 14 ms, each as often, for 27 s."""
+    return window_of(0.005 + 0.001 * (np.arange(round(27 * rate)) % 10), rate)
+
+
+def spread(values: Any) -> Counted:
+    return service_times(window_of(values))
 
 
 def test_figures_of_a_window() -> None:
-    window, service_s = window_of()
-    assert len(service_s) == pytest.approx(27 * 400, abs=5)
-    found = figures(window, service_s)
+    window = ten_values()
+    assert service_times(window)[1].sum() == 27 * 400
+    found = figures(window)
     assert found["goodput_rps"] == 400
-    assert found["p50_ms"] == pytest.approx(9.5, abs=0.6)
-    assert found["p99_ms"] == pytest.approx(14, abs=0.1)
+    assert found["p50_ms"] == pytest.approx(9, rel=1e-3)
+    assert found["p99_ms"] == pytest.approx(14, rel=1e-3)
     assert found["anonymous_memory_mib"] == 50
     assert "peak_cpu_1s_percent" not in found, "what was not measured is left out"
 
 
+@PROPERTY
+@given(st.lists(st.floats(1e-4, 50), min_size=1000, max_size=1200))
+def test_percentiles_are_those_of_the_times(values: list[float]) -> None:
+    found = percentiles_ms(spread(values))
+    for name, q in (("p10_ms", 0.1), ("p50_ms", 0.5), ("p90_ms", 0.9)):
+        exact = np.quantile(values, q, method="inverted_cdf") * 1e3
+        assert found[name] == pytest.approx(exact, rel=2e-3, abs=2e-3)
+
+
 def test_a_percentile_needs_samples_on_its_side() -> None:
-    assert set(percentiles_ms(np.linspace(0, 1, 1000))) == {"p10_ms", "p25_ms", "p50_ms", "p75_ms", "p90_ms"}
-    assert percentiles_ms(np.linspace(0, 1, 100)) == {}
-
-
-def test_only_the_measured_part_counts() -> None:
-    window = good_window()
-    rows = make_rows([0.0, 3.0, 28.0], [1.9, 3.5, 29.5])
-    assert list(service_times(rows, window, {1000}, 200, 2.0)) == [0.5]
-    assert len(service_times(rows, window, {999}, 200, 2.0)) == 0
+    assert set(percentiles_ms(spread(np.linspace(0.1, 1, 1000)))) == {
+        "p10_ms",
+        "p25_ms",
+        "p50_ms",
+        "p75_ms",
+        "p90_ms",
+    }
+    assert percentiles_ms(spread(np.linspace(0.1, 1, 100))) == {}
+    assert percentiles_ms(service_times(good_window())) == {}, "a window without a histogram"
 
 
 def test_the_text_in_the_style_of_the_documents() -> None:
-    window, service_s = window_of()
-    text = oha_text(window, service_s)
+    window = ten_values()
+    text = oha_text(window)
     lines = text.splitlines()
     assert "service times of the closed loop" in lines[0]
     assert "  Requests/sec:\t400.0000" in lines
     bins = [line for line in lines if "|" in line]
     assert len(bins) == 11
     counts = [int(line.split("[")[1].split("]")[0]) for line in bins]
-    assert sum(counts) == len(service_s)
-    assert "  50% in 0.0095 secs" in lines or "  50% in 0.0090 secs" in lines
-    assert "no answer ended" in oha_text(window, service_s[:0])
-    assert "|■" in oha_text(window, service_s[:1]), "one value is a histogram, too"
+    assert sum(counts) == 27 * 400
+    assert "  50% in 0.0090 secs" in lines
+    assert "no answer ended" in oha_text(window_of([]))
+    assert "|■" in oha_text(window_of([0.005])), "one value is a histogram, too"
 
 
 def test_the_peaks_of_a_log_as_published() -> None:
     log = "# Elapsed time   CPU (%)     Real (MB)\n       0.000        0.000      227.293\n      11.048       48.000      274.422\n      12.052       38.000      275.672\n"
-    assert peaks(log) == {"peak_cpu_percent": 48.0, "peak_memory_mib": 275.672}
-    assert peaks("# Elapsed time\n") == {}
+    seen = psrecord.peaks(log)
+    assert seen is not None
+    found = peaks(Start(cpu_peak_percent=seen[0], resident_peak_bytes=seen[1]))
+    assert found == {"peak_cpu_percent": 48.0, "peak_memory_mib": pytest.approx(275.672, abs=1e-6)}
+    assert psrecord.peaks("# Elapsed time\n") is None
+    assert peaks(Start()) == {}

@@ -1,0 +1,213 @@
+"""What a reproduction concludes: claims, rows, the whole, and how it is told."""
+
+import io
+import math
+
+import pytest
+from harness_experiments import FAST, OURS, SLOW, made, reproduction, trials
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from tandem.analysis.ratios import MARGIN, compare
+from tandem.record.result import Result
+from tandem.record.window import Verdict
+from tandem.studies.reproduce.claims import Says, implied, ratio, size, verdict
+from tandem.studies.reproduce.conclusions import Reproduced, figure
+from tandem.studies.reproduce.report import markdown, report
+
+RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
+
+
+def text(found: Result[Reproduced]) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(report(found))
+    return console.export_text()
+
+
+# ---- claims ----
+
+
+@pytest.mark.parametrize(
+    ("says", "ratios", "word"),
+    [
+        ("more", [2.0, 2.1, 1.9], "stands"),
+        ("more", [0.5, 0.52, 0.48], "reversed"),
+        ("less", [0.5, 0.52, 0.48], "stands"),
+        ("less", [2.0, 2.1, 1.9], "reversed"),
+        ("more", [1.001, 1.0, 0.999], "gone"),
+        ("more", [1.011, 1.01, 1.009], "gone"),
+        ("more", [1.5, 0.9, 1.1], "not decided"),
+        ("more", [8.0], "not decided"),
+        ("more", [], "not decided"),
+        ("same", [1.001, 1.0, 0.999], "stands"),
+        ("same", [2.0, 2.1, 1.9], "gone"),
+        ("same", [0.5, 0.52, 0.48], "gone"),
+        ("same", [1.5, 0.9, 1.1], "not decided"),
+    ],
+)
+def test_what_becomes_of_a_claim(says: Says, ratios: list[float], word: str) -> None:
+    assert verdict(says, compare([math.log(value) for value in ratios])) == word
+
+
+POSITIVE = st.floats(0.01, 100)
+
+
+@PROPERTY
+@given(st.lists(POSITIVE, min_size=2, max_size=8))
+def test_swapping_the_rows_turns_the_claim(values: list[float]) -> None:
+    there = compare([math.log(v) for v in values])
+    back = compare([-math.log(v) for v in values])
+    assert verdict("more", there) == verdict("less", back)
+    assert verdict("same", there) == verdict("same", back)
+    opposite = {"stands": "reversed", "reversed": "stands"}
+    word = verdict("more", there)
+    assert verdict("less", there) == opposite.get(word, word)
+
+
+@PROPERTY
+@given(st.lists(POSITIVE, min_size=2, max_size=8))
+def test_a_claim_that_stands_has_its_interval_on_the_right_side(values: list[float]) -> None:
+    found = compare([math.log(v) for v in values])
+    assert found.interval is not None
+    low, high = found.interval
+    word = verdict("more", found)
+    assert (word == "stands") == (low > 1 and high > 1 + MARGIN)
+    assert (word == "reversed") == (high < 1 and low < 1 / (1 + MARGIN))
+    if word == "gone":
+        assert verdict("same", found) == "stands"
+
+
+@PROPERTY
+@given(st.dictionaries(st.integers(1, 9), POSITIVE), st.dictionaries(st.integers(1, 9), POSITIVE))
+def test_only_blocks_that_have_both_count(of: dict[int, float], to: dict[int, float]) -> None:
+    assert ratio(of, to).n == len(of.keys() & to.keys())
+
+
+def test_what_a_published_ratio_claims() -> None:
+    assert [implied(value) for value in (None, 8.5, 0.54, 1.01, 0.98)] == [
+        None,
+        "more",
+        "less",
+        "same",
+        "same",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("published", "ratios", "told"),
+    [
+        (8.5, [1.5, 1.51, 1.49], "smaller"),
+        (8.5, [8.4, 8.5, 8.6], "as published"),
+        (8.5, [20.0, 20.1, 19.9], "larger"),
+        (0.5, [0.8, 0.81, 0.79], "smaller"),
+        (0.5, [0.1, 0.11, 0.1], "larger"),
+        (None, [2.0, 2.01, 1.99], None),
+    ],
+)
+def test_how_large_a_difference_that_stands_is(
+    published: float | None, ratios: list[float], told: str | None
+) -> None:
+    found = compare([math.log(value) for value in ratios])
+    assert size("more", "stands", published, found) == told
+    assert size("more", "gone", published, found) is None
+    assert size("same", "stands", published, found) is None
+
+
+# ---- the result ----
+
+
+def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
+    found = reproduction(trials(RATES))
+    assert found.verdict is Verdict.OK
+    slow = found.conclusions.rows[0]
+    assert (slow.label, slow.ceilings, slow.bottleneck) == (SLOW, {"threads/delay": 100.0}, "thread-pool")
+    rate = slow.figures["goodput_rps"]
+    assert rate.mean == pytest.approx(100)
+    assert rate.interval is not None
+    assert rate.interval[0] < 100 < rate.interval[1]
+    [faster, framework] = found.conclusions.claims
+    assert (faster.verdict, faster.published, faster.size) == ("stands", 4.0, "smaller")
+    assert faster.ratio.ratio == pytest.approx(3.9)
+    assert framework.verdict == "stands"
+    again = Result[Reproduced].model_validate_json(found.model_dump_json())
+    assert again.model_dump_json() == found.model_dump_json()
+    assert figure(found.conclusions, SLOW, "goodput_rps") == rate.mean
+
+
+def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
+    bad = made(FAST, 1, 9.0, verdict=Verdict.VOID, reason="steal", figures={})
+    found = reproduction([bad, *(s for s in trials(RATES) if (s.row, s.block) != (FAST, 1))])
+    assert found.verdict is Verdict.OK
+    assert found.conclusions.rows[1].figures["goodput_rps"].n == 4
+    assert found.conclusions.claims[0].ratio.n == 4
+    assert found.reasons == [f"{FAST}, block 1: void: steal"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, Verdict.OK),
+        ({2: Verdict.VOID}, Verdict.OK),
+        ({2: Verdict.VOID, 3: Verdict.VOID, 4: Verdict.VOID, 5: Verdict.VOID}, Verdict.VOID),
+        ({5: Verdict.INVALID}, Verdict.INVALID),
+        ({4: Verdict.INVALID, 5: Verdict.FAILED}, Verdict.FAILED),
+    ],
+)
+def test_the_verdict_of_the_whole(changes: dict[int, Verdict], verdict: Verdict) -> None:
+    found = [
+        s.model_copy(update={"verdict": changes[s.block]}) if s.row == SLOW and s.block in changes else s
+        for s in trials(RATES)
+    ]
+    assert reproduction(found).verdict is verdict
+
+
+def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
+    """Its good trials of the first time count as well, but a ratio pairs rows of one time."""
+    void = made(SLOW, 1, 100.0, verdict=Verdict.VOID, reason="steal", figures={})
+    again = [
+        made(SLOW, 1, 100.0, attempt=2),
+        made(FAST, 1, 390.0, attempt=2),
+        made(OURS, 1, 389.0, attempt=2),
+    ]
+    found = reproduction([void, *(one for one in trials(RATES) if (one.row, one.block) != (SLOW, 1)), *again])
+    slow, fast, _ = found.conclusions.rows
+    assert (slow.figures["goodput_rps"].n, fast.figures["goodput_rps"].n) == (5, 6)
+    assert found.conclusions.claims[0].ratio.n == 5
+    assert found.verdict is Verdict.OK
+    assert "5 of 6" in text(found)
+
+
+def test_a_row_without_any_trial_makes_no_ok() -> None:
+    found = reproduction(trials({SLOW: 100.0, FAST: 390.0}))
+    assert found.verdict is Verdict.VOID
+    assert found.conclusions.claims[1].verdict == "not decided"
+
+
+def test_one_start_has_a_mean_and_no_interval() -> None:
+    found = reproduction(trials(RATES, blocks=1), plan="smoke")
+    assert found.conclusions.rows[0].figures["goodput_rps"].interval is None
+    assert [claim.verdict for claim in found.conclusions.claims] == ["not decided"], "smoke measures two rows"
+
+
+def test_the_report_has_ours_beside_the_published() -> None:
+    told = text(reproduction(trials(RATES)))
+    for part in (
+        "100 (90)",
+        "390 ± 2",
+        "threads/delay 100 (100%)",
+        "waiting for a handler thread",
+        "× 4.00",
+        "stands, smaller",
+        "in brackets: a desktop",
+        "not published",
+        "Async won.",
+        "time: windows 150 s",
+    ):
+        assert part in told, part
+    page = markdown(reproduction(trials(RATES)))
+    assert f"| {FAST} | 5 | 400 (450) | 390 ± 2 |" in page
+    assert "| async is four times faster | requests: async / sync, 2 threads | × 4.00 |" in page
+    smoke = " ".join(text(reproduction(trials(RATES, 2), plan="smoke")).split())
+    assert "of the reference result: Async won." in smoke, "smoke itself concludes nothing"

@@ -1,0 +1,332 @@
+"""The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_experiments import experiment, table
+from harness_samples import finding, good_window
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.journal import Journal
+from tandem.engine.run import Session, run
+from tandem.errors import TandemError, UsageError
+from tandem.lab.visit import Visit, Windows
+from tandem.record.request import Request, Variant
+from tandem.record.result import Environment, Result
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import DbRtt, Finding, Verdict
+from tandem.studies.registry import read_folder
+from tandem.studies.reproduce import study as study_
+from tandem.studies.reproduce.command import estimate_s
+from tandem.studies.reproduce.conclusions import Reproduced
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all
+from tandem.studies.reproduce.http import HttpRows
+from tandem.studies.reproduce.study import Reproduce, request_for
+
+# ---- what is refused before anything is built ----
+
+
+def http(**changes: Any) -> Experiment:
+    common = {"scenario": "work", "topology": "direct", "connections": 100}
+    return experiment(**{"run": common, **changes})
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"implementation": "rust-snc"}, "no implementation 'rust-snc'. Did you mean 'rust-sync'"),
+        ({"implementation": "rust-sync", "scenario": "wrok"}, "no scenario 'wrok'. Did you mean 'work'"),
+        (
+            {"implementation": "rust-sync", "topology": "dircet"},
+            "no topology 'dircet'. Did you mean 'direct'",
+        ),
+        (
+            {"implementation": "rust-sync", "knobs": {"THREDS": "2"}},
+            "no knob 'THREDS'. Did you mean 'THREADS'",
+        ),
+        ({"implementation": "rust-sync", "knobs": {"THREADS": "two"}}, "THREADS must be a whole number"),
+        ({"implementation": "rust-hyper", "scenario": "recipe"}, "rust-hyper does not support recipe"),
+        ({"implementation": "rust-sync", "delay": 20}, "run -> delay: Extra inputs"),
+        (
+            {"implementation": "rust-sync", "scenario": "recipe", "delay_ms": 20},
+            "the scenario recipe does not wait",
+        ),
+        ({"implementation": "rust-sync", "round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
+        ({"implementation": "rust-sync", "db_rtt_ms": 4}, "work never asks the database"),
+        ({"implementation": "rust-sync", "limits": {"APP_MAXCON": "25"}}, "run -> limits -> APP_MAXCON"),
+        ({"implementation": "rust-sync", "limits": {"APP_MAXCONN": "25"}}, "all rows have the same"),
+    ],
+)
+def test_what_a_row_cannot_be(real: Catalog, own: dict[str, Any], told: str) -> None:
+    rows = table()["rows"]
+    wrong = http(rows=[rows[0], {**rows[1], "run": own}, rows[2]])
+    with pytest.raises(UsageError) as error:
+        HttpRows(real, wrong, "full", 2)
+    assert told in str(error.value)
+    assert str(error.value).startswith("waiting: ")
+
+
+@pytest.mark.parametrize("plan", ["smoke", "wide", "full"])
+def test_the_repositorys_experiments_can_be_measured(real: Catalog, root: Path, plan: PlanName) -> None:
+    for own in read_all(root).values():
+        if own.kind == "http":
+            found = HttpRows(real, own, plan, 2)
+            assert [one.row for one in found.known.values()] == own.measured(plan)
+            for one in found.known.values():
+                assert one.times.seconds >= 3 * (one.run.delay_ms or 0) / 1e3
+
+
+def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
+    rows = table()["rows"]
+    patient = {**rows[0], "run": {**rows[0]["run"], "timeout_s": 60}}
+    found = HttpRows(real, http(rows=[patient, *rows[1:]]), "full", 2)
+    assert [one.scenario.timeout_s for one in found.known.values()] == [60, 10, 10]
+    assert found.variants[0].scenario_changes["timeout_s"] == 60
+
+
+def test_smoke_of_all_is_cheap(real: Catalog, root: Path) -> None:
+    estimates = {name: estimate_s(real, own, "smoke") for name, own in read_all(root).items()}
+    assert sum(estimates.values()) < 15 * 60, estimates
+
+
+def test_published_ceilings_explain_published_rows(real: Catalog, root: Path) -> None:
+    """No published row of the laptop is above what waiting allows; the other machine's at 20 ms all are."""
+    own = read_all(root)["hyper-delay"]
+    for one in HttpRows(real, own, "full", 2).known.values():
+        least = min(one.ceilings.values())
+        assert one.row.published.get("goodput_rps", 0) <= least
+        elsewhere = one.row.published_elsewhere.get("4 cores, Win10")
+        if elsewhere and one.run.delay_ms == 20:
+            assert elsewhere["goodput_rps"] > least
+
+
+def test_rows_that_differ_in_the_delay_share_a_start(real: Catalog, root: Path) -> None:
+    found = HttpRows(real, read_all(root)["hyper-delay"], "full", 2)
+    assert {len(labels) for labels in found.groups.values()} == {3}
+    assert [one.label for one in found.variants] == list(found.groups)
+    for one in found.variants:
+        assert one.scenario_changes["path"] == "/work?delay_ms=20", "the shortest is verified and warmed up"
+    for spec in found.outline(7)[0]:
+        assert len(spec.windows) == 3
+        paths = {window.scenario_changes["path"] for window in spec.windows}
+        assert paths == {f"/work?delay_ms={ms}" for ms in (20, 200, 1000)}
+
+
+def test_a_row_that_needs_more_cpus_is_not_pinned(real: Catalog, root: Path) -> None:
+    own = read_all(root)["hyper-payload"]
+    assert {one.placement for one in HttpRows(real, own, "smoke", 2).variants} == {"shared"}
+    with pytest.raises(UsageError, match="2 are needed and this host has 1 CPUs"):
+        HttpRows(real, own, "smoke", 1)
+
+
+def test_limits_and_distance_reach_the_variant(real: Catalog, root: Path) -> None:
+    found = HttpRows(real, read_all(root)["sync-to-async-python"], "smoke", 2)
+    assert {one.variables["APP_MAXCONN"] for one in found.variants} == {"25"}
+    assert {one.db_rtt_ms for one in found.variants} == {4, 15}
+
+
+def test_each_block_has_every_row_once_in_an_order_of_its_own(real: Catalog, root: Path) -> None:
+    rows = HttpRows(real, read_all(root)["hyper-delay"], "full", 2)
+    blocks = rows.outline(7)
+    assert len(blocks) == 4
+    for block in blocks:
+        assert Counter(window.name for spec in block for window in spec.windows).most_common(1)[0][1] == 1
+        assert sum(len(spec.windows) for spec in block) == len(rows.rows)
+    names = [[spec.name.partition("-")[2] for spec in block] for block in blocks]
+    assert len({tuple(order) for order in names}) > 1
+    assert blocks == rows.outline(7)
+    assert blocks != rows.outline(8)
+    within = {
+        tuple(w.name for w in spec.windows) for block in blocks for spec in block if "async1" in spec.name
+    }
+    assert len(within) > 1, "the rows of a start have a random order as well"
+
+
+def test_usable_connections(real: Catalog, root: Path) -> None:
+    rows = HttpRows(real, read_all(root)["sync-to-async-python"], "full", 2)
+    found = {label: one.usable for label, one in rows.known.items()}
+    assert found["sync Python, as published, 4 ms"] == 5
+    assert found["async Python, as published, 4 ms"] == 20
+    assert found["async Rust, equal, 15 ms"] == 20
+
+
+# ---- the order of things ----
+
+
+class Quiet:
+    """A view that tells nobody."""
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *arguments: None
+
+
+@dataclass
+class Floor:
+    """done: what was asked of it, in order; odd: verdict of the n-th window, or an interruption."""
+
+    done: list[str]
+    odd: dict[int, Verdict | KeyboardInterrupt]
+
+    def __getattr__(self, name: str) -> Any:
+        def told(*_: object) -> list[Any]:
+            self.done.append(name)
+            return []
+
+        return told
+
+    def launch(self, label: str) -> None:
+        self.done.append(f"fresh {label}")
+
+    def workers(self, label: str) -> int:
+        return 1
+
+    def warm_up(self, label: str, duration_s: int) -> list[int]:
+        self.done.append("warm_up")
+        return [100] * duration_s
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        self.done.append(f"closed {spec.seconds} s: {spec.scenario_changes['path']}")
+        odd = self.odd.get(sum(text.startswith("closed") for text in self.done), Verdict.OK)
+        if isinstance(odd, KeyboardInterrupt):
+            raise odd
+        if odd is Verdict.FAILED:
+            raise TandemError("the closed window broke")
+        found: list[Finding] = [finding("void", "steal", "much steal")] if odd is Verdict.VOID else []
+        trip = DbRtt(setting=4, before_p50=4.5, during_p50=5.0, during_p90=6.0, samples=9)
+        made = good_window(verdict=odd, findings=found, db_rtt_ms=trip, bottleneck="app-cpu")
+        return WindowRecord(spec=spec, windows={spec.variants[0]: made})
+
+
+@dataclass
+class Place:
+    """A laboratory whose floor is a fake."""
+
+    done: list[str] = field(default_factory=list)
+    odd: dict[int, Verdict | KeyboardInterrupt] = field(default_factory=dict)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    phases_s: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        self.done.append("up")
+        try:
+            yield
+        finally:
+            self.done.append("down")
+
+    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
+        trial = Visit(Floor(self.done, self.odd), spec, Quiet()).run(script)
+        for start in trial.starts.values():
+            start.cpu_peak_percent, start.resident_peak_bytes = 50.0, 20 << 20
+        return trial
+
+
+def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
+    rows = [
+        {
+            "label": f"threads {d}",
+            "smoke": True,
+            "run": {"implementation": "rust-sync", "delay_ms": d, "knobs": {"THREADS": "2"}},
+        }
+        for d in delays
+    ]
+    rows.append({"label": "alone", "run": {"implementation": "rust-hyper", "delay_ms": 20}, "smoke": True})
+    return http(rows=rows, claims=[{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}])
+
+
+@pytest.fixture
+def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the experiment `waiting` at a place: the result and the journal."""
+    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting()})
+
+    def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
+        def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Place:
+            return place
+
+        request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
+        return run(Reproduce, request, Session(real, tmp_path, Quiet(), lab), resume)
+
+    return make
+
+
+def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
+    place = Place()
+    found, journal = made(place)
+    done = place.done
+    assert (done[0], done[-1]) == ("up", "down")
+    starts = [done[n:] for n, text in enumerate(done) if text == "fresh threads 20"]
+    assert len(starts) == 2
+    for start in starts:
+        own = start[: start.index("stop") + 1]
+        assert own[:5] == ["fresh threads 20", "wait_ready", "verify", "warm_up", "rest"]
+        assert own[-3:] == ["drain", "collect", "stop"]
+        windows = sorted(text.partition(": ")[2] for text in own if text.startswith("closed"))
+        assert windows == ["/work?delay_ms=20", "/work?delay_ms=200"]
+    assert done.count("fresh alone") == 2
+    assert found.verdict is Verdict.OK
+    assert found.conclusions.digest == waiting().digest("smoke")
+    row = found.conclusions.rows[0]
+    assert row.settings["THREADS"] == "2"
+    assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
+    assert (row.bottleneck, row.figures["peak_cpu_percent"].mean) == ("app-cpu", 50.0)
+    assert row.figures["peak_memory_mib"].mean == 20
+    assert found.conclusions.claims[0].verdict == "stands"
+    assert "no answer ended" in row.trials[0].details["histogram"], "the text of the first block is kept"
+    assert journal.folder.name.endswith("-reproduce-waiting-smoke")
+    assert {trial.spec.key for trial in journal.trials()} == {
+        "1-threads-20",
+        "1-alone",
+        "2-threads-20",
+        "2-alone",
+    }
+    kind, again, trials = read_folder(journal.folder)
+    assert kind is Reproduce
+    assert len(trials) == 4
+    assert kind.markdown(again, trials) == kind.markdown(found, trials)
+
+
+def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
+    place = Place(odd={1: Verdict.VOID})
+    found, _ = made(place)
+    assert sum(text.startswith("fresh") for text in place.done) == 6
+    assert found.verdict is Verdict.OK
+    assert found.trials == {Verdict.OK: 5, Verdict.VOID: 1}
+    assert sum(one.attempt == 2 for row in found.conclusions.rows for one in row.trials) == 3
+    assert found.conclusions.claims[0].ratio.n >= 2
+
+
+def test_what_was_measured_before_a_failure_counts(made: Any) -> None:
+    found, _ = made(Place(odd={2: Verdict.FAILED, 3: Verdict.FAILED}))
+    assert found.verdict is Verdict.FAILED
+    assert sum(one.verdict is Verdict.OK for row in found.conclusions.rows for one in row.trials) >= 3
+    assert any("the closed window broke" in reason for reason in found.reasons)
+
+
+def test_an_interruption_keeps_the_trials_and_takes_all_down(made: Any, tmp_path: Path) -> None:
+    place = Place(odd={4: KeyboardInterrupt()})
+    with pytest.raises(KeyboardInterrupt):
+        made(place)
+    assert place.done[-2:] == ["stop", "down"]
+    kept = list(tmp_path.glob("*/trials/*.json"))
+    assert 2 <= len(kept) <= 3
+    again = Place()
+    found, _ = made(again, seed=99, resume=True)
+    assert (found.verdict, found.request.seed) == (Verdict.OK, 7), "the order is the first one's"
+    assert sum(text.startswith("fresh") for text in again.done) == 4 - len(kept)
+    with pytest.raises(UsageError, match="no unfinished reproduce"):
+        made(Place(), resume=True)
+
+
+def test_what_was_asked_for_is_not_made_of_another_definition(
+    real: Catalog, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = request_for(real, "waiting", waiting(), "smoke", 2, 7)
+    Reproduce(real, request)
+    monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting((20, 100))})
+    with pytest.raises(UsageError, match="has changed since"):
+        Reproduce(real, request)
