@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tandem.commands.options import ROOT, app, err, out
+from tandem.cli.options import ROOT, app, err, out
 from tandem.docs.figures import FIGURES
 from tandem.docs.fill import fill_all
 

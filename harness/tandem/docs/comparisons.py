@@ -5,10 +5,10 @@ from statistics import fmean, stdev
 
 from rich.table import Table
 
-from tandem.compare.comparison import Compared, second
-from tandem.compare.report import COLUMNS, tables
 from tandem.docs.records import Records
 from tandem.docs.tables import of_terminal, percent, table, times
+from tandem.studies.compare.conclusions import ComparedRatio, second
+from tandem.studies.compare.report import COLUMNS, tables
 from tandem.wording import number
 
 FOLDERS = ("python-async", "python-sync")
@@ -27,16 +27,16 @@ IN_TURN = {
 DUET = ("duet of 15 s after one window of 4 s", "CPU per request, all at once")
 
 
-def _compared(records: Records, folder: str, variant: str, metric: str) -> Compared:
-    found = records.comparison(folder).findings
+def _compared(records: Records, folder: str, variant: str, metric: str) -> ComparedRatio:
+    found = records.comparison(folder).conclusions
     if variant == second(found.reference):
         return found.same_against_itself[metric]
-    return next(entry for entry in found.entries if entry.entrant == variant).against_reference[metric]
+    return next(entry for entry in found.entries if entry.variant == variant).against_reference[metric]
 
 
 def _mean(records: Records, folder: str, variant: str, metric: str) -> float:
-    entries = records.comparison(folder).findings.entries
-    value = next(entry for entry in entries if entry.entrant == variant).means[metric]
+    entries = records.comparison(folder).conclusions.entries
+    value = next(entry for entry in entries if entry.variant == variant).means[metric]
     if value is None:
         raise ValueError(f"{variant} has no {metric}")
     return value
@@ -69,7 +69,8 @@ def added(records: Records, metric: str) -> str:
 
 
 def length(records: Records, folder: str) -> str:
-    return f"{records.comparison(folder).duration_s / 60:.0f} minutes"
+    found = records.comparison(folder)
+    return f"{(found.finished_at - found.started_at).total_seconds() / 60:.0f} minutes"
 
 
 def steal(records: Records) -> str:

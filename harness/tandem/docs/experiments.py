@@ -4,21 +4,23 @@ from collections import Counter
 
 from tandem.docs.records import Records
 from tandem.docs.tables import percent, span, table, times
-from tandem.reproduce.claims import ClaimResult
-from tandem.reproduce.figures import FIGURES
-from tandem.reproduce.report import host, judged
-from tandem.reproduce.result import Reproduction, RowResult
+from tandem.record.result import Result
+from tandem.report.parts import machine
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import Reproduced, RowResult
+from tandem.studies.reproduce.figures import FIGURES
+from tandem.studies.reproduce.report import judged
 
 WORDS = {"stands": "stand", "reversed": "reversed", "gone": "gone", "not decided": "not decided"}
 """What becomes of a claim -> the same of several."""
 
 
-def _row(found: Reproduction, label: str) -> RowResult:
-    return next(row for row in found.rows if row.label == label)
+def _row(found: Result[Reproduced], label: str) -> RowResult:
+    return next(row for row in found.conclusions.rows if row.label == label)
 
 
-def _claim(found: Reproduction, figure: str, of: str, to: str) -> ClaimResult:
-    return next(claim for claim in found.claims if (claim.figure, claim.of, claim.to) == (figure, of, to))
+def _claim(found: Result[Reproduced], figure: str, of: str, to: str) -> ClaimResult:
+    return next(claim for claim in found.conclusions.claims if (claim.figure, claim.of, claim.to) == (figure, of, to))
 
 
 def mean(records: Records, folder: str, figure: str, label: str) -> str:
@@ -57,14 +59,14 @@ def of_ceiling(records: Records, folder: str, ceiling: str, label: str) -> str:
 
 def least_and_greatest(records: Records, folder: str, figure: str, words: str = "") -> str:
     """Over the rows that have the figure, and these words in their label."""
-    rows = records.reproduction(folder).rows
+    rows = records.reproduction(folder).conclusions.rows
     values = [row.figures[figure].mean for row in rows if words in row.label and figure in row.figures]
     return span(values, FIGURES[figure].digits)
 
 
 def held(records: Records, folder: str) -> str:
     """The connections of wrk and oha that were open in every row, and how many failed."""
-    rows = [row for row in records.reproduction(folder).rows if row.settings["tool"] in ("wrk", "oha")]
+    rows = [row for row in records.reproduction(folder).conclusions.rows if row.settings["tool"] in ("wrk", "oha")]
     opened = min(min(float(row.settings["connections"]), row.figures["established"].mean) for row in rows)
     failed = sum(row.figures[name].mean for row in rows for name in ("connect_errors", "errors"))
     failures = f"{failed:,.0f}" if failed else "none"
@@ -76,7 +78,7 @@ def sentence(records: Records, name: str) -> str:
     return records.experiments()[name].sentence
 
 
-def starts(found: Reproduction) -> str:
+def starts(found: Reproduced) -> str:
     return f"plan {found.plan}, {found.settings.starts} fresh starts"
 
 
@@ -99,10 +101,10 @@ def claims(records: Records, folder: str) -> str:
             times(claim.ratio),
             judged(claim),
         )
-        for claim in found.claims
+        for claim in found.conclusions.claims
     ]
     headings = ("claim", "figure", "rows compared, ours", "published>", "ours (95 % interval)>", "verdict")
-    made = f"{starts(found).capitalize()}, {found.started_at:%Y-%m-%d}, {host(found.environment)}."
+    made = f"{starts(found.conclusions).capitalize()}, {found.started_at:%Y-%m-%d}, {machine(found)}."
     return f"{table(headings, rows)}\n\n{made}"
 
 
@@ -110,7 +112,7 @@ def summary(records: Records) -> str:
     """Every result: how thoroughly it was measured, and what became of the claims."""
     rows = []
     for folder in records.reproductions():
-        found = records.reproduction(folder)
+        found = records.reproduction(folder).conclusions
         words: Counter[str] = Counter(claim.verdict for claim in found.claims)
         told = ", ".join(f"{words[word]} {text}" for word, text in WORDS.items() if words[word])
         title = records.experiments()[found.experiment].title

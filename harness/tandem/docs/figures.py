@@ -1,21 +1,21 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from tandem.docs import campaign, comparisons, experiments, selftest
+from tandem.docs import bench, comparisons, experiments, selftest
 from tandem.docs.fill import Figure
 
 FIGURES: dict[str, Figure] = {
-    # the reference campaign
-    "reference-table": campaign.reference_table,
-    "reference-length": campaign.length,
-    "reference-goodput": campaign.goodput,
-    "reference-cpu": campaign.cpu,
-    "reference-cpu-mean": campaign.cpu_mean,
-    "reference-steal": campaign.steal,
-    "reference-shared-cpus": campaign.shared_cpus,
-    "reference-app-share": campaign.app_share,
-    "reference-ceiling": campaign.ceiling,
-    "reference-hiccup-cost": campaign.hiccup_cost,
-    "reference-in-flight": campaign.in_flight,
+    # the reference bench
+    "reference-table": bench.reference_table,
+    "reference-length": bench.length,
+    "reference-goodput": bench.goodput,
+    "reference-cpu": bench.cpu,
+    "reference-cpu-mean": bench.cpu_mean,
+    "reference-steal": bench.steal,
+    "reference-shared-cpus": bench.shared_cpus,
+    "reference-app-share": bench.app_share,
+    "reference-ceiling": bench.ceiling,
+    "reference-hiccup-cost": bench.hiccup_cost,
+    "reference-in-flight": bench.in_flight,
     # published experiments
     "experiments": experiments.summary,
     "claims": experiments.claims,

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from tandem.docs.records import Records
 from tandem.docs.tables import table
-from tandem.selftest.outcome import Outcome
+from tandem.record.outcome import Outcome
 
 CLASSES = {"unit": ("unit",), "end to end": ("timing", "queueing", "liars", "sampler", "attribution")}
 """Which groups of checks belong to a class; the weekly one has all others."""
