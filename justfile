@@ -36,7 +36,7 @@ set positional-arguments := true
 @sweep *arguments:
     harness/run sweep "$@"
 
-# Make a recorded run again and say whether it lies within the recorded noise: just replay results/reference
+# Make a recorded study again and say whether it lies within the recorded noise: just replay results/reference
 [group('measure')]
 @replay *arguments:
     harness/run replay "$@"
@@ -111,7 +111,7 @@ set positional-arguments := true
 @docs *arguments:
     harness/run docs "$@"
 
-# Print the JSON Schema of run.json
+# Print the JSON Schema of result.json, of every study, and of its trials
 [group('develop')]
 @schema *arguments:
     harness/run schema "$@"

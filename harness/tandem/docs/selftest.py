@@ -5,8 +5,9 @@ from itertools import groupby
 from tandem.docs.records import Records
 from tandem.docs.tables import table
 from tandem.record.outcome import Outcome
+from tandem.selftest import registry
 
-CLASSES = {"unit": ("unit",), "end to end": ("timing", "queueing", "liars", "sampler", "attribution")}
+CLASSES = {"unit": ("unit",), "end to end": tuple(registry.END_TO_END)}
 """Which groups of checks belong to a class; the weekly one has all others."""
 LONG = 100
 

@@ -206,13 +206,9 @@ class Visit:
             self.trial.starts[error.label].findings.append(finding)
             record = WindowRecord(spec=own, refused=str(error))
         except TandemError as error:
-            record = WindowRecord(spec=own, refused=str(error))
             if len(self._spec.variants) == 1:
-                self._keep(record, began)
                 raise
-        return self._keep(record, began)
-
-    def _keep(self, record: WindowRecord, began: float) -> WindowRecord:
+            record = WindowRecord(spec=own, refused=str(error))
         record.duration_s = self._clock() - began
         self.trial.windows.append(record)
         return record

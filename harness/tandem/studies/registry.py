@@ -93,18 +93,15 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
     common is described once, under `$defs`."""
-    results: dict[str, type[BaseModel]] = {
-        name: Result[kind.kind]  # type: ignore[name-defined]
-        for name, kind in STUDIES.items()
-    }
+    named: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
+    for name, kind in STUDIES.items():
+        named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*dict.fromkeys(results.values()), Trial]
-    models = [(model, of) for model in every]
-    references, definitions = models_json_schema(models)
-    for model in dict.fromkeys(results.values()):
-        names = [name for name, other in results.items() if other is model]  # two may conclude alike
+    every: list[type[BaseModel]] = [*named, Trial]
+    references, definitions = models_json_schema([(model, of) for model in every])
+    for model, names in named.items():
         definition = definitions["$defs"][_key(references[model, of])]
-        definition["title"] = f"result.json of {' and '.join(names)}"
+        definition["title"] = f"result.json of {', '.join(names)}"
         request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
         definition["properties"]["request"] = request
     definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"

@@ -122,7 +122,7 @@ services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.ite
 app = SimpleNamespace(folder=Path("."), cell=cell, services=services)
 ran = SimpleNamespace(began_s=measured().began_s)
 asked = SimpleNamespace(duration_s=10, connections=1, rate_rps=None)
-observe.PROBES = observe.PROBES[-1:]
+observe.PROBES = observe.PROBES[:1]
 with observe.watched(observe.Scene({"one": app}, lambda *_: None)) as probes:
     pass
 made = observe.windows(
@@ -135,11 +135,8 @@ print(made["one"].model_dump_json())
 def test_a_probe_is_three_files(copy: Copy) -> None:
     copy.write("harness/tandem/probes/load_average.py", PROBE)
     observe = "harness/tandem/lab/observe.py"
-    copy.edit(
-        observe,
-        "    Disturbances,\n    _both_ends,\n)",
-        "    Disturbances,\n    _both_ends,\n    load_average.LoadAverage,\n)",
-    )
+    listed = "PROBES: tuple[Callable[[Scene], Probe | None], ...] = (\n"
+    copy.edit(observe, listed, f"{listed}    load_average.LoadAverage,\n")
     copy.edit(
         observe,
         "from tandem.probes.app_pool",
