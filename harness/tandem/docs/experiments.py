@@ -20,7 +20,9 @@ def _row(found: Result[Reproduced], label: str) -> RowResult:
 
 
 def _claim(found: Result[Reproduced], figure: str, of: str, to: str) -> ClaimResult:
-    return next(claim for claim in found.conclusions.claims if (claim.figure, claim.of, claim.to) == (figure, of, to))
+    return next(
+        claim for claim in found.conclusions.claims if (claim.figure, claim.of, claim.to) == (figure, of, to)
+    )
 
 
 def mean(records: Records, folder: str, figure: str, label: str) -> str:
@@ -66,7 +68,9 @@ def least_and_greatest(records: Records, folder: str, figure: str, words: str = 
 
 def held(records: Records, folder: str) -> str:
     """The connections of wrk and oha that were open in every row, and how many failed."""
-    rows = [row for row in records.reproduction(folder).conclusions.rows if row.settings["tool"] in ("wrk", "oha")]
+    rows = [
+        row for row in records.reproduction(folder).conclusions.rows if row.settings["tool"] in ("wrk", "oha")
+    ]
     opened = min(min(float(row.settings["connections"]), row.figures["established"].mean) for row in rows)
     failed = sum(row.figures[name].mean for row in rows for name in ("connect_errors", "errors"))
     failures = f"{failed:,.0f}" if failed else "none"
