@@ -106,6 +106,11 @@ set positional-arguments := true
 @fmt *arguments:
     harness/run fmt "$@"
 
+# Fill the figures of the documents in from the committed records; --check: only say which are stale
+[group('develop')]
+@docs *arguments:
+    harness/run docs "$@"
+
 # Print the JSON Schema of result.json, of every study, and of its trials
 [group('develop')]
 @schema *arguments:

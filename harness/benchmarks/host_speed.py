@@ -4,8 +4,8 @@
 
 FOLDER: of a `tandem bench` (does goodput follow the cost of the wake-ups from start to start?) or of a `tandem compare`
 (with each window's figure corrected by that cost, slope over all its windows: does the reference scatter less against
-itself, and are known differences still found?). The meter of hiccups wakes a thousand times a second on each CPU and does
-the same each time, so its CPU time is the price of a wake-up.
+itself, and are known differences still found?). The meter of hiccups wakes every 15 ms on each CPU and does the same
+each time, so its CPU time is the price of a wake-up.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Applies the validity gates to a window. Pure.
 
-The thresholds are those of a laptop or a shared runner; docs/methodology.md says where each comes from.
+The thresholds are those of a laptop or a shared runner; docs/reference/checks-and-verdicts.md lists them.
 """
 
 from collections import Counter

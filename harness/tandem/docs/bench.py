@@ -1,0 +1,92 @@
+"""Figures of the reference bench. Pure."""
+
+import re
+
+from tandem.docs.records import Records
+from tandem.docs.tables import percent, span
+from tandem.record.window import Window
+from tandem.studies.bench.conclusions import CLOSED, OPEN, Row
+from tandem.studies.bench.report import markdown
+from tandem.wording import number, with_interval
+
+
+def _row(records: Records, implementation: str) -> Row:
+    return next(row for row in records.bench().conclusions.rows if row.label == implementation)
+
+
+def _closed(records: Records, implementation: str) -> list[Window]:
+    return [window for name, window in records.windows(CLOSED) if name == implementation]
+
+
+def reference_table(records: Records) -> str:
+    """The table that `just report results/reference --markdown` prints."""
+    return markdown(records.bench())
+
+
+def length(records: Records) -> str:
+    found = records.bench()
+    lasted = found.finished_at - found.started_at
+    return f"{lasted.total_seconds() / 60:.0f} minutes"
+
+
+def goodput(records: Records, implementation: str) -> str:
+    """Least and greatest of its fresh starts."""
+    return f"{span([window.goodput_rps for window in _closed(records, implementation)])}/s"
+
+
+def cpu(records: Records, implementation: str, role: str) -> str:
+    """Least and greatest CPU time of a role per request, over the fresh starts."""
+    windows = _closed(records, implementation)
+    if role == "app":
+        return f"{span([window.app_cpu_us_per_request or 0 for window in windows])} µs"
+    return f"{span([window.roles[role].cpu_cores / window.goodput_rps * 1e6 for window in windows])} µs"
+
+
+def cpu_mean(records: Records, implementation: str) -> str:
+    """The application's, with its interval."""
+    found = _row(records, implementation).summary
+    return f"{with_interval(found.app_cpu_us_per_request, found.app_cpu_us_per_request_interval)} µs"
+
+
+def steal(records: Records) -> str:
+    """The most in any closed window."""
+    return percent(max(window.host.steal_share or 0 for _, window in records.windows(CLOSED)), 1)
+
+
+def shared_cpus(records: Records) -> str:
+    """How busy the CPU set was that all but the application share, least and greatest of the implementations."""
+    evidence = [" ".join(row.bottleneck_evidence) for row in records.bench().conclusions.rows]
+    busy = [int(share) for text in evidence for share in re.findall(r"CPU set 0 (\d+)% busy", text)]
+    if len(busy) != len(evidence):
+        raise ValueError("a row does not tell how busy CPU set 0 was")
+    return f"{min(busy)} to {max(busy)} %"
+
+
+def app_share(records: Records, implementation: str) -> str:
+    """How much an application used of its own CPUs."""
+    evidence = " ".join(_row(records, implementation).bottleneck_evidence)
+    [share] = re.findall(r"app [\d.]+ of \d+ cores \((\d+)%\)", evidence)
+    return f"{share} %"
+
+
+def ceiling(records: Records, name: str) -> str:
+    """What a part around the applications reached in the session's one look."""
+    return f"{number(records.bench().baselines.ceilings_rps[name])}/s"
+
+
+def hiccup_cost(records: Records) -> str:
+    """What the meters of hiccups used of a core together, over all windows."""
+    windows = [window for load in (CLOSED, OPEN) for _, window in records.windows(load)]
+    shares = [100 * window.host.hiccup.cpu_cores for window in windows if window.host.hiccup]
+    return f"{span(shares, 1)} % of a core ({len(shares)} windows)"
+
+
+def in_flight(records: Records, what: str) -> str:
+    """Open windows, requests in flight: `rows` by the rows, `excess` by HAProxy's samples beyond that."""
+    pairs = [
+        (window.in_flight_mean, window.proxy.in_flight_mean)
+        for _, window in records.windows(OPEN)
+        if window.in_flight_mean is not None and window.proxy and window.proxy.in_flight_mean is not None
+    ]
+    values = {"rows": [rows for rows, _ in pairs], "excess": [proxy - rows for rows, proxy in pairs]}
+    return span(values[what], 1)

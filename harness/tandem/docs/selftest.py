@@ -1,0 +1,47 @@
+"""Figures of the weekly self-test. Pure."""
+
+from itertools import groupby
+
+from tandem.docs.records import Records
+from tandem.docs.tables import table
+from tandem.record.outcome import Outcome
+from tandem.selftest import registry
+
+CLASSES = {"unit": ("unit",), "end to end": tuple(registry.END_TO_END)}
+"""Which groups of checks belong to a class; the weekly one has all others."""
+LONG = 100
+
+
+def _short(text: str) -> str:
+    """What was measured, without its details where these would fill a table."""
+    return text if len(text) <= LONG else text.partition(" (")[0]
+
+
+def _line(found: list[Outcome]) -> tuple[str, ...]:
+    """One check, or the same one made several times."""
+    first, times = found[0], f", {len(found)} times" if len(found) > 1 else ""
+    measured = "; ".join(dict.fromkeys(_short(one.measured) for one in found))
+    return (first.name + times, first.expected, measured, first.tolerance, first.negative_control or "–")
+
+
+def checks(records: Records, kind: str) -> str:
+    """The checks of a class: `unit`, `end to end` or `weekly`."""
+    groups = records.selftest()
+    known = {group for names in CLASSES.values() for group in names}
+    names = CLASSES.get(kind) or [group for group in groups if group not in known]
+    rows = [
+        _line(list(same))
+        for name in names
+        for _, same in groupby(groups.get(name, []), key=lambda one: one.name)
+    ]
+    return table(("check", "expected", "found", "tolerance", "negative control"), rows)
+
+
+def date(records: Records) -> str:
+    return records.selftest_started()
+
+
+def found(records: Records, name: str, field: str) -> str:
+    """`measured` or `negative_control` of one check."""
+    outcomes = [one for group in records.selftest().values() for one in group]
+    return str(getattr(next(one for one in outcomes if one.name == name), field))

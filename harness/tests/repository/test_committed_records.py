@@ -1,0 +1,65 @@
+"""The committed records are sound: they passed their own checks and are of what is measured today."""
+
+import pytest
+from harness_places import ROOT
+
+from tandem.docs.records import BENCH, Records
+from tandem.record.result import SCHEMA_VERSION
+from tandem.record.selftest import good
+from tandem.record.window import Verdict
+from tandem.selftest import registry
+from tandem.studies.bench.conclusions import CLOSED
+from tandem.studies.bench.host_speed import host_speed
+
+RECORDS = Records(ROOT)
+FOLDERS = RECORDS.reproductions()
+LABELS = [variant.label for variant in RECORDS.bench().request.variants]
+
+
+def test_the_reference_bench_passed_its_own_checks() -> None:
+    found = RECORDS.bench()
+    assert found.schema_version == SCHEMA_VERSION
+    assert found.verdict is Verdict.OK
+    assert len(LABELS) == 6
+    assert {row.label: row.verdict for row in found.conclusions.rows} == dict.fromkeys(LABELS, Verdict.OK)
+    assert {label: found.environments[label].git_dirty for label in LABELS} == dict.fromkeys(LABELS, False)
+
+
+def test_what_psrecord_saw_of_each_start_was_kept() -> None:
+    for trial in RECORDS.trials():
+        assert (ROOT / BENCH / "raw" / trial.spec.key / "psrecord.log").is_file()
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_the_host_was_seen_to_change(label: str) -> None:
+    """`host-speed` on real windows; the control is a start beside itself."""
+    closed = [window for name, window in RECORDS.windows(CLOSED) if name == label]
+    assert host_speed(closed) is not None
+    assert host_speed([closed[0], closed[0]]) is None
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
+    name, _, plan = folder.partition(".")
+    record, experiment = RECORDS.reproduction(folder), RECORDS.experiments()[name]
+    found = record.conclusions
+    assert found.experiment == name
+    assert plan in ("", found.plan)
+    assert record.verdict is Verdict.OK
+    assert found.digest == experiment.digest(found.plan), "what is measured has changed: measure it again"
+    assert any(environment.host.get("cpu_model") for environment in record.environments.values())
+
+
+def test_every_experiment_has_a_reproduction_and_a_conclusion() -> None:
+    experiments = RECORDS.experiments()
+    assert {folder.partition(".")[0] for folder in FOLDERS} == experiments.keys()
+    assert [name for name, one in experiments.items() if not one.sentence] == []
+
+
+def test_the_weekly_self_test_passed_and_caught_every_negative_control() -> None:
+    groups = RECORDS.selftest()
+    outcomes = [outcome for group in groups.values() for outcome in group]
+    assert len(outcomes) > 55
+    assert [outcome.name for outcome in outcomes if not good(outcome)] == []
+    # The short queues were a part of `timing` then.
+    assert {*groups, "queueing"} == {"unit", *registry.END_TO_END, *registry.WEEKLY}

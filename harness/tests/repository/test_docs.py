@@ -1,0 +1,75 @@
+"""The documents: their figures are those of the committed records, and their links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from harness_places import ROOT
+
+from tandem.docs.figures import FIGURES
+from tandem.docs.fill import fill, fill_all, marks, outside, pages
+from tandem.docs.records import Records
+
+RECORDS = Records(ROOT)
+MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")
+"""A ratio or a rate as the figures write them."""
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
+
+
+def names() -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in pages(ROOT)]
+
+
+def test_every_figure_is_what_the_records_say() -> None:
+    assert [str(one) for one in fill_all(ROOT, FIGURES, write=False)] == [], "`just docs` fills them in"
+
+
+@pytest.mark.parametrize("name", [name for name in names() if [*marks((ROOT / name).read_text())]])
+def test_a_changed_figure_is_found(name: str) -> None:
+    text, page = (ROOT / name).read_text(), Path(name)
+    figures = [*marks(text)]
+    changed = text
+    for _, close in reversed(figures):
+        end = len(text[:close].rstrip())
+        changed = f"{changed[:end]}9{changed[end:]}"
+    filled, stale = fill(changed, page, RECORDS, FIGURES)
+    assert [one.asked for one in stale] == [mark[1] for mark, _ in figures]
+    assert filled == text
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_rate_or_ratio_is_typed(name: str) -> None:
+    assert MEASURED.findall(outside((ROOT / name).read_text())) == []
+
+
+def test_a_typed_rate_or_ratio_is_found() -> None:
+    text = "It made 1,577/s, × 0.34 of\n<!-- figure: a -->\n\n4,597/s\n\n<!-- /figure -->\n"
+    assert MEASURED.findall(outside(text)) == ["7/s", "× 0.34"]
+
+
+def broken(page: Path) -> list[str]:
+    """Links of a page to files or headings that do not exist."""
+    out = []
+    for path, heading in LINK.findall(page.read_text()):
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists():
+            out.append(path)
+        elif heading and file.suffix == ".md":
+            lines = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+            if heading[1:] not in anchors:
+                out.append(path + heading)
+    return out
+
+
+@pytest.mark.parametrize("page", [*pages(ROOT), *sorted(ROOT.glob("*/README.md"))], ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One, and (two)\n[a](page.md#one-and-two) [b](none.md) [c](#three) [d](https://x.org/none)\n"
+    )
+    assert broken(page) == ["none.md", "#three"]
