@@ -1,12 +1,14 @@
-"""The command line: `harness/run check`, `test`, `verify` and `fmt`."""
+"""The command line: `harness/run check`, `test`, `verify`, `docs` and `fmt`."""
 
 from typing import Annotated
 
 import typer
 
 from checks import run
+from documents.figures import FIGURES
+from documents.fill import fill_all
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT
+from tandem.cli.options import ROOT, err, out
 from tandem.commands.main import main
 
 app = typer.Typer(
@@ -46,6 +48,24 @@ def check() -> None:
 def fmt() -> None:
     """Format all sources."""
     run.format_sources(ROOT)
+
+
+@app.command()
+def docs(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; 1 if a figure is not what the records say.")
+    ] = False,
+) -> None:
+    """Fill the figures of README.md and docs/ in from the committed records."""
+    stale = fill_all(ROOT, FIGURES, write=not check)
+    for one in stale:
+        (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)
+    if check and stale:
+        names = ", ".join(dict.fromkeys(str(one.page) for one in stale))
+        err.print(
+            f"stale: {names}. `just docs` fills them in.", markup=False, highlight=False, soft_wrap=True
+        )
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""tandem.docs.fill: where a figure goes, and where it may not."""
+"""documents.fill: where a figure goes, and where it may not."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 
-from tandem.docs.fill import Figure, fill
-from tandem.docs.records import Records
-from tandem.docs.tables import table
+from documents.fill import Figure, fill
+from documents.records import Records
+from documents.tables import table
 from tandem.errors import UsageError
 
 FIGURES: dict[str, Figure] = {

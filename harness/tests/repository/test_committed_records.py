@@ -3,7 +3,7 @@
 import pytest
 from harness_places import ROOT
 
-from tandem.docs.records import BENCH, Records
+from documents.records import BENCH, Records
 from tandem.record.result import SCHEMA_VERSION
 from tandem.record.selftest import good
 from tandem.record.window import Verdict

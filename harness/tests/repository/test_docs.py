@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from harness_places import ROOT
 
-from tandem.docs.figures import FIGURES
-from tandem.docs.fill import fill, fill_all, marks, outside, pages
-from tandem.docs.records import Records
+from documents.figures import FIGURES
+from documents.fill import fill, fill_all, marks, outside, pages
+from documents.records import Records
 
 RECORDS = Records(ROOT)
 MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")

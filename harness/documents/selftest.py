@@ -2,8 +2,8 @@
 
 from itertools import groupby
 
-from tandem.docs.records import Records
-from tandem.docs.tables import table
+from documents.records import Records
+from documents.tables import table
 from tandem.record.outcome import Outcome
 from tandem.selftest import registry
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from tandem.docs.records import Records
-from tandem.docs.tables import percent, span, table, times
+from documents.records import Records
+from documents.tables import percent, span, table, times
 from tandem.record.result import Result
 from tandem.report.parts import machine
 from tandem.studies.reproduce.claims import ClaimResult

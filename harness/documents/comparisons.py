@@ -5,8 +5,8 @@ from statistics import fmean, stdev
 
 from rich.table import Table
 
-from tandem.docs.records import Records
-from tandem.docs.tables import of_terminal, percent, table, times
+from documents.records import Records
+from documents.tables import of_terminal, percent, table, times
 from tandem.studies.compare.conclusions import ComparedRatio, second
 from tandem.studies.compare.report import COLUMNS, tables
 from tandem.wording import number

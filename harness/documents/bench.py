@@ -2,8 +2,8 @@
 
 import re
 
-from tandem.docs.records import Records
-from tandem.docs.tables import percent, span
+from documents.records import Records
+from documents.tables import percent, span
 from tandem.record.window import Window
 from tandem.studies.bench.conclusions import CLOSED, OPEN, Row
 from tandem.studies.bench.report import markdown

@@ -1,7 +1,7 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from tandem.docs import bench, comparisons, experiments, selftest
-from tandem.docs.fill import Figure
+from documents import bench, comparisons, experiments, selftest
+from documents.fill import Figure
 
 FIGURES: dict[str, Figure] = {
     # the reference bench

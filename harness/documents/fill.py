@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tandem.docs.records import Records
+from documents.records import Records
 from tandem.errors import TandemError, UsageError, unknown
 
 Figure = Callable[..., str]
