@@ -5,6 +5,8 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.golden import Exact, read_answers
 from tandem.catalog.placement import cpus_in
@@ -93,11 +95,17 @@ def scenario_of(catalog: Catalog, request: Request, variant: Variant) -> Scenari
 
 
 def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
-    """A scenario with changes laid over it. Raises UsageError for a field that it does not have."""
+    """A scenario with changes laid over it. Raises UsageError for a field or a value that it cannot have."""
     for name in changes:
         if name not in Scenario.model_fields:
             raise UsageError(f"a scenario has no field '{name}'")
-    return scenario.model_copy(update=changes)
+    if not changes:
+        return scenario
+    try:
+        return Scenario.model_validate({**scenario.model_dump(), **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"the scenario's {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
 def check(catalog: Catalog, request: Request, variants: list[Variant]) -> None:

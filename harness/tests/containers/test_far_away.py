@@ -22,7 +22,7 @@ def far(kept: Path) -> Path:
     )
     assert record["verdict"] in ("ok", "void"), said
     assert status == (0 if record["verdict"] == "ok" else 1)
-    return kept / record["id"]
+    return kept / str(record["id"])
 
 
 def result(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""tandem.lab.prepare: what may be asked for, and what a variant of a request is started with."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_engine import request
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine import stand_ins
+from tandem.errors import UsageError
+from tandem.hosts import Here
+from tandem.lab.prepare import check, prepare, scenario_of
+from tandem.record.request import Conditions, Request, Variant
+
+
+def variant(implementation: str = "rust-async", **changes: Any) -> Variant:
+    return Variant(label="x", implementation=implementation, **changes)
+
+
+def asked(of: Variant, **changes: Any) -> Request:
+    return request(variants=[of], **changes)
+
+
+def full(**changes: Any) -> Conditions:
+    return Conditions(**{"topology": "full", "placement": "shared", **changes})
+
+
+# ---- what may be asked for ----
+
+
+def test_what_fits_together_is_let_through(real: Catalog) -> None:
+    of = request(*real.implementations, scenario="index")
+    check(real, of, of.variants)
+
+
+@pytest.mark.parametrize(
+    ("of", "changes", "told"),
+    [
+        (variant("rust-asink"), {}, "Did you mean 'rust-async'"),
+        (variant(scenario="recipez"), {}, "Did you mean 'recipe'"),
+        (variant(topology="ful"), {}, "Did you mean 'full'"),
+        (variant(placement="two-core"), {}, "Did you mean 'two-cores'"),
+        (variant(settings={"WORKER": "1"}), {}, "Did you mean 'WORKERS'"),
+        (variant(settings={"WORKERS": "0"}), {}, "WORKERS must be a whole number from 1"),
+        (variant(), {"settings": {"WORKERS": "x"}}, "WORKERS must be a whole number from 1"),
+        (variant(scenario_changes={"conections": 4}), {}, "a scenario has no field 'conections'"),
+        (variant(scenario_changes={"connections": 0}), {}, "the scenario's connections: .* greater than"),
+        (variant(scenario_changes={"timeout_s": "soon"}), {}, "the scenario's timeout_s: .* valid integer"),
+        (variant(), {"scenario": "index", "conditions": full(db_rtt_ms=15)}, "index never asks the database"),
+        (variant(scenario="index", db_rtt_ms=15), {}, "index never asks the database"),
+        (variant("rust-hyper"), {}, "rust-hyper does not support recipes: "),
+    ],
+)
+def test_what_does_not_is_told(real: Catalog, of: Variant, changes: dict[str, Any], told: str) -> None:
+    wanted = asked(of, **changes)
+    with pytest.raises(UsageError, match=told):
+        check(real, wanted, wanted.variants)
+
+
+def test_a_placement_that_does_not_fit_the_host(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Here, "cpus", 2)
+    of = request(conditions=full(placement="eight-cores"))
+    with pytest.raises(UsageError, match="eight-cores needs 8 CPUs and this host has 2"):
+        check(real, of, of.variants)
+
+
+# ---- what a variant is started with ----
+
+
+def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, tmp_path: Path) -> None:
+    of = variant(
+        settings={"DB_POOL_MAX": "4"},
+        scenario="recipe",
+        scenario_changes={"connections": 7},
+        topology="direct",
+        variables={"FAULT": "cached", "APP_MAXCONN": "9"},
+    )
+    wanted = asked(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
+    made = prepare(real, wanted, of, tmp_path)
+    assert (made.settings["DB_POOL_MAX"], made.settings["WORKERS"]) == ("4", "3")
+    assert (made.cell.scenario.name, made.cell.scenario.connections) == ("recipe", 7)
+    assert (made.cell.load_address, made.cell.proxied) == ("app:8080", False)
+    assert made.cell.admitted == 9
+    assert made.cell.db_pool_usable == 4
+    assert made.stack.variables["FAULT"] == "cached"
+    written = (tmp_path / "compose.env").read_text()
+    assert "DB_POOL_MAX=4\n" in written
+    assert "IMPL=rust-async\n" in written
+
+
+def test_the_scenario_in_the_repository_is_left_as_it_is(real: Catalog) -> None:
+    of = variant(scenario_changes={"connections": 7})
+    assert scenario_of(real, asked(of), of).connections == 7
+    assert real.scenarios["recipes"].connections == 50
+
+
+def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path) -> None:
+    of = variant(db_rtt_ms=0)
+    wanted = asked(of, conditions=full(db_rtt_ms=15))
+    assert prepare(real, wanted, of, tmp_path).stack.variables["DB_RTT_MS"] == "0"
+    same = variant()
+    assert prepare(real, wanted, same, tmp_path).stack.variables["DB_RTT_MS"] == "15"
+
+
+def test_how_many_handlers_and_connections_there_are(real: Catalog, tmp_path: Path) -> None:
+    def cell(of: Variant, **changes: Any) -> Any:
+        return prepare(real, asked(of, **changes), of, tmp_path).cell
+
+    threads = cell(variant("rust-sync", settings={"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}))
+    assert (threads.handler_threads, threads.db_pool_usable) == (6, 6), "no more than threads that ask"
+    loop = cell(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
+    assert (loop.handler_threads, loop.db_pool_usable) == (None, 20)
+    assert cell(variant("rust-async"), scenario="index").db_pool_usable is None
+
+
+# ---- stand-ins ----
+
+
+@pytest.mark.parametrize("kind", ["null", "proxy"])
+def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
+    real: Catalog, tmp_path: Path, kind: Any
+) -> None:
+    wanted = request(scenario="index")
+    made = prepare(real, wanted, stand_ins.variant(kind), tmp_path)
+    [length] = made.cell.answers.lengths()
+    [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).cell.answers.lengths()
+    assert length == asked_for
+    assert made.cell.scenario.connections == real.scenarios["index"].connections
+    assert made.cell.scenario.statements == []
+    assert made.cell.proxied is (kind == "null")
+    assert made.cell.load_address.startswith("proxy")
+
+
+def test_pgbench_has_the_applications_connections(real: Catalog, tmp_path: Path) -> None:
+    wanted = request(settings={"DB_POOL_MAX": "7"})
+    made = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
+    assert made.settings["DB_POOL_MAX"] == "7"
+    assert made.cell.scenario.name == "recipes"
