@@ -5,8 +5,6 @@ from typing import Annotated
 import typer
 
 from tandem.cli.options import ROOT, app, err, out
-from tandem.docs.figures import FIGURES
-from tandem.docs.fill import fill_all
 
 
 @app.command(name="docs")
@@ -16,6 +14,10 @@ def docs_(
     ] = False,
 ) -> None:
     """Fill the figures of README.md and docs/ in from the committed records."""
+    # Some figures are those of harness/benchmarks, which no other command needs.
+    from tandem.docs.figures import FIGURES
+    from tandem.docs.fill import fill_all
+
     stale = fill_all(ROOT, FIGURES, write=not check)
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)
