@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
-from tandem.record.host import Hiccup, Host
+from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
@@ -116,7 +116,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
             servers_active_max=20,
             servers_active_mean=9.0,
         ),
-        "host": Host(
+        "host": HostActivity(
             steal_share=0.001,
             foreign_cpu_share=0.01,
             softirq_share=0.03,

@@ -6,7 +6,7 @@ import numpy as np
 from harness_samples import make_rows
 
 from tandem.hosts.host import HostCpu, Usage
-from tandem.judge.measure import Conditions, Measured
+from tandem.judge.measure import Measured, WindowConditions
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.probes.haproxy import ProxyCounters
@@ -81,7 +81,7 @@ def measured(**changes: Any) -> Measured:
     return Measured(**{**fields, **changes})
 
 
-def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> Conditions:
+def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> WindowConditions:
     fields: dict[str, Any] = {
         "load": load,
         "duration_s": DURATION_S,
@@ -93,4 +93,4 @@ def conditions(load: Literal["closed", "open"] = "closed", **changes: Any) -> Co
         "cpusets": CPUSETS,
         "host_cpus": CPUS,
     }
-    return Conditions(**{**fields, **changes})
+    return WindowConditions(**{**fields, **changes})

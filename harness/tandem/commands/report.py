@@ -17,7 +17,7 @@ from tandem.record.store import RESULT
 from tandem.record.window import Verdict
 from tandem.report import replay
 from tandem.report.parts import STYLES
-from tandem.studies.registry import Entry, Index, index, read_folder
+from tandem.studies.registry import Index, IndexEntry, index, read_folder
 
 NAMED = 3
 """Variants of a result that a list names."""
@@ -77,7 +77,7 @@ def listed(found: Index) -> Table:
     return table
 
 
-def variants(entry: Entry) -> str:
+def variants(entry: IndexEntry) -> str:
     """The first few; where there are more, how many in all."""
     named = ", ".join(entry.variants[:NAMED])
     return named if len(entry.variants) <= NAMED else f"{len(entry.variants)}: {named}, …"

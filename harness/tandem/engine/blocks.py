@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterable, Sequence
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 
-type Plan = Generator[list[TrialSpec], list[Trial]]
+type Blocks = Generator[list[TrialSpec], list[Trial]]
 """Yields a block of trial specs, receives its trials."""
 
 
-def in_blocks(blocks: Iterable[list[TrialSpec]] | Plan) -> Plan:
+def in_blocks(blocks: Iterable[list[TrialSpec]] | Blocks) -> Blocks:
     """Yields every block, and each block in which the host disturbed a trial once more at the end.
 
     A ratio lives within its block: a trial that is repeated alone would be compared with neighbours of another hour.
@@ -41,7 +41,7 @@ def disturbed(trial: Trial) -> bool:
     return any(window.verdict is Verdict.VOID and label not in wrong for label, window in found)
 
 
-def _told_nothing(blocks: Iterable[list[TrialSpec]]) -> Plan:
+def _told_nothing(blocks: Iterable[list[TrialSpec]]) -> Blocks:
     for block in blocks:  # noqa: UP028 (a list cannot be sent anything)
         yield block
 

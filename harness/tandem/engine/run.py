@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.blocks import Plan
+from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
@@ -122,7 +122,7 @@ def run[C: Conclusions](
             journal.give_to(session.catalog.root)
 
 
-def drive(plan: Plan, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
+def drive(plan: Blocks, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
     """Runs a plan to its end; returns every trial in the order in which it was asked for."""
     trials: list[Trial] = []
     try:

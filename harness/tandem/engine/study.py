@@ -1,7 +1,7 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,13 +9,11 @@ from rich.console import RenderableType
 
 from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Plan, in_blocks
+from tandem.engine.blocks import Blocks, in_blocks
+from tandem.lab.visit import Windows as Windows
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
-from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
-
-type Windows = Generator[WindowSpec, WindowRecord]
-"""Yields window specs, receives each window as it was made."""
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
 
 
 class Study[C: Conclusions](ABC):
@@ -51,7 +49,7 @@ class Study[C: Conclusions](ABC):
     def outline(self) -> list[list[TrialSpec]]:
         """The blocks as they are planned; where a study decides as it goes, typical ones. The estimate is their sum."""
 
-    def plan(self) -> Plan:
+    def plan(self) -> Blocks:
         """Yields blocks and receives their trials; default: the outline, void blocks once more."""
         yield from in_blocks(self.outline())
 

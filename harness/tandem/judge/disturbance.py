@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from tandem.hosts.host import Oversleep
-from tandem.record.host import Hiccup, Host
+from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import Finding
 
 HICCUP_P999_WARN_MS = 5.0
@@ -52,7 +52,7 @@ def _hiccups(found: Hiccup | None) -> list[Finding]:
     return []
 
 
-def disturbances(host: Host) -> list[Finding]:
+def disturbances(host: HostActivity) -> list[Finding]:
     """What these gates notice about a window. A figure that was not measured is not judged."""
     found = _hiccups(host.hiccup)
     if host.clock_changed:

@@ -20,7 +20,7 @@ from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import PoolUse
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
-from tandem.record.host import Host, PerSecond
+from tandem.record.host import HostActivity, PerSecond
 from tandem.record.window import DbRtt, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 HARNESS = "harness"
@@ -54,7 +54,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class WindowConditions:
     """What was asked for."""
 
     load: Literal["closed", "open"]
@@ -73,7 +73,7 @@ class Conditions:
     timeout_s: float = float(TIMEOUT_S)
 
 
-def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
+def responses(rows: Rows, asked: WindowConditions, errors: int) -> Floats:
     """Response times in seconds of the right answers to what an open loop intended in its measured part."""
     assert asked.rate_rps is not None
     load = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
@@ -81,7 +81,7 @@ def responses(rows: Rows, asked: Conditions, errors: int) -> Floats:
     return load.response_s[inside & rows_.right_answers(rows, asked.status, asked.lengths)]
 
 
-def censored(rows: Rows, asked: Conditions, errors: int) -> int:
+def censored(rows: Rows, asked: WindowConditions, errors: int) -> int:
     """How many requests of an open loop count as never answered: wrong answers inside the measured part, and all
     errors, because nobody knows when they were due."""
     assert asked.rate_rps is not None
@@ -90,11 +90,11 @@ def censored(rows: Rows, asked: Conditions, errors: int) -> int:
     return int((_inside(intended_s, asked) & wrong).sum()) + errors
 
 
-def _inside(intended_s: Floats, asked: Conditions) -> NDArray[np.bool_]:
+def _inside(intended_s: Floats, asked: WindowConditions) -> NDArray[np.bool_]:
     return (intended_s >= asked.trim_start_s) & (intended_s < asked.duration_s - asked.trim_end_s)
 
 
-def window(measured: Measured, asked: Conditions) -> Window:
+def window(measured: Measured, asked: WindowConditions) -> Window:
     """The window, not yet judged."""
     rows, series = measured.rows, measured.series
     trims = (asked.duration_s, asked.trim_start_s, asked.trim_end_s)
@@ -224,7 +224,7 @@ def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
         statements={},
         proxy=None,
         pooler=None,
-        host=Host(
+        host=HostActivity(
             steal_share=during.steal_s / during.total_s,
             foreign_cpu_share=None,
             softirq_share=during.softirq_s / during.total_s,
@@ -247,7 +247,7 @@ def _rate(series: Series, low: float, high: float, value: Callable[[Sample], flo
     return (series.at(high, value) - series.at(low, value)) / (high - low)
 
 
-def _role(role: str, series: Series, asked: Conditions, low: float, high: float) -> Role:
+def _role(role: str, series: Series, asked: WindowConditions, low: float, high: float) -> Role:
     cpuset = asked.cpusets[role]
     return Role(
         cpu_cores=_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)),
@@ -258,14 +258,14 @@ def _role(role: str, series: Series, asked: Conditions, low: float, high: float)
     )
 
 
-def _host(series: Series, low: float, high: float) -> Host:
+def _host(series: Series, low: float, high: float) -> HostActivity:
     total = _rate(series, low, high, lambda sample: sample.host.total_s)
     busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
     ours = sum(
         _rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage
     )
     known = HARNESS in series.samples[0].usage
-    return Host(
+    return HostActivity(
         steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
         foreign_cpu_share=max(0.0, busy - ours) / total,
         softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
@@ -276,7 +276,7 @@ def _host(series: Series, low: float, high: float) -> Host:
 
 
 def _watched(watched: Watched | None, low: float, high: float) -> dict[str, object]:
-    """What of Host is read before and after a window rather than sampled."""
+    """What of HostActivity is read before and after a window rather than sampled."""
     if watched is None:
         return {}
     before, after = watched.clocks
@@ -290,7 +290,7 @@ def _watched(watched: Watched | None, low: float, high: float) -> dict[str, obje
     }
 
 
-def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Conditions) -> PerSecond:
+def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: WindowConditions) -> PerSecond:
     """The whole seconds of the measured part. Counters are sampled twice a second and interpolated."""
     first, last = int(np.ceil(asked.trim_start_s)), int(np.floor(asked.duration_s - asked.trim_end_s))
     seconds = list(range(first, last))

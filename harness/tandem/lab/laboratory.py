@@ -161,7 +161,7 @@ class Laboratory:
                 start.cpu_peak_percent, start.resident_peak_bytes = peaks
         return trial
 
-    def floor(self, spec: TrialSpec, folder: Path) -> "Floor":
+    def floor(self, spec: TrialSpec, folder: Path) -> "ContainerFloor":
         """What a visit of this spec needs done."""
         several = len(spec.variants) > 1
         slots = {label: f"slot-{n}" if several else None for n, label in enumerate(sorted(spec.variants), 1)}
@@ -171,7 +171,7 @@ class Laboratory:
             )
             for label in spec.variants
         }
-        return Floor(apps, self.view, services_as=self._services_as)
+        return ContainerFloor(apps, self.view, services_as=self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
         wanted = _limits(stack)
@@ -190,7 +190,7 @@ def _limits(stack: Stack) -> dict[str, str]:
 
 
 @dataclass
-class Floor:
+class ContainerFloor:
     """What a visit needs done, on real containers. apps: by label; more than one are up side by side."""
 
     apps: dict[str, Application]

@@ -9,7 +9,7 @@ from tandem.hosts import HERE
 from tandem.judge import judge, second_opinion
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
-from tandem.judge.measure import HARNESS, Conditions, Measured, window
+from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.load.generator import Generator, Load, Report
@@ -354,7 +354,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
         found |= probe.fields(label)
     known = {name: value for name, value in found.items() if name in MEASURED}
     measured = Measured(rows=rows, report=report, began_s=loaded.ran.began_s, **known)  # type: ignore[arg-type]
-    conditions = Conditions(
+    conditions = WindowConditions(
         load=spec.load,
         duration_s=loaded.seconds,
         connections=loaded.asked.connections,

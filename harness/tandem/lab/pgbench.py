@@ -36,7 +36,7 @@ ONE_ROW = ("session", "recipe_random", "recipe_by_id")
 
 
 @dataclass(frozen=True)
-class Result:
+class Transactions:
     """What a pgbench run said."""
 
     transactions_per_s: float
@@ -60,18 +60,18 @@ def script(scenario: Scenario, queries: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parse(output: str) -> Result:
+def parse(output: str) -> Transactions:
     """Reads pgbench's summary. Raises TandemError if it is none."""
     rate = re.search(r"^tps = ([0-9.]+) ", output, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+) ", output, re.MULTILINE)
     if not rate or not failed:
         raise TandemError(f"pgbench does not tell its rate:\n{output[-1000:]}")
-    return Result(float(rate[1]), int(failed[1]))
+    return Transactions(float(rate[1]), int(failed[1]))
 
 
 def run(
     stack: Stack, scenario: Scenario, key: str, clients: int, cpuset: str, seconds: int, file: Path
-) -> Result:
+) -> Transactions:
     """Runs the scenario's statements through PgBouncer, in a container on the application's CPUs.
 
     key: of the session. file: where the script goes, inside the repository. Raises TandemError.
@@ -102,7 +102,7 @@ def run(
     return parse(str(said))
 
 
-def of_application(prepared: Prepared, seconds: int, folder: Path) -> Result:
+def of_application(prepared: Prepared, seconds: int, folder: Path) -> Transactions:
     """pgbench in the application's place: its connections, its CPUs, its scenario. folder: for the script.
 
     Raises TandemError if one transaction fails.

@@ -72,7 +72,7 @@ class NoGoodputError(TandemError):
         self.label = label
 
 
-class View(Protocol):
+class PhaseView(Protocol):
     """Who is told how far it has come."""
 
     def phase(self, name: str, expected_s: float | None) -> None: ...
@@ -86,7 +86,7 @@ class Visit:
         self,
         floor: Floor,
         spec: TrialSpec,
-        view: View,
+        view: PhaseView,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

@@ -15,7 +15,7 @@ class Hiccup(Part):
     max_ms: Number
 
 
-class Host(Part):
+class HostActivity(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
     steal_share: Number

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Literal
 
-from tandem.record.host import Host, PerSecond
+from tandem.record.host import HostActivity, PerSecond
 from tandem.record.part import Number, Part
 
 
@@ -156,7 +156,7 @@ class Window(Part):
     """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
     proxy: Proxy | None
     pooler: Pooler | None
-    host: Host
+    host: HostActivity
     probes: int
     """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
     probe_failures: list[str]

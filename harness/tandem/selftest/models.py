@@ -28,7 +28,7 @@ NEVER = Pause(0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Load:
+class SimulatedLoad:
     """What an evenly paced open loop comes to."""
 
     intended_s: Floats
@@ -53,7 +53,7 @@ def paced(
     connections: int,
     server: Pause = NEVER,
     generator: Pause = NEVER,
-) -> Load:
+) -> SimulatedLoad:
     """An open loop over so many connections, against a server that takes `base_s` for each request.
 
     A request is sent when it is due and a connection is free. server: whatever would end within the pause ends
@@ -66,7 +66,7 @@ def paced(
         sent[i] = generator.postponed(max(float(due), heapq.heappop(free)))
         end[i] = server.postponed(sent[i] + base_s)
         heapq.heappush(free, float(end[i]))
-    return Load(intended, sent, end)
+    return SimulatedLoad(intended, sent, end)
 
 
 def lindley(arrival_s: Floats, service_s: Floats) -> Floats:

@@ -17,7 +17,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
-from tandem.lab.laboratory import Floor, Laboratory, refuse_or_clean_up
+from tandem.lab.laboratory import ContainerFloor, Laboratory, refuse_or_clean_up
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
@@ -125,7 +125,7 @@ class Running:
     """A warm start of one application that windows can be made with."""
 
     visit: Visit
-    floor: Floor
+    floor: ContainerFloor
     view: View
     behaviour: str | None = None
     """What the server is armed with before its warm-up."""

@@ -9,7 +9,7 @@ from tandem.engine.blocks import complete_blocks
 from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
 from tandem.record.outcome import Outcome
-from tandem.selftest.models import Load, Pause, evenly_spaced_mean, lindley, paced
+from tandem.selftest.models import Pause, SimulatedLoad, evenly_spaced_mean, lindley, paced
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10
@@ -20,7 +20,7 @@ def within(found: float, wanted: float, share: float) -> bool:
     return abs(found - wanted) <= share * wanted
 
 
-def rebuilt(load: Load) -> Floats:
+def rebuilt(load: SimulatedLoad) -> Floats:
     """Response times as the shipped code computes them from a generator's rows, which do not tell what was due."""
     ones = np.ones(len(load.sent_s), dtype=np.int64)
     rows = Rows(load.sent_s, load.sent_s, load.end_s, 200 * ones, ones)

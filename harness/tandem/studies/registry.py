@@ -126,7 +126,7 @@ BELOW = ("*", "*/*")
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """What a list of results says of one."""
 
     folder: str
@@ -146,7 +146,7 @@ class Entry:
 class Index:
     """The results in a folder, the newest first, and what else is there."""
 
-    entries: list[Entry]
+    entries: list[IndexEntry]
     unreadable: list[str]
     """Why, with the file's name."""
     unfinished: list[str]
@@ -197,7 +197,7 @@ def _beginning(file: Path) -> dict[str, Any]:
     return whole
 
 
-def _entry(folder: str, raw: dict[str, Any]) -> Entry:
+def _entry(folder: str, raw: dict[str, Any]) -> IndexEntry:
     version, asked = raw["schema_version"], raw["request"]
     if version != SCHEMA_VERSION:
         raise TandemError(f"schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}")
@@ -209,7 +209,7 @@ def _entry(folder: str, raw: dict[str, Any]) -> Entry:
             headline = STUDIES[asked["study"]].headline(raw["conclusions"])
         except (KeyError, TypeError, ValueError):
             headline = ""
-    return Entry(
+    return IndexEntry(
         folder=folder,
         id=raw["id"],
         study=asked["study"],

@@ -3,7 +3,7 @@
 from harness_samples import finding, good_window
 from harness_trials import trial, void_window
 
-from tandem.engine.blocks import Plan, best, in_blocks
+from tandem.engine.blocks import Blocks, best, in_blocks
 from tandem.engine.findings import warnings, why
 from tandem.record.trial import Start, Trial, TrialSpec
 from tandem.record.window import Verdict
@@ -11,7 +11,7 @@ from tandem.record.window import Verdict
 A, B = trial("a", 1, good_window()), trial("b", 2, good_window())
 
 
-def play(plan: Plan, made: dict[str, Trial]) -> list[list[str]]:
+def play(plan: Blocks, made: dict[str, Trial]) -> list[list[str]]:
     """The keys of the blocks that a plan asks for. made: by key; default: good."""
     asked, block = list[list[str]](), next(plan)
     while True:
@@ -33,7 +33,7 @@ def test_void_blocks_are_made_again_at_the_end() -> None:
 def test_a_plan_among_them_is_told_each_block() -> None:
     received: list[str] = []
 
-    def decides() -> Plan:
+    def decides() -> Blocks:
         trials = yield [A.spec]
         received.append(trials[0].spec.key)
         trials = yield [B.spec]

@@ -10,7 +10,7 @@ from harness_engine import FakeLab, Quiet, request, scripted, session, trial_spe
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Plan
+from tandem.engine.blocks import Blocks
 from tandem.engine.run import run, summary
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
@@ -58,7 +58,7 @@ class Adaptive(Static):
 
     name = "adaptive"
 
-    def plan(self) -> Plan:
+    def plan(self) -> Blocks:
         rate, number = 100, 0
         while rate < 1000:
             number += 1
@@ -241,7 +241,7 @@ def test_a_trial_file_of_another_plan_ends_the_resumed_study(real: Catalog, tmp_
 
 def test_a_defect_of_a_study_removes_the_containers(real: Catalog, tmp_path: Path) -> None:
     class Defect(Static):
-        def plan(self) -> Plan:
+        def plan(self) -> Blocks:
             yield [trial_spec("1-a", "a")]
             raise ZeroDivisionError
 

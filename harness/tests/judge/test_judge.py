@@ -15,7 +15,7 @@ from harness_samples import (
 )
 
 from tandem.judge.judge import Expectation, gates, verdict
-from tandem.record.host import Host
+from tandem.record.host import HostActivity
 from tandem.record.window import Proxy, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
@@ -37,7 +37,7 @@ def proxy(**changes: Any) -> Proxy:
     return window.proxy.model_copy(update=changes)
 
 
-def host(**changes: float | None) -> Host:
+def host(**changes: float | None) -> HostActivity:
     return good_window().host.model_copy(update=changes)
 
 

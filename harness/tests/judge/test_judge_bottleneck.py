@@ -6,13 +6,13 @@ import pytest
 from harness_samples import good_window, quiet_roles, role
 
 from tandem.judge.bottleneck import LIMITS, bottleneck
-from tandem.record.host import Host
+from tandem.record.host import HostActivity
 from tandem.record.window import Pooler, Proxy, Role
 
 Load = Literal["closed", "open"]
 
 
-def host(**changes: float | None) -> Host:
+def host(**changes: float | None) -> HostActivity:
     return good_window().host.model_copy(update=changes)
 
 

@@ -12,7 +12,7 @@ from tandem.judge.accounting import utilisation_bound
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.disturbance import hiccup
 from tandem.judge.judge import gates, verdict
-from tandem.record.host import Hiccup, Host
+from tandem.record.host import Hiccup, HostActivity
 from tandem.record.window import Verdict, Window
 
 Load = Literal["closed", "open"]
@@ -22,7 +22,7 @@ def found(window: Window) -> list[tuple[str, str]]:
     return [(finding.code, finding.severity) for finding in gates(window, EXPECTED)]
 
 
-def host(**changes: Any) -> Host:
+def host(**changes: Any) -> HostActivity:
     return good_window().host.model_copy(update=changes)
 
 

@@ -16,7 +16,7 @@ from tandem.errors import TandemError, UsageError
 from tandem.lab import laboratory, pgbench
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
-from tandem.lab.laboratory import Floor
+from tandem.lab.laboratory import ContainerFloor
 from tandem.lab.prepare import Prepared, prepare
 from tandem.load.client import Client
 from tandem.load.generator import Load
@@ -74,7 +74,7 @@ def done() -> list[str]:
 
 
 @pytest.fixture
-def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Floor:
+def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]) -> ContainerFloor:
     """Two applications side by side; what a window sees is given."""
     monkeypatch.setattr(laboratory, "AWAKE_S", 0.0)
     monkeypatch.setattr(laboratory, "settle", lambda _: done.append("settle"))
@@ -95,33 +95,33 @@ def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: 
     of = request()
     made = {label: prepare(real, of, of.variants[0], tmp_path / label, f"slot-{label}") for label in "ab"}
     apps = {label: cast(Application, cast(Any, Noted(label, made[label], done))) for label in "ab"}
-    return Floor(apps, Quiet())
+    return ContainerFloor(apps, Quiet())
 
 
-def noted(floor: Floor, label: str) -> Any:
+def noted(floor: ContainerFloor, label: str) -> Any:
     return floor.apps[label]
 
 
-def alone(floor: Floor) -> Floor:
-    return Floor({"a": floor.apps["a"]}, floor.view)
+def alone(floor: ContainerFloor) -> ContainerFloor:
+    return ContainerFloor({"a": floor.apps["a"]}, floor.view)
 
 
 def test_of_several_those_that_rest_are_frozen_and_the_first_that_wakes_is_asked(
-    floor: Floor, done: list[str]
+    floor: ContainerFloor, done: list[str]
 ) -> None:
     floor.rest(["a", "b"])
     floor.wake(["b", "a"])
     assert done == ["a pause", "b pause", "b unpause", "a unpause", "b select"]
 
 
-def test_one_alone_is_never_frozen(floor: Floor, done: list[str]) -> None:
+def test_one_alone_is_never_frozen(floor: ContainerFloor, done: list[str]) -> None:
     alone(floor).rest(["a"])
     alone(floor).wake(["a"])
     alone(floor).stop("a")
     assert done == ["a stop"]
 
 
-def test_who_is_frozen_is_thawed_before_it_ends(floor: Floor, done: list[str]) -> None:
+def test_who_is_frozen_is_thawed_before_it_ends(floor: ContainerFloor, done: list[str]) -> None:
     floor.stop("a")
     assert done == ["a unpause", "a stop"]
     noted(floor, "b").fails["unpause"] = TandemError("it is gone")
@@ -129,26 +129,26 @@ def test_who_is_frozen_is_thawed_before_it_ends(floor: Floor, done: list[str]) -
     assert done[-1] == "b stop", "what is gone cannot be thawed, and is removed all the same"
 
 
-def test_a_window_alone(floor: Floor, done: list[str]) -> None:
+def test_a_window_alone(floor: ContainerFloor, done: list[str]) -> None:
     record = alone(floor).measure(window_spec("open", "a", rates_rps={"a": 7}))
     assert done == ["settle", "a sent open", "watching", "a ran open at 7", "watched"]
     assert record.began_s == {"a": 1.0}
     assert list(record.windows) == ["a"]
 
 
-def test_a_window_that_begins_at_once(floor: Floor, done: list[str]) -> None:
+def test_a_window_that_begins_at_once(floor: ContainerFloor, done: list[str]) -> None:
     alone(floor).measure(window_spec("closed", "a", settled=False))
     assert done[0] == "a sent closed"
 
 
-def test_several_are_loaded_at_once_with_files_of_their_own(floor: Floor, done: list[str]) -> None:
+def test_several_are_loaded_at_once_with_files_of_their_own(floor: ContainerFloor, done: list[str]) -> None:
     record = floor.measure(window_spec("both", "a", "b", load="open", rates_rps={"a": 7, "b": 8}))
     assert done[1:4] == ["a sent both-1", "b sent both-2", "watching"]
     assert set(done[4:6]) == {"a ran both-1 at 7", "b ran both-2 at 8"}
     assert list(record.windows) == ["a", "b"]
 
 
-def test_what_one_window_changes_is_as_before_after_it(floor: Floor, done: list[str]) -> None:
+def test_what_one_window_changes_is_as_before_after_it(floor: ContainerFloor, done: list[str]) -> None:
     spec = window_spec("closed", "a", scenario_changes={"connections": 3}, address="app:8080")
     alone(floor).measure(spec)
     assert "a asked for 3 at app:8080" in done
@@ -156,14 +156,14 @@ def test_what_one_window_changes_is_as_before_after_it(floor: Floor, done: list[
     assert noted(floor, "a").cell.proxied
 
 
-def test_a_change_that_no_scenario_can_have(floor: Floor) -> None:
+def test_a_change_that_no_scenario_can_have(floor: ContainerFloor) -> None:
     with pytest.raises(UsageError, match="no field 'conections'"):
         alone(floor).measure(window_spec("closed", "a", scenario_changes={"conections": 3}))
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x")])
 def test_a_window_that_breaks_is_told_with_the_applications_last_words(
-    floor: Floor, done: list[str], error: Exception
+    floor: ContainerFloor, done: list[str], error: Exception
 ) -> None:
     noted(floor, "a").fails["ran closed at None"] = error
     with pytest.raises(TandemError, match=r"(?s)the window closed broke: .*the last words of a"):
@@ -176,7 +176,7 @@ def test_pgbench_stands_in_without_a_container(
 ) -> None:
     of = request()
     made = prepare(real, of, stand_ins.variant("database"), tmp_path)
-    floor = Floor({"d": cast(Application, cast(Any, Noted("d", made, done)))}, Quiet())
+    floor = ContainerFloor({"d": cast(Application, cast(Any, Noted("d", made, done)))}, Quiet())
 
     def runs(prepared: Prepared, seconds: int, folder: Path) -> Any:
         done.append(f"pgbench {seconds}")
@@ -199,7 +199,7 @@ def test_pgbench_stands_in_without_a_container(
     )
 
 
-def test_the_test_of_changes_can_fail(floor: Floor) -> None:
+def test_the_test_of_changes_can_fail(floor: ContainerFloor) -> None:
     """Negative control: another cell is another load."""
     app = noted(floor, "a")
     other = replace(app.cell, load_address="db:1")

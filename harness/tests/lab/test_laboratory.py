@@ -10,7 +10,7 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
-from tandem.lab.laboratory import Floor, Laboratory
+from tandem.lab.laboratory import ContainerFloor, Laboratory
 from tandem.lab.live import Lines
 from tandem.record.request import Conditions, Request, Variant
 
@@ -94,5 +94,5 @@ def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> 
         stop=lambda *_, **__: order.append("stop"), execute=lambda *_: order.append("seed")
     )
     app: Any = SimpleNamespace(stack=stack, cell=prepared.cell)
-    Floor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()
+    ContainerFloor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()
     assert order == ["stop", "services", "seed"]

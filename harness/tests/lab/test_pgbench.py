@@ -6,7 +6,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
-from tandem.lab.pgbench import PARAMETERS, Result, parse, script
+from tandem.lab.pgbench import PARAMETERS, Transactions, parse, script
 
 SUMMARY = """\
 pgbench (17.6 (Debian 17.6-0+deb13u1))
@@ -26,7 +26,7 @@ tps = 1219.331874 (without initial connection time)
 
 
 def test_the_rate_is_read_from_the_summary() -> None:
-    assert parse(SUMMARY) == Result(1219.331874, 0)
+    assert parse(SUMMARY) == Transactions(1219.331874, 0)
     assert parse(SUMMARY.replace("transactions: 0 ", "transactions: 7 ")).failed == 7
 
 

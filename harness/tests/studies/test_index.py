@@ -14,7 +14,7 @@ from tandem.commands import report as command
 from tandem.commands.report import listed, report, variants
 from tandem.errors import UsageError
 from tandem.studies.bench.study import Bench
-from tandem.studies.registry import FIRST_BYTES, Entry, index
+from tandem.studies.registry import FIRST_BYTES, IndexEntry, index
 
 REAL = "results/reference-experiments/file-io"
 Keep = Callable[..., Path]
@@ -154,8 +154,8 @@ def test_a_study_in_a_folder_of_its_own_is_told_in_full(
 
 
 def test_only_the_first_variants_are_named() -> None:
-    def entry(*names: str) -> Entry:
-        return Entry("f", "f", "bench", list(names), "recipes", "2026-01-01", "ok", "")
+    def entry(*names: str) -> IndexEntry:
+        return IndexEntry("f", "f", "bench", list(names), "recipes", "2026-01-01", "ok", "")
 
     assert variants(entry("a", "b", "c")) == "a, b, c"
     assert variants(entry("a", "b", "c", "d", "e")) == "5: a, b, c, …"

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Plan
+from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request
@@ -73,7 +73,7 @@ class Capacity(Study[CapacityFound]):
             [self._trial(BEHAVIOUR, self.timing.trials + 2, loads)],
         ]
 
-    def plan(self) -> Plan:
+    def plan(self) -> Blocks:
         course = Course(self.terms)
         for trial in (yield [self._trial(SEARCH, 1, [])]):
             course.tell(trial)

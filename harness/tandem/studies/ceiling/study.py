@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.blocks import Plan, complete_blocks, in_blocks
+from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
@@ -76,10 +76,10 @@ class Ceiling(Study[Ceilings]):
             for n, order in enumerate(self._orders(), 1)
         ]
 
-    def plan(self) -> Plan:
+    def plan(self) -> Blocks:
         yield from in_blocks(self._decided())
 
-    def _decided(self) -> Plan:
+    def _decided(self) -> Blocks:
         rate: int | None = None
         for number, order in enumerate(self._orders(), start=1):
             trials = yield [self._trial(label, number, rate, opened=rate is not None) for label in order]

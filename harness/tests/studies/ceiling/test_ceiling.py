@@ -10,7 +10,7 @@ from harness_samples import NOW, good_window
 from harness_trials import invalid_window, play, request, text, trial, void_window
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import Plan
+from tandem.engine.blocks import Blocks
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
@@ -104,7 +104,7 @@ def test_the_equal_load_waits_for_a_block_in_which_all_have_a_goodput(real: Cata
 def test_it_is_decided_by_what_was_received(real: Catalog) -> None:
     """So a resumed study goes on as it began."""
 
-    def followed(plan: Plan) -> list[list[TrialSpec]]:
+    def followed(plan: Blocks) -> list[list[TrialSpec]]:
         out = [next(plan)]
         while True:
             made = [rounds(spec.variants[0], RATES[spec.variants[0]])[0] for spec in out[-1]]
