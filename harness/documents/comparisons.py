@@ -6,7 +6,8 @@ from statistics import fmean, stdev
 from rich.table import Table
 
 from documents.records import Records
-from documents.tables import of_terminal, percent, table, times
+from documents.tables import percent, times
+from tandem.report.markdown import of_terminal, table
 from tandem.studies.compare.conclusions import ComparedRatio, second
 from tandem.studies.compare.report import COLUMNS, tables
 from tandem.wording import number

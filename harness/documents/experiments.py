@@ -3,8 +3,9 @@
 from collections import Counter
 
 from documents.records import Records
-from documents.tables import percent, span, table, times
+from documents.tables import percent, span, times
 from tandem.record.result import Result
+from tandem.report.markdown import table
 from tandem.report.parts import machine
 from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult

@@ -3,8 +3,8 @@
 from itertools import groupby
 
 from documents.records import Records
-from documents.tables import table
 from tandem.record.outcome import Outcome
+from tandem.report.markdown import table
 from tandem.selftest import registry
 
 CLASSES = {"unit": ("unit",), "end to end": tuple(registry.END_TO_END)}

@@ -1,40 +1,8 @@
 """Tables and numbers as the documents write them. Pure."""
 
-import re
-from collections.abc import Iterable, Sequence
-
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Sequence
 
 from tandem.analysis.ratios import Ratio
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table. A heading that ends in `>` is that of a column of numbers."""
-    lines = [
-        f"| {' | '.join(heading.removesuffix('>') for heading in headings)} |",
-        f"| {' | '.join('---:' if heading.endswith('>') else '---' for heading in headings)} |",
-    ]
-    return "\n".join([*lines, *(f"|{'|'.join(map(_cell, row))}|" for row in rows)])
-
-
-def _cell(text: str) -> str:
-    """`<Mutex>` is a tag to GitHub, and `|` the next cell."""
-    return f" {re.sub(r'<(?!br>)', '&lt;', text).replace('|', '/')} " if text else " "
-
-
-def of_terminal(shown: Table) -> str:
-    """The same table as a command prints it."""
-
-    def text(cell: object) -> str:
-        return cell.plain if isinstance(cell, Text) else str(cell)
-
-    headings = [
-        text(column.header).replace("\n", ", ") + (">" if column.justify == "right" else "")
-        for column in shown.columns
-    ]
-    cells = [[text(cell) for cell in column.cells] for column in shown.columns]
-    return table(headings, zip(*cells, strict=True))
 
 
 def percent(share: float, digits: int = 0) -> str:

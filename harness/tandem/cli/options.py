@@ -33,7 +33,7 @@ err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 Variants = Annotated[
     list[str],
     typer.Argument(
-        metavar="VARIANT...",
+        metavar="VARIANT",
         help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them.",
     ),
 ]

@@ -45,10 +45,7 @@ def report(
     if as_json:
         print(result.model_dump_json(indent=1))
     elif as_markdown:
-        table = kind.markdown(result, trials)
-        if table is None:
-            raise UsageError(f"--markdown: {kind.name} has no table for a page")
-        print(table)
+        print(kind.markdown(result, trials))
     else:
         out.print(proof(), kind.report(result, trials), sep="\n")
         if replayed := read_replayed(folder):

@@ -74,9 +74,9 @@ class Study[C: Conclusions](ABC):
         """What a person reads. trials: empty where they were not kept."""
 
     @classmethod
-    def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str | None:
-        """The table for a page; None: this study has none."""
-        return None
+    def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str:
+        """The tables for a page; default: those of the report."""
+        return of_report(cls.report(result, trials))
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:

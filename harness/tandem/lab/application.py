@@ -124,7 +124,7 @@ class Application:
         self.send("warm-up", load := self.load(duration_s, None), OHA)
         self.run("warm-up", load, OHA)
         rows = read_rows(self.folder / "warm-up.sqlite")
-        for suffix in OHA.suffixes:
+        for suffix in (*OHA.suffixes, *OHA.inputs(load, "warm-up")):
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
         return answers_per_second(rows)
 

@@ -290,11 +290,13 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
 @contextmanager
 def watched(scene: Scene) -> Iterator[list[Probe]]:
     """Runs what is inside between the probes' beginnings and ends. Raises what a probe met."""
-    probes = [probe for make in PROBES if (probe := make(scene)) is not None]
+    probes: list[Probe] = []
     with ExitStack() as ends:
-        for probe in probes:
-            probe.start()
-            ends.callback(probe.stop)
+        for make in PROBES:  # one after the other: what a probe holds is let go of where a later one fails
+            if (probe := make(scene)) is not None:
+                probe.start()
+                ends.callback(probe.stop)
+                probes.append(probe)
         yield probes
 
 

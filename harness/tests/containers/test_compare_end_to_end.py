@@ -28,26 +28,30 @@ class Compared:
 
 @pytest.fixture(scope="module")
 def compared(kept: Path) -> Compared:
-    """Once more where the host disturbed too many windows: then no figure is published."""
     arguments = ("compare", *HONEST, LIAR, "--scenario", "recipe", "--seed", "1", "--plan", ONE_TRIAL)
-    for name in ("first", "second"):
-        found = tandem(*arguments, results=kept / name, FAULT="short-body-under-load")
-        if found[1]["verdict"] != "void":
-            break
-    return Compared(*found, kept / name)
+    return Compared(*tandem(*arguments, results=kept, FAULT="short-body-under-load"), kept)
 
 
-def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared) -> None:
+@pytest.fixture(scope="module")
+def undisturbed(compared: Compared) -> bool:
+    """Whether the host left most windows alone. Else no figure is published, for that reason and no other."""
+    session = compared.record["conclusions"]["session"]
+    assert session == "ok" or "windows are void" in compared.record["reasons"][0], compared.said
+    return bool(session == "ok")
+
+
+def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared, undisturbed: bool) -> None:
     lines = compared.entries
     assert list(lines) == [*HONEST, LIAR]
     assert compared.record["environments"]["rust-async:DB_POOL_MAX=2"]["settings"]["DB_POOL_MAX"] == "2"
     for name in HONEST:
         assert lines[name]["verdict"] == "ok", compared.said
-        assert lines[name]["means"]["goodput_rps"] > 100
+        assert not undisturbed or lines[name]["means"]["goodput_rps"] > 100
     # The last time that the block was made: a void window voids it.
     [*_, file] = sorted(compared.folder.glob("*/trials/block-1*.json"), key=lambda file: file.stat().st_mtime)
     block = json.loads(file.read_text())
-    *turns, duet = (record for record in block["windows"] if record["spec"]["variants"] != [LIAR])
+    honest = [record for record in block["windows"] if record["spec"]["variants"] != [LIAR]]
+    turns = [record for record in honest if record["spec"]["name"] != "duet"]
     order = [record["spec"]["variants"] for record in turns]
     assert len(order) == 8
     assert order[4:] == order[3::-1]  # the second round runs backwards
@@ -57,15 +61,28 @@ def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared) -> 
     assert all(window["roles"]["app"]["cpu_cores"] > 0.05 for window in windows)
     for start in block["starts"].values():
         assert start["warm_up_requests"] > 0
-    # Then the honest ones all at once, at about one rate, their statements counted together.
+    assert not bench_containers()
+
+
+def test_then_the_honest_ones_are_loaded_at_once(compared: Compared, undisturbed: bool) -> None:
+    """At about one rate, their statements counted together."""
+    blocks = [json.loads(file.read_text()) for file in compared.folder.glob("*/trials/block-1*.json")]
+    duets = [
+        (block, record) for block in blocks for record in block["windows"] if record["spec"]["name"] == "duet"
+    ]
+    if not duets:
+        assert not undisturbed
+        pytest.skip("somebody had no good window, because of the host: there are no rates to follow from")
+    block, duet = duets[-1]
     together = duet["windows"]
     assert list(together) == [name for name in block["spec"]["variants"] if name != LIAR]
     offered = [window["offered_rps"] for window in together.values()]
     assert offered == [offered[0] + n for n in range(4)]
     answered = sum(window["good"] + window["probes"] for window in together.values())
     assert together["rust-async"]["statements"]["session"]["calls"] == pytest.approx(answered, rel=0.01)
-    assert all(lines[name]["means"]["duet_cpu_us_per_request"] > 20 for name in HONEST)
-    assert not bench_containers()
+    assert not undisturbed or all(
+        compared.entries[name]["means"]["duet_cpu_us_per_request"] > 20 for name in HONEST
+    )
 
 
 def test_a_variant_that_lies_is_invalid_and_the_others_are_not(compared: Compared) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from documents.fill import Figure, fill
 from documents.records import Records
-from documents.tables import table
 from tandem.errors import UsageError
+from tandem.report.markdown import table
 
 FIGURES: dict[str, Figure] = {
     "rate": lambda _, of="all": f"12/s of {of}",

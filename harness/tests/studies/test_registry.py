@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from harness_engine import made_trial
-from harness_places import ROOT
+from harness_places import FIXTURES, ROOT
 
 from tandem.errors import TandemError
 from tandem.record.store import RESULT
@@ -121,3 +121,16 @@ def test_the_promised_names_of_the_record() -> None:
     figures = {"goodput_rps", "response_time_ms", "app_cpu_us_per_request", "app_memory_peak_bytes"}
     assert figures <= row["summary"].keys()
     assert {"p50", "p90", "p99"} <= row["summary"]["response_time_ms"].keys()
+
+
+# ---- for a page ----
+
+OLD = sorted(path.name for path in (FIXTURES / "old-records").iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_every_result_has_tables_for_a_page(name: str) -> None:
+    kind, result, trials = read_folder(FIXTURES / "old-records" / name)
+    page = kind.markdown(result, trials)
+    assert "| --- |" in page or "| ---: |" in page
+    assert not page.endswith("\n\n")

@@ -89,7 +89,7 @@ class Bench(Study[Benched]):
         return report.report(result)
 
     @classmethod
-    def markdown(cls, result: Result[Benched], trials: Sequence[Trial]) -> str | None:
+    def markdown(cls, result: Result[Benched], trials: Sequence[Trial]) -> str:
         return report.markdown(result)
 
     @classmethod

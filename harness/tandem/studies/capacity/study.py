@@ -196,7 +196,7 @@ class Capacity(Study[CapacityFound]):
         return report.report(result)
 
     @classmethod
-    def markdown(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> str | None:
+    def markdown(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> str:
         return report.markdown(result)
 
     @classmethod

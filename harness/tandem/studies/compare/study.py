@@ -141,7 +141,7 @@ class Compare(Study[Compared]):
         return report.report(result)
 
     @classmethod
-    def markdown(cls, result: Result[Compared], trials: Sequence[Trial]) -> str | None:
+    def markdown(cls, result: Result[Compared], trials: Sequence[Trial]) -> str:
         return report.markdown(result)
 
     @classmethod

@@ -111,5 +111,5 @@ class Files(Study[Reproduced]):
         return report.report(result)
 
     @classmethod
-    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str | None:
+    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str:
         return report.markdown(result)

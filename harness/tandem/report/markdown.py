@@ -1,0 +1,52 @@
+"""Tables as a page has them. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table. A heading that ends in `>` is that of a column of numbers."""
+    lines = [
+        f"| {' | '.join(heading.removesuffix('>') for heading in headings)} |",
+        f"| {' | '.join('---:' if heading.endswith('>') else '---' for heading in headings)} |",
+    ]
+    return "\n".join([*lines, *(f"|{'|'.join(map(_cell, row))}|" for row in rows)])
+
+
+def _cell(text: str) -> str:
+    """`<Mutex>` is a tag to GitHub, and `|` the next cell."""
+    return f" {re.sub(r'<(?!br>)', '&lt;', text).replace('|', '/')} " if text else " "
+
+
+def of_terminal(shown: Table) -> str:
+    """The same table as a command prints it."""
+
+    def text(cell: object) -> str:
+        return cell.plain if isinstance(cell, Text) else str(cell)
+
+    headings = [
+        text(column.header).replace("\n", ", ") + (">" if column.justify == "right" else "")
+        for column in shown.columns
+    ]
+    cells = [[text(cell) for cell in column.cells] for column in shown.columns]
+    return table(headings, zip(*cells, strict=True))
+
+
+def tables_in(shown: RenderableType) -> Iterator[Table]:
+    """The tables of a report, in their order."""
+    if isinstance(shown, Table):
+        yield shown
+    elif isinstance(shown, Group):
+        for part in shown.renderables:
+            yield from tables_in(part)
+
+
+def of_report(shown: RenderableType) -> str:
+    """All tables of a report, each under its title; its sentences are left out."""
+    return "\n\n".join(
+        "\n\n".join(filter(None, (str(found.title or ""), of_terminal(found)))) for found in tables_in(shown)
+    )
