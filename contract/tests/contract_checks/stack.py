@@ -14,7 +14,7 @@ from contract_checks.backend import Backend
 from contract_checks.catalog import ROOT, Implementation
 from contract_checks.docker import address, docker, end_of_log, wait_until
 
-# Port 0 lets the engine choose, so that a stack of `just up` or of a campaign can run beside this one.
+# Port 0 lets the engine choose, so that a stack of `just up` or of a measurement can run beside this one.
 # Docker's health checks start a process for each service and interval, on the CPUs that the tests need: the
 # readiness of each service is asked for here instead.
 ENVIRONMENT = {"HTTP_PORT": "0", "STATS_PORT": "0", "HEALTH_INTERVAL": "1h"}

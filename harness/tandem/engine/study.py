@@ -14,6 +14,7 @@ from tandem.lab.visit import Windows as Windows
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
+from tandem.report.markdown import of_report
 
 
 class Study[C: Conclusions](ABC):

@@ -114,7 +114,7 @@ def examine(root: Path, host: Host) -> list[Check]:
             "disk",
             "good" if free > NEEDED_BYTES else "bad",
             f"{free / 1e9:.0f} GB free",
-            f"a campaign wants {NEEDED_BYTES / 1e9:.0f} GB",
+            f"a study needs {NEEDED_BYTES / 1e9:.0f} GB",
         ),
     ]
 
@@ -128,6 +128,6 @@ def fitness(checks: list[Check]) -> list[str]:
     out = ["fit for smoke and quick: absolute figures of this machine, with their bottleneck named"]
     if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
         out.append(
-            "not fit for small differences (below about 25 % between two separate campaigns) or response times under 3 ms"
+            "not fit for small differences (below about 25 % between two separate sessions) or response times under 3 ms"
         )
     return out

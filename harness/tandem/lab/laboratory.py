@@ -22,7 +22,7 @@ from tandem.lab.prepare import FAULTS, Prepared, changed, check, prepare
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
-from tandem.lab.stack import Stack, build_side_by_side, other_campaigns, remove_leftovers
+from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
 from tandem.load.generator import Generator, Load
@@ -48,7 +48,7 @@ Note = Callable[[str], None]
 
 def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
     """Raises TandemError while something else measures; removes what a killed command left behind."""
-    others = other_campaigns(HERE)
+    others = other_measurements(HERE)
     if others:
         raise TandemError(
             f"another command is measuring (container {others[0]}): two at once would measure each other."

@@ -1,4 +1,4 @@
-"""Tells a person how far a campaign has come: a live table on a terminal, plain lines elsewhere."""
+"""Tells a person how far a study has come: a live table on a terminal, plain lines elsewhere."""
 
 import time
 from typing import Protocol
@@ -13,7 +13,7 @@ from tandem.probes.sampler import Sample
 
 
 class View(Protocol):
-    """What a campaign tells while it runs."""
+    """What a study tells while it runs."""
 
     def note(self, text: str) -> None: ...
     def trial(self, title: str) -> None: ...

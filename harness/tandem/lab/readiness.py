@@ -1,4 +1,4 @@
-"""Asks the services that a campaign keeps up whether they are ready, without Docker's health checks."""
+"""Asks the services that a study keeps up whether they are ready, without Docker's health checks."""
 
 import time
 from contextlib import suppress

@@ -278,7 +278,7 @@ def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, 
             raise
 
 
-def other_campaigns(host: Host) -> list[str]:
+def other_measurements(host: Host) -> list[str]:
     """Names of running harness containers, other than this one, that measure. host: the engine's."""
     found = DockerClient().container.list(filters=[("label", HARNESS_LABEL)])
     return [
@@ -290,7 +290,7 @@ def other_campaigns(host: Host) -> list[str]:
 
 
 def remove_leftovers(root: Path, env_file: Path) -> bool:
-    """Removes what a killed campaign left behind; True if there was anything."""
+    """Removes what a killed study left behind; True if there was anything."""
     stack = Stack(root, BENCH_PROJECT, {}, env_file)
     left = bool(stack.docker.compose.ps(all=True))
     if left:
