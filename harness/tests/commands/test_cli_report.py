@@ -12,7 +12,7 @@ from tandem.analysis.repeated import Replayed
 from tandem.commands import report as report_
 from tandem.commands.report import report
 from tandem.engine.replay import FILE
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError
 from tandem.record.store import write_model
 from tandem.record.window import Verdict
 
@@ -49,14 +49,6 @@ def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -
     said = capsys.readouterr().out
     assert said.startswith("| implementation |")
     assert "| --- |" in said
-
-
-def test_a_study_without_a_table_for_a_page(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tandem.studies.bench.study import Bench
-
-    monkeypatch.setattr(Bench, "markdown", lambda result, trials: None)
-    with pytest.raises(UsageError, match="--markdown: bench has no table for a page"):
-        report(root / BENCHED, as_markdown=True)
 
 
 def test_a_broken_record_is_named(tmp_path: Path) -> None:
