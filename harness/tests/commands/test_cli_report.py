@@ -51,12 +51,9 @@ def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -
     assert "| --- |" in said
 
 
-def test_a_study_without_a_table_for_a_page(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tandem.studies.bench.study import Bench
-
-    monkeypatch.setattr(Bench, "markdown", lambda result, trials: None)
-    with pytest.raises(UsageError, match="--markdown: bench has no table for a page"):
-        report(root / BENCHED, as_markdown=True)
+def test_a_list_of_results_has_no_table_for_a_page(root: Path) -> None:
+    with pytest.raises(UsageError, match="a list of results has no table for a page"):
+        report(root / "results", as_markdown=True)
 
 
 def test_a_broken_record_is_named(tmp_path: Path) -> None:
