@@ -38,7 +38,7 @@ TRIES = 3
 """A window that the host disturbed is made again, so often in all."""
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
 """The calibrated server needs no settling, and the checks know what their windows contain."""
-WARM_UP = WarmUp(least_s=2, cap_s=2)
+WARM_UP = WarmUp(least_s=0, cap_s=0)
 """Of the starts that windows are made in; that a warm-up lasts until the rate is steady is a check of its own."""
 SCENARIO = Scenario(
     name="calibrated",
