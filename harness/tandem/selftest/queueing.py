@@ -28,7 +28,7 @@ def queue(running: Running, load: float, idle: Seen, seconds: int, windows: int 
     """A single server with exponential service and evenly spaced arrivals, over all windows together. The generator is
     held against the recursion over the server's log, the recursion against the log itself and against the theory at
     the load that there was, which has to be the one that was asked for."""
-    rate, way_s = round(load / SERVICE_S), way(idle)
+    rate, way_s = round(load / SERVICE_S), float(np.median(way(idle)))
     seen = [
         running.steady_window("open", seconds, told(load, number), rate_rps=rate, connections=50)
         for number in range(windows)
