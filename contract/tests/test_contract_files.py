@@ -35,11 +35,11 @@ def test_checks_have_names_of_their_own() -> None:
 def test_what_is_declared_exists(name: str) -> None:
     """A misspelled name under [unsupported] would excuse nothing, or be believed to."""
     implementation = catalog.load(name)
-    assert implementation.knobs.keys() <= catalog.knobs().keys()
+    assert implementation.settings.keys() <= catalog.settings().keys()
     assert implementation.scenarios.keys() <= SCENARIOS
     assert implementation.checks.keys() <= set(map(name_of, CHECKS))
     reasons = [
-        *implementation.knobs.values(),
+        *implementation.settings.values(),
         *implementation.scenarios.values(),
         *implementation.checks.values(),
     ]

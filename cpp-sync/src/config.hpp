@@ -1,4 +1,4 @@
-// The knobs of the contract, read from the environment.
+// The settings of the contract, read from the environment.
 #pragma once
 
 #include <cstddef>

@@ -21,11 +21,11 @@ def table(**changes: Any) -> dict[str, Any]:
         "published_host": "a laptop of 2015",
         "kind": "http",
         "figures": ["goodput_rps", "p99_ms"],
-        "run": {"scenario": "work", "knobs": {"WORKERS": "1"}},
+        "run": {"scenario": "work", "settings": {"WORKERS": "1"}},
         "rows": [
             {
                 "label": SLOW,
-                "run": {"implementation": "rust-sync", "knobs": {"THREADS": "2"}},
+                "run": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
                 "published": {"goodput_rps": 100.0, "p99_ms": 40.0},
                 "published_elsewhere": {"a desktop": {"goodput_rps": 90.0}},
                 "smoke": True,

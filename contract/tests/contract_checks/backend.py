@@ -82,13 +82,13 @@ class Backend:
         )
 
     @contextmanager
-    def variant(self, **knobs: str) -> Iterator[Backend]:
-        """The same image once more beside this one, with other knobs, connected to PostgreSQL directly.
+    def variant(self, **settings: str) -> Iterator[Backend]:
+        """The same image once more beside this one, with other settings, connected to PostgreSQL directly.
 
         What is not given is the image's own default, so this also tests those. A variant of a variant
-        has the knobs of both.
+        has the settings of both.
         """
-        environment = {**self.environment, **knobs}
+        environment = {**self.environment, **settings}
         settings = {"DATABASE_URL": DIRECT, **environment}
         with self.stack.started(self.implementation, settings) as container:
             host = address(container)

@@ -19,7 +19,7 @@ class Implementation:
     # Whether GET /pool says how long connections were waited for.
     pool_tells: bool = False
     # What bench.toml names under [unsupported], each with its reason.
-    knobs: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     scenarios: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
 
@@ -27,9 +27,9 @@ class Implementation:
         """Whether the implementation has the scenario."""
         return scenario not in self.scenarios
 
-    def honours(self, **knobs: str) -> dict[str, str]:
-        """Those of the settings whose knobs the implementation has."""
-        return {name: value for name, value in knobs.items() if name not in self.knobs}
+    def honours(self, **settings: str) -> dict[str, str]:
+        """Those of the settings that the implementation has."""
+        return {name: value for name, value in settings.items() if name not in self.settings}
 
     @property
     def image(self) -> str:
@@ -50,16 +50,16 @@ def load(name: str) -> Implementation:
         )
     text = _read(path)
     unsupported = text.get("unsupported", {})
-    knobs, scenarios, checks = (unsupported.get(kind, {}) for kind in ("knobs", "scenarios", "checks"))
+    settings, scenarios, checks = (unsupported.get(kind, {}) for kind in ("settings", "scenarios", "checks"))
     return Implementation(
-        name, text.get("model", "sync"), bool(text.get("pool_tells")), knobs, scenarios, checks
+        name, text.get("model", "sync"), bool(text.get("pool_tells")), settings, scenarios, checks
     )
 
 
-def knobs() -> dict[str, list[str]]:
-    """Every knob of the contract with the values it may have; an empty list where that is open."""
-    text = _read(CONTRACT / "knobs.toml")
-    return {name: list(knob.get("values", [])) for name, knob in text.items()}
+def settings() -> dict[str, list[str]]:
+    """Every setting of the contract with the values it may have; an empty list where that is open."""
+    text = _read(CONTRACT / "settings.toml")
+    return {name: list(setting.get("values", [])) for name, setting in text.items()}
 
 
 def _read(path: Path) -> dict[str, Any]:

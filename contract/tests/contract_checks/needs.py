@@ -1,4 +1,4 @@
-"""Ties a check to what it is about: a knob, scenarios, a concurrency model, a pool that tells."""
+"""Ties a check to what it is about: a setting, scenarios, a concurrency model, a pool that tells."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -8,9 +8,9 @@ from contract_checks.catalog import Implementation
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
-def needs(*knobs: str) -> Callable[[Function], Function]:
-    """Marks a check as one of these knobs: it is skipped where bench.toml says one is unsupported."""
-    return _mark("knobs", knobs)
+def needs(*settings: str) -> Callable[[Function], Function]:
+    """Marks a check as one of these settings: it is skipped where bench.toml says one is unsupported."""
+    return _mark("settings", settings)
 
 
 def for_scenario(*scenarios: str) -> Callable[[Function], Function]:
@@ -45,7 +45,7 @@ def unsupported(check: Callable[..., None], implementation: Implementation) -> s
     """Why the check cannot be asked of the implementation by its own bench.toml; None when it can."""
     check = getattr(check, "func", check)
     for names, reasons in (
-        (getattr(check, "knobs", ()), implementation.knobs),
+        (getattr(check, "settings", ()), implementation.settings),
         (getattr(check, "scenarios", ()), implementation.scenarios),
     ):
         for name in names:

@@ -60,7 +60,7 @@ def check_handler_threads(backend: Backend) -> None:
         with backend.variant(**settings) as variant:
             took[threads], most[threads] = _wait_at_once(variant)
     at_least_s = WAIT_S * MANY / FEW
-    if "WORKERS" in backend.implementation.knobs:
+    if "WORKERS" in backend.implementation.settings:
         at_least_s /= 2  # there may be several processes
     assert took[FEW] >= at_least_s * 0.9, (
         f"{MANY} requests that wait {WAIT_S} s took {took[FEW]:.1f} s with THREADS={FEW}"

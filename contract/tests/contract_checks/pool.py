@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from contract_checks.backend import Backend
 from contract_checks.dashboard import PATH as DASHBOARD
-from contract_checks.database_knobs import ask
+from contract_checks.database_settings import ask
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario, needs, where_pool_tells

@@ -20,7 +20,11 @@ from contract_checks.docker import address, docker, end_of_log, wait_until
 ENVIRONMENT = {"HTTP_PORT": "0", "STATS_PORT": "0", "HEALTH_INTERVAL": "1h"}
 READY_S = 60
 # What the caller has exported must not reach the stack: empty means default.
-UNSET = [name for name in catalog.knobs() if name != "DATABASE_URL"] + ["DATABASE_ADDRESS", "FAULT", "SCALE"]
+UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
+    "DATABASE_ADDRESS",
+    "FAULT",
+    "SCALE",
+]
 SERVICES = ("db", "pgbouncer", "proxy")
 LOGINS: dict[str, dict[str, Any]] = {
     "db": {"port": 5432, "dbname": "tandem", "user": "postgres", "password": "tandem"},
@@ -56,7 +60,7 @@ class Stack:
 
     @contextmanager
     def serving(self, implementation: Implementation) -> Iterator[Backend]:
-        """The application as the service `app`, with every knob at the stack's default, behind HAProxy."""
+        """The application as the service `app`, with every setting at the stack's default, behind HAProxy."""
         self.build(implementation)
         self._wait_ready("pgbouncer")  # the checks before may have ended in the middle of an outage
         self._up("app", implementation)

@@ -18,7 +18,7 @@ class Unsupported(BaseModel):
     """What an implementation cannot do: name -> reason."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    knobs: dict[str, str] = {}
+    settings: dict[str, str] = {}
     scenarios: dict[str, str] = {}
     checks: dict[str, str] = {}
     """The contract's checks that it cannot pass."""
@@ -33,9 +33,9 @@ class Implementation(Entry):
     stack: list[str]
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     further_values: dict[str, list[str]] = Field(default_factory=dict)
-    """Values of knobs that it has beyond those of the contract."""
+    """Values of settings that it has beyond those of the contract."""
     pool_tells: bool = False
-    """`GET /pool` says how long requests waited for its own pool of database connections, where the knobs let it."""
+    """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     unsupported: Unsupported = Unsupported()
 
 
@@ -129,8 +129,8 @@ class Plan(Entry):
         )
 
 
-class Knob(Entry):
-    """An environment variable that every image honours (contract/knobs.toml)."""
+class Setting(Entry):
+    """An environment variable that every image honours (contract/settings.toml)."""
 
     default: str
     meaning: str
@@ -206,19 +206,19 @@ class Catalog:
         return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/placements/*.env"))}
 
     @cached_property
-    def knobs(self) -> dict[str, Knob]:
-        file = self.root / "contract/knobs.toml"
-        knobs: dict[str, Knob] = {}
+    def settings(self) -> dict[str, Setting]:
+        file = self.root / "contract/settings.toml"
+        settings: dict[str, Setting] = {}
         for name, table in _read_toml(file).items():
             if isinstance(table, dict) and "name" in table:
                 raise UsageError(f"{file}: {name} -> name: is the table's own and cannot be given")
             try:
-                knobs[name] = Knob.model_validate(
+                settings[name] = Setting.model_validate(
                     {**table, "name": name} if isinstance(table, dict) else table
                 )
             except ValidationError as error:
                 raise _explain(error, file, name) from None
-        return knobs
+        return settings
 
     def implementation(self, name: str) -> Implementation:
         """The implementation of that name; one in a deeper folder (a test's) is found by its path and in no list.
@@ -235,11 +235,13 @@ class Catalog:
         for table, names in (
             ("defaults", found.defaults),
             ("further_values", found.further_values),
-            ("unsupported -> knobs", found.unsupported.knobs),
+            ("unsupported -> settings", found.unsupported.settings),
         ):
-            for knob in names:
-                if knob not in self.knobs:
-                    raise UsageError(f"{file}: {table} -> {knob}: {unknown('knob', knob, self.knobs)}")
+            for setting in names:
+                if setting not in self.settings:
+                    raise UsageError(
+                        f"{file}: {table} -> {setting}: {unknown('setting', setting, self.settings)}"
+                    )
         return found
 
     def plan(self, name: str) -> Plan:
@@ -261,30 +263,30 @@ class Catalog:
                 return self.placements[name]
         return self.placements["shared"]
 
-    def effective_knobs(
+    def effective_settings(
         self, implementation: Implementation, app_cpus: int, chosen: dict[str, str]
     ) -> dict[str, str]:
-        """What the application's knobs will be: the user's choice, else the implementation's best, else the contract's.
+        """What the application's settings will be: the user's choice, else the implementation's best, else the contract's.
 
-        Raises UsageError for an unknown knob, a value outside the knob's list, or a knob that the
+        Raises UsageError for an unknown setting, a value outside the setting's list, or a setting that the
         implementation declares unsupported.
         """
         settings = {
             name: str(evaluate(implementation.defaults[name], app_cpus))
             if name in implementation.defaults
-            else knob.default
-            for name, knob in self.knobs.items()
+            else setting.default
+            for name, setting in self.settings.items()
             if name not in ("PORT", "DATABASE_URL")
         }
         for name, value in chosen.items():
-            knob = self.pick("knob", name, self.knobs)
+            setting = self.pick("setting", name, self.settings)
             if name not in settings:
                 raise UsageError(f"{name} is set by the topology and cannot be chosen.")
-            if name in implementation.unsupported.knobs:
+            if name in implementation.unsupported.settings:
                 raise UsageError(
-                    f"{implementation.name} cannot vary {name}: {implementation.unsupported.knobs[name]}."
+                    f"{implementation.name} cannot vary {name}: {implementation.unsupported.settings[name]}."
                 )
-            if value not in implementation.further_values.get(name, []) and (wanted := knob.refuse(value)):
+            if value not in implementation.further_values.get(name, []) and (wanted := setting.refuse(value)):
                 raise UsageError(f"{name} must be {wanted}, not '{value}'.")
             settings[name] = value
         return settings

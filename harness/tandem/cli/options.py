@@ -56,7 +56,9 @@ ChosenPlacement = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--knob", help="NAME=VALUE of contract/knobs.toml, for all variants; may be repeated."),
+    typer.Option(
+        "--setting", help="NAME=VALUE of contract/settings.toml, for all variants; may be repeated."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Fixes every order; default: a new one, recorded.")]
 DbRtt = Annotated[
@@ -87,7 +89,7 @@ def parse_settings(pairs: list[str] | None) -> dict[str, str]:
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"--knob takes NAME=VALUE, not '{pair}'")
+            raise UsageError(f"--setting takes NAME=VALUE, not '{pair}'")
         settings[name] = value
     return settings
 

@@ -66,7 +66,7 @@ class Ground:
         settings = {**request.settings, **variant.settings}
         if variant.stand_in is not None:
             # It has no database, so the settings that are about one are the applications' alone.
-            none = catalog.implementation(variant.implementation).unsupported.knobs
+            none = catalog.implementation(variant.implementation).unsupported.settings
             settings = {name: value for name, value in settings.items() if name not in none}
         return cls(
             catalog,
@@ -85,7 +85,7 @@ class Ground:
 
     def effective_settings(self, implementation: Implementation) -> dict[str, str]:
         """What the application will be given. Raises UsageError for what it cannot have."""
-        return self.catalog.effective_knobs(implementation, self.app_cpus, self.settings)
+        return self.catalog.effective_settings(implementation, self.app_cpus, self.settings)
 
 
 def scenario_of(catalog: Catalog, request: Request, variant: Variant) -> Scenario:

@@ -40,7 +40,7 @@ class AppPool:
         self._url = f"http://{address}:{PORT}/pool"
 
     def read(self) -> PoolCounters | None:
-        """The counters since the application's start; None where it does not tell with these knobs (404), or not in
+        """The counters since the application's start; None where it does not tell with these settings (404), or not in
         time: that costs a window this figure and nothing else.
 
         Raises httpx.HTTPStatusError with another status, KeyError for a body of another shape.

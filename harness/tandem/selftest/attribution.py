@@ -23,7 +23,7 @@ class Limit:
     connections: int = 20
     address: str | None = None
     implementation: str = CALIBRATED
-    knobs: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     scenario: str | None = None
     sql: str | None = None
@@ -38,7 +38,7 @@ class Limit:
     @property
     def start(self) -> tuple[str, str]:
         """What limits with the same start have in common."""
-        return self.implementation, repr((self.knobs, self.variables, self.scenario))
+        return self.implementation, repr((self.settings, self.variables, self.scenario))
 
 
 SLOW = """
@@ -80,7 +80,7 @@ LIMITS = [
         "thread-pool",
         None,
         implementation=BROKEN,
-        knobs={"THREADS": "2"},
+        settings={"THREADS": "2"},
         scenario="work",
     ),
     Limit(
@@ -121,7 +121,7 @@ LIMITS = [
         "pool-wait",
         None,
         implementation=FAST,
-        knobs={"DB_POOL_MAX": "1"},
+        settings={"DB_POOL_MAX": "1"},
         scenario="recipe",
         sql=SLOW,
         says="the application's own pool",
@@ -138,7 +138,7 @@ def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemE
         same = [limit for limit in limits if limit.start == start]
         first = same[0]
         with stage.running(
-            first.implementation, first.scenario, knobs=first.knobs, variables=first.variables
+            first.implementation, first.scenario, settings=first.settings, variables=first.variables
         ) as running:
             for limit in same:
                 stage.view.note(f"  {limit.name}")

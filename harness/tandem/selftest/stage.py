@@ -295,7 +295,7 @@ class Stage:
         implementation: str = CALIBRATED,
         scenario: str | None = None,
         *,
-        knobs: dict[str, str] | None = None,
+        settings: dict[str, str] | None = None,
         variables: dict[str, str] | None = None,
         warm_up: WarmUp = WARM_UP,
         behaviour: str | None = None,
@@ -306,7 +306,7 @@ class Stage:
         Raises TandemError where the visit, from its start to its end, does not go as it should.
         """
         variant = self._variant(
-            implementation, scenario=scenario, settings=knobs or {}, variables=variables or {}
+            implementation, scenario=scenario, settings=settings or {}, variables=variables or {}
         )
         honest = implementation != CALIBRATED and not variant.variables.get("FAULT")
         spec = TrialSpec(

@@ -221,7 +221,9 @@ def run(stage: Stage) -> list[Outcome]:
     with stage.running() as running:
         idle = path(running, RATE_RPS)
         seen = {
-            name: running.steady_window("open", DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED)
+            name: running.steady_window(
+                "open", DISTRIBUTION_S, behaviour, rate_rps=RATE_RPS, connections=OPENED
+            )
             for name, behaviour in DISTRIBUTIONS.items()
         }
         ways_s = np.concatenate([way(idle), way(path(running, RATE_RPS))])

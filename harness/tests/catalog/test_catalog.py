@@ -54,7 +54,7 @@ def test_the_repository_has_what_the_documents_promise(real: Catalog) -> None:
         "DB_PERSISTENT",
         "DB_PREPARE",
         "DB_RESET",
-    } <= real.knobs.keys()
+    } <= real.settings.keys()
 
 
 def test_a_scenario_names_queries_that_exist(real: Catalog, root: Path) -> None:
@@ -67,8 +67,8 @@ def test_a_scenario_names_queries_that_exist(real: Catalog, root: Path) -> None:
 
 def test_what_an_implementation_names_exists(real: Catalog) -> None:
     for implementation in real.implementations.values():
-        assert implementation.defaults.keys() <= real.knobs.keys()
-        assert implementation.unsupported.knobs.keys() <= real.knobs.keys()
+        assert implementation.defaults.keys() <= real.settings.keys()
+        assert implementation.unsupported.settings.keys() <= real.settings.keys()
         assert implementation.unsupported.scenarios.keys() <= real.scenarios.keys()
 
 
@@ -133,10 +133,10 @@ def test_a_good_bench_toml(made: Path) -> None:
         (BENCH + '[defaults]\nWORKERS = "many"', "defaults -> WORKERS: String should match pattern"),
         (BENCH + 'pool_tells = "at times"', "pool_tells: Input should be a valid boolean"),
         (
-            BENCH + "[unsupported.knobs]\nTHREADS = 1",
-            "unsupported -> knobs -> THREADS: Input should be a valid string",
+            BENCH + "[unsupported.settings]\nTHREADS = 1",
+            "unsupported -> settings -> THREADS: Input should be a valid string",
         ),
-        (BENCH + '[unsupported]\nknob = "x"', "unsupported -> knob: Extra inputs are not permitted"),
+        (BENCH + '[unsupported]\nsetting = "x"', "unsupported -> setting: Extra inputs are not permitted"),
         ('name = "two"\n' + BENCH, "name: is the folder's or the file's own"),
         ("", "title: Field required"),
     ],

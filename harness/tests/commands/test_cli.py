@@ -171,7 +171,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
             ["bench", "rust-async", "--placement", "two-core"],
             "no placement 'two-core'. Did you mean 'two-cores'?",
         ),
-        (["bench", "rust-async", "--knob", "WORKERS"], "--knob takes NAME=VALUE, not 'WORKERS'"),
+        (["bench", "rust-async", "--setting", "WORKERS"], "--setting takes NAME=VALUE, not 'WORKERS'"),
         *(
             (["bench", "rust-async", "--db-rtt", wrong], f"such as 15ms, not '{wrong}'")
             for wrong in ("0.5ms", "abc", "-5ms")
@@ -191,7 +191,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["capacity", "rust-asink"], "Did you mean 'rust-async'?"),
         (["capacity", "rust-async", "--slo", "p98=50ms"], "such as p99=50ms, not 'p98=50ms'"),
         (["capacity", "rust-async", "--plan", "capasity"], "Did you mean 'capacity'?"),
-        (["capacity", "rust-async", "--knob", "WORKERS=0"], "WORKERS must be a whole number from 1"),
+        (["capacity", "rust-async", "--setting", "WORKERS=0"], "WORKERS must be a whole number from 1"),
         (["sweep", "rust-async"], "Missing option '--over'"),
         (["sweep", "rust-async", "--over", "conections=1..8"], "Did you mean 'connections'?"),
         (["sweep", "rust-async", "--over", "pool=0,4"], "DB_POOL_MAX must be a whole number from 1"),

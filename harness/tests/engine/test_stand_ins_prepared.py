@@ -37,7 +37,7 @@ def test_only_what_stands_in_the_path_is_a_ceiling(
 
 def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:
     wanted = asked(DB_POOL_MAX="7", DB_RESET="0", WORKERS="3")
-    default = real.knobs["DB_POOL_MAX"].default
+    default = real.settings["DB_POOL_MAX"].default
     null = prepare(real, wanted, stand_ins.variant("null"), tmp_path)
     assert (null.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
     database = prepare(real, wanted, stand_ins.variant("database"), tmp_path)

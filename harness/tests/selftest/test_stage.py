@@ -271,7 +271,7 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
     for how in (
         {},
         {"implementation": BROKEN, "scenario": "recipe", "variables": {"FAULT": "cached"}},
-        {"implementation": BROKEN, "scenario": "work", "knobs": {"THREADS": "2"}},
+        {"implementation": BROKEN, "scenario": "work", "settings": {"THREADS": "2"}},
     ):
         with pytest.raises(ZeroDivisionError), stage.running(**how):  # type: ignore[arg-type]
             pass

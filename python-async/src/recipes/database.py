@@ -35,7 +35,7 @@ type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 
 @asynccontextmanager
 async def open_connections(settings: Settings) -> AsyncIterator[Connect]:
-    """Yields what opens a connection, as the knobs say."""
+    """Yields what opens a connection, as the settings say."""
     options: dict[str, Any] = {
         "dsn": str(settings.database_url),
         "timeout": ACQUIRE_TIMEOUT_S,

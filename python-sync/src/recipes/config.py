@@ -1,4 +1,4 @@
-"""The knobs of the contract, read from the environment, and the Django settings that follow from them."""
+"""The settings of the contract, read from the environment, and the Django settings that follow from them."""
 
 import os
 import re

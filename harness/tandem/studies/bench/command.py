@@ -34,7 +34,7 @@ def bench(
     topology: ChosenTopology = None,
     placement: ChosenPlacement = None,
     seed: Seed = None,
-    knob: Settings = None,
+    setting: Settings = None,
     db_rtt: DbRtt = None,
     resume: Resume = False,
     as_json: Json = False,
@@ -49,7 +49,7 @@ def bench(
         topology=topology,
         placement=placement,
         seed=seed,
-        settings=knob,
+        settings=setting,
         db_rtt=db_rtt,
     )
     measure(Bench, request, resume, as_json)

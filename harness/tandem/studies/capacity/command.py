@@ -40,7 +40,7 @@ def capacity(
     ] = "capacity",
     topology: ChosenTopology = None,
     placement: ChosenPlacement = None,
-    knob: Settings = None,
+    setting: Settings = None,
     db_rtt: DbRtt = None,
     seed: Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
@@ -57,7 +57,7 @@ def capacity(
         topology=topology,
         placement=placement,
         seed=seed,
-        settings=knob,
+        settings=setting,
         db_rtt=db_rtt,
         options={"slo": parse_slo(slo).asked, "longest_s": longest},
     )

@@ -32,7 +32,7 @@ def compare(
     topology: ChosenTopology = None,
     placement: ChosenPlacement = None,
     seed: Seed = None,
-    knob: Settings = None,
+    setting: Settings = None,
     db_rtt: DbRtt = None,
     resume: Resume = False,
     as_json: Json = False,
@@ -50,7 +50,7 @@ def compare(
         topology=topology,
         placement=placement,
         seed=seed,
-        settings=knob,
+        settings=setting,
         db_rtt=db_rtt,
     )
     measure(Compare, request, resume, as_json)

@@ -92,7 +92,7 @@ class HttpRows(RowsOf):
     def _row(self, row: ExperimentRow, run: HttpRun) -> HttpRow:
         placement = self._placement(run.app_cpus_least)
         implementation, settings = self.possible(
-            run.implementation, run.scenario, run.topology, placement, run.knobs, run.db_rtt_ms
+            run.implementation, run.scenario, run.topology, placement, run.settings, run.db_rtt_ms
         )
         scenario = scenario_of(run, self.catalog.scenarios[run.scenario])
         ceilings = waiting_ceilings(run, handler_threads(implementation.model, settings))
@@ -121,7 +121,7 @@ class HttpRows(RowsOf):
         return Variant(
             label=group,
             implementation=one.run.implementation,
-            settings=one.run.knobs,
+            settings=one.run.settings,
             scenario=one.run.scenario,
             scenario_changes=one.changes,
             topology=one.run.topology,

@@ -25,7 +25,7 @@ class HttpRun(BaseModel):
     scenario: str
     topology: str
     connections: Annotated[int, Field(ge=1)]
-    knobs: dict[str, str] = {}
+    settings: dict[str, str] = {}
     delay_ms: Annotated[int, Field(ge=0, le=10_000)] | None = None
     """Scenarios that wait: how long each request does."""
     db_rtt_ms: Annotated[int, Field(ge=0, le=250)] | None = None

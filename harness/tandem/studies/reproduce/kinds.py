@@ -98,7 +98,7 @@ class RowsOf(ABC):
             raise UsageError(
                 f"{known.name} does not support {scenario}: {known.unsupported.scenarios[scenario]}"
             )
-        return known, catalog.effective_knobs(known, self.app_cpus(placement), dict(settings))
+        return known, catalog.effective_settings(known, self.app_cpus(placement), dict(settings))
 
     def refused(self, row: ExperimentRow, error: UsageError) -> UsageError:
         """The same with the experiment and the row."""

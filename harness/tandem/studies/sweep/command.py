@@ -40,7 +40,7 @@ def sweep(
     plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
     topology: ChosenTopology = None,
     placement: ChosenPlacement = None,
-    knob: Settings = None,
+    setting: Settings = None,
     db_rtt: DbRtt = None,
     seed: Seed = None,
     resume: Resume = False,
@@ -57,7 +57,7 @@ def sweep(
         topology=topology,
         placement=placement,
         seed=seed,
-        settings=knob,
+        settings=setting,
         db_rtt=db_rtt,
         options=SweepOptions.of(swept, rounds),
     )

@@ -58,7 +58,9 @@ class Sweep(Study[Swept]):
             raise UsageError(f"--over wait needs the scenario {WAIT_SCENARIO}, not {request.scenario}")
         for variant in request.variants:
             if SETTINGS.get(axis) in {**request.settings, **variant.settings}:
-                raise UsageError(f"{SETTINGS[axis]} is what is swept: it cannot be given with --knob as well")
+                raise UsageError(
+                    f"{SETTINGS[axis]} is what is swept: it cannot be given with --setting as well"
+                )
 
     def label(self, variant: Variant, value: int) -> str:
         """What the variant is called at a value."""

@@ -128,19 +128,19 @@ class Run(BaseModel):
     model_config = ConfigDict(extra="forbid")
     implementation: str
     scenario: str
-    knobs: dict[str, str] = {}
+    settings: dict[str, str] = {}
 
 
 def test_a_row_is_laid_over_what_all_have() -> None:
     found = experiment()
-    assert parse_run(found, found.rows[0], Run).knobs == {"WORKERS": "1", "THREADS": "2"}
+    assert parse_run(found, found.rows[0], Run).settings == {"WORKERS": "1", "THREADS": "2"}
     assert parse_run(found, found.rows[1], Run).model_dump() == {
         "implementation": "rust-hyper",
         "scenario": "work",
-        "knobs": {"WORKERS": "1"},
+        "settings": {"WORKERS": "1"},
     }
-    wrong = experiment(run={"scenario": "work", "knob": {}})
-    with pytest.raises(UsageError, match=r"waiting: row 'sync, 2 threads': run -> knob: Extra"):
+    wrong = experiment(run={"scenario": "work", "setting": {}})
+    with pytest.raises(UsageError, match=r"waiting: row 'sync, 2 threads': run -> setting: Extra"):
         parse_run(wrong, wrong.rows[0], Run)
 
 

@@ -47,10 +47,10 @@ def http(**changes: Any) -> Experiment:
             "no topology 'dircet'. Did you mean 'direct'",
         ),
         (
-            {"implementation": "rust-sync", "knobs": {"THREDS": "2"}},
-            "no knob 'THREDS'. Did you mean 'THREADS'",
+            {"implementation": "rust-sync", "settings": {"THREDS": "2"}},
+            "no setting 'THREDS'. Did you mean 'THREADS'",
         ),
-        ({"implementation": "rust-sync", "knobs": {"THREADS": "two"}}, "THREADS must be a whole number"),
+        ({"implementation": "rust-sync", "settings": {"THREADS": "two"}}, "THREADS must be a whole number"),
         ({"implementation": "rust-hyper", "scenario": "recipe"}, "rust-hyper does not support recipe"),
         ({"implementation": "rust-sync", "delay": 20}, "run -> delay: Extra inputs"),
         (
@@ -235,7 +235,7 @@ def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
         {
             "label": f"threads {d}",
             "smoke": True,
-            "run": {"implementation": "rust-sync", "delay_ms": d, "knobs": {"THREADS": "2"}},
+            "run": {"implementation": "rust-sync", "delay_ms": d, "settings": {"THREADS": "2"}},
         }
         for d in delays
     ]

@@ -1,4 +1,4 @@
-"""The knobs of the process itself: port, log, settings that make no sense, and the signal to stop."""
+"""the settings of the process itself: port, log, values that make no sense, and the signal to stop."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from contract_checks.backend import DIRECT, Backend
-from contract_checks.catalog import knobs
+from contract_checks.catalog import settings
 from contract_checks.docker import docker, end_of_log, inspect, output, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
@@ -20,7 +20,7 @@ BAD = {
     "WORKERS": ("many",),
     "THREADS": ("many",),
 }
-ANY_CHOICE = ("maybe",)  # for the knobs with a list of values
+ANY_CHOICE = ("maybe",)  # for the settings with a list of values
 GRACE_S = 12.0
 
 
@@ -78,12 +78,12 @@ def _lines(backend: Backend) -> int:
 def check_bad_settings(backend: Backend, only: str | None = None) -> None:
     """A value that makes no sense ends the container at once with a line that names the variable.
 
-    `only` keeps to one knob.
+    `only` keeps to one setting.
     """
     values = [
         (name, value)
-        for name, choices in knobs().items()
-        if name not in backend.implementation.knobs and only in (None, name)
+        for name, choices in settings().items()
+        if name not in backend.implementation.settings and only in (None, name)
         for value in (ANY_CHOICE if choices else BAD[name])
     ]
     with ThreadPoolExecutor(3) as pool:

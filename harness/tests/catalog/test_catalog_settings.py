@@ -1,4 +1,4 @@
-"""tandem.catalog.catalog: the knobs of the contract, and which of them a run may set."""
+"""tandem.catalog.catalog: the settings of the contract, and which of them a run may set."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ def implementation(**changes: object) -> Implementation:
     return Implementation.model_validate(fields)
 
 
-def test_knobs_are_the_choice_else_the_implementations_best_else_the_contracts(real: Catalog) -> None:
+def test_settings_are_the_choice_else_the_implementations_best_else_the_contracts(real: Catalog) -> None:
     own = implementation(defaults={"WORKERS": "2*cpus+1", "THREADS": "10"})
-    found = real.effective_knobs(own, 4, {"THREADS": "3", "DB_PREPARE": "0"})
+    found = real.effective_settings(own, 4, {"THREADS": "3", "DB_PREPARE": "0"})
     assert (found["WORKERS"], found["THREADS"], found["DB_PREPARE"]) == ("9", "3", "0")
     assert (found["DB_POOL_MAX"], found["LOG_LEVEL"], found["DB_RESET"]) == ("20", "warn", "0")
     assert "PORT" not in found
@@ -25,7 +25,7 @@ def test_knobs_are_the_choice_else_the_implementations_best_else_the_contracts(r
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [
-        ({"WORKERZ": "1"}, "no knob 'WORKERZ'. Did you mean 'WORKERS'"),
+        ({"WORKERZ": "1"}, "no setting 'WORKERZ'. Did you mean 'WORKERS'"),
         ({"DB_PREPARE": "yes"}, "DB_PREPARE must be one of 0, 1, not 'yes'"),
         ({"LOG_LEVEL": "WARN"}, "LOG_LEVEL must be one of debug, info, warn, error, not 'WARN'"),
         ({"OFFLOAD": "sum"}, "x cannot vary OFFLOAD: it has no loop"),
@@ -33,44 +33,47 @@ def test_knobs_are_the_choice_else_the_implementations_best_else_the_contracts(r
         ({"PORT": "1"}, "PORT is set by the topology"),
     ],
 )
-def test_knobs_that_cannot_be(real: Catalog, chosen: dict[str, str], told: str) -> None:
-    own = implementation(unsupported=Unsupported(knobs={"OFFLOAD": "it has no loop"}))
+def test_settings_that_cannot_be(real: Catalog, chosen: dict[str, str], told: str) -> None:
+    own = implementation(unsupported=Unsupported(settings={"OFFLOAD": "it has no loop"}))
     with pytest.raises(UsageError) as refusal:
-        real.effective_knobs(own, 4, chosen)
+        real.effective_settings(own, 4, chosen)
     assert told in str(refusal.value)
 
 
 def test_a_value_beyond_the_contract_is_its_owners(real: Catalog) -> None:
     chosen = {"DB_PREPARE": "each"}
-    assert real.effective_knobs(real.implementation("rust-async"), 2, chosen)["DB_PREPARE"] == "each"
+    assert real.effective_settings(real.implementation("rust-async"), 2, chosen)["DB_PREPARE"] == "each"
     with pytest.raises(UsageError, match="DB_PREPARE must be one of 0, 1, not 'each'"):
-        real.effective_knobs(real.implementation("rust-sync"), 2, chosen)
+        real.effective_settings(real.implementation("rust-sync"), 2, chosen)
 
 
 @pytest.mark.parametrize("value", ["abc", "", "-1", "0", "1.5", " 2", "²"])
 @pytest.mark.parametrize("name", ["WORKERS", "THREADS", "DB_POOL_MAX"])
 def test_a_number_must_be_one(real: Catalog, name: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"{name} must be a whole number from 1, not '{value}'"):
-        real.effective_knobs(implementation(), 2, {name: value})
+        real.effective_settings(implementation(), 2, {name: value})
 
 
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ('[defaults]\nWORKRES = "cpus"', "defaults -> WORKRES: there is no knob 'WORKRES'. Did you mean"),
+        ('[defaults]\nWORKRES = "cpus"', "defaults -> WORKRES: there is no setting 'WORKRES'. Did you mean"),
         (
             '[further_values]\nDB_PREPAR = ["each"]',
-            "further_values -> DB_PREPAR: there is no knob 'DB_PREPAR'",
+            "further_values -> DB_PREPAR: there is no setting 'DB_PREPAR'",
         ),
-        ('[unsupported.knobs]\nTHREAD = "none"', "unsupported -> knobs -> THREAD: there is no knob 'THREAD'"),
+        (
+            '[unsupported.settings]\nTHREAD = "none"',
+            "unsupported -> settings -> THREAD: there is no setting 'THREAD'",
+        ),
     ],
 )
-def test_an_implementation_that_names_an_unknown_knob(
+def test_an_implementation_that_names_an_unknown_setting(
     root: Path, tmp_path: Path, table: str, told: str
 ) -> None:
     for folder in ("contract", "one"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "contract/knobs.toml").write_text((root / "contract/knobs.toml").read_text())
+    (tmp_path / "contract/settings.toml").write_text((root / "contract/settings.toml").read_text())
     bench = 'title = "T"\nlanguage = "l"\nmodel = "async"\nstack = ["a"]\n'
     (tmp_path / "one/bench.toml").write_text(bench + table)
     with pytest.raises(UsageError) as refusal:
@@ -86,8 +89,8 @@ def test_an_implementation_that_names_an_unknown_knob(
         ('[WORKERS]\nname = "x"\ndefault = "1"\nmeaning = ""', "WORKERS -> name: is the table's own"),
     ],
 )
-def test_a_malformed_knobs_file(tmp_path: Path, text: str, told: str) -> None:
+def test_a_malformed_settings_file(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "contract").mkdir()
-    (tmp_path / "contract/knobs.toml").write_text(text)
-    with pytest.raises(UsageError, match=rf"knobs\.toml: {told}"):
-        _ = Catalog(tmp_path).knobs
+    (tmp_path / "contract/settings.toml").write_text(text)
+    with pytest.raises(UsageError, match=rf"settings\.toml: {told}"):
+        _ = Catalog(tmp_path).settings

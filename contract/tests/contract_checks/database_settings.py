@@ -1,4 +1,4 @@
-"""The knobs of the database connections, seen from PostgreSQL's side; each with a container of its own."""
+"""The settings of the database connections, seen from PostgreSQL's side; each with a container of its own."""
 
 import re
 import time
@@ -57,9 +57,9 @@ def check_pool_max(backend: Backend) -> None:
     assert most > 1, f"DB_POOL_MAX={POOL}, but {CLIENTS} clients at once used {most} connection"
 
 
-def logged(backend: Backend, **knobs: str) -> tuple[list[Message], int]:
-    """What a container with these knobs sends for N requests in a row, and how many connections it keeps."""
-    with statement_log(backend.stack) as read, backend.variant(**knobs) as variant:
+def logged(backend: Backend, **settings: str) -> tuple[list[Message], int]:
+    """What a container with these settings sends for N requests in a row, and how many connections it keeps."""
+    with statement_log(backend.stack) as read, backend.variant(**settings) as variant:
         ask(variant)
         wait_until(lambda: connections(variant) == 0, 0.5)
         return read(variant.host), connections(variant)
