@@ -75,12 +75,13 @@ def read_result(file: Path) -> Result[Any]:
 
 
 def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial]]:
-    """A study's folder: its kind, its result, its trials where they were kept. Raises TandemError."""
+    """A study's folder, or a file in it: its kind, its result, its trials where they were kept. Raises TandemError."""
     file = folder / RESULT if folder.is_dir() else folder
-    if not file.is_file():
+    if folder.exists() and not (file.parent / RESULT).is_file():
         for kind in STUDIES.values():
-            if folder.is_dir() and (old := kind.migrated(folder)) is not None:
+            if (old := kind.migrated(file.parent)) is not None:
                 return kind, *old
+    if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     result = read_result(file)
     trials = sorted(
