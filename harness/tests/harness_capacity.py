@@ -1,6 +1,6 @@
 """A capacity study with a simulated server in place of containers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,6 @@ from harness_samples import finding, good_window
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.journal import Journal
 from tandem.engine.run import Session, run
 from tandem.engine.study import Windows
 from tandem.judge import judge
@@ -193,10 +192,7 @@ def search(
 ) -> tuple[Result[CapacityFound], list[Trial]]:
     """Runs the whole study. changes: of the request."""
 
-    def place(variants: Sequence[Variant], request: Request, journal: Journal) -> Simulated:
-        return lab
-
     view = Lines(console or Console(quiet=True))
-    session = Session(catalog, results, view, place, "self-test: passed")
+    session = Session(catalog, results, view, lambda *_: lab, "self-test: passed")
     result, journal = run(Capacity, asked(results, ceilings, **changes), session, resume)
     return result, journal.trials()

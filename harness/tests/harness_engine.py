@@ -12,7 +12,7 @@ from harness_samples import NOW, good_window
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session
-from tandem.engine.study import Windows
+from tandem.engine.study import Study, Windows
 from tandem.lab.visit import Visit
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Environment
@@ -272,7 +272,7 @@ class FakeLab:
 def session(catalog: Catalog, results: Path, lab: FakeLab, view: Any = None) -> Session:
     """The engine with a fake laboratory."""
 
-    def place(variants: Sequence[Variant], asked: Request, journal: Journal) -> FakeLab:
+    def place(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> FakeLab:
         lab.environments = {one.label: environment_of(one.implementation) for one in variants}
         return lab
 

@@ -1,7 +1,7 @@
 """Trials as an engine would make them, with no containers: what a study is told."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from harness_samples import NOW, good_window
 from rich.console import Console, RenderableType
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.journal import Journal
 from tandem.engine.run import Session, drive
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
@@ -129,10 +128,7 @@ class Place:
         return visit(spec, windows, self.answer)
 
     def session(self, catalog: Catalog, results: Path) -> Session:
-        def lab(variants: Sequence[Variant], asked: Request, journal: Journal) -> "Place":
-            return self
-
-        return Session(catalog, results, Lines(Console(quiet=True)), lab)
+        return Session(catalog, results, Lines(Console(quiet=True)), lambda *_: self)
 
 
 def refusing(*_: object) -> Window:

@@ -1,7 +1,7 @@
 """The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,6 @@ from tandem.engine.journal import Journal
 from tandem.engine.run import Session, run
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Visit, Windows
-from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Finding, Verdict
@@ -249,11 +248,8 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting()})
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
-        def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Place:
-            return place
-
         request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
-        return run(Reproduce, request, Session(real, tmp_path, Quiet(), lab), resume)
+        return run(Reproduce, request, Session(real, tmp_path, Quiet(), lambda *_: place), resume)
 
     return make
 
