@@ -82,7 +82,7 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        out.print(proof(), kind.report(result, journal.trials()), sep="\n")
+        out.print(proof(), kind.report(result), sep="\n")
         path = journal.folder
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
     if result.verdict is not Verdict.OK:

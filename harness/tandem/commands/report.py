@@ -45,9 +45,9 @@ def report(
     if as_json:
         print(result.model_dump_json(indent=1))
     elif as_markdown:
-        print(kind.markdown(result, trials))
+        print(kind.markdown(result))
     else:
-        out.print(proof(), kind.report(result, trials), sep="\n")
+        out.print(proof(), kind.report(result), sep="\n")
         if replayed := read_replayed(folder):
             out.print(replay.report(replayed))
 

@@ -21,6 +21,7 @@ from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, TRIALS, read_model, read_trial
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
+from tandem.studies import legacy
 
 FOLDERS = (
     "bench",
@@ -78,9 +79,8 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     """A study's folder: its kind, its result, its trials where they were kept. Raises TandemError."""
     file = folder / RESULT if folder.is_dir() else folder
     if not file.is_file():
-        for kind in STUDIES.values():
-            if folder.is_dir() and (old := kind.migrated(folder)) is not None:
-                return kind, *old
+        if folder.is_dir() and (old := legacy.read(folder)) is not None:
+            return STUDIES[old[0].request.study], *old
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     result = read_result(file)
     trials = sorted(

@@ -226,7 +226,7 @@ OLD = FIXTURES / "old-records/ceiling"
 def test_an_old_record_is_told_as_it_was() -> None:
     kind, found, trials = read_folder(OLD)
     assert (kind, trials, found.verdict) == (Ceiling, [], Verdict.VOID)
-    told = text(kind.report(found, trials))
+    told = text(kind.report(found))
     # What the old `tandem report` printed of it.
     assert "1,257 ± 914" in told
     assert "implementations" not in told

@@ -62,7 +62,7 @@ def test_a_comparison_is_a_trial_for_each_block(real: Catalog, tmp_path: Path, a
         assert duet.spec.rates_rps.keys() == duet.windows.keys() == set(trial.spec.variants)
         assert list(duet.spec.rates_rps.values()) == [200, 201, 202]
     assert set(result.environments) == {"rust-async", "rust-sync", "rust-async~2"}
-    assert kind.report(again, trials)
+    assert kind.report(again)
 
 
 def test_an_interrupted_one_goes_on_with_the_block_that_is_missing(

@@ -280,7 +280,7 @@ OLD = FIXTURES / "old-records/crosscheck"
 def test_an_old_record_is_told_as_it_was() -> None:
     kind, found, [made] = read_folder(OLD)
     assert (kind, found.verdict, found.conclusions.word) == (CrossCheck, Verdict.OK, "undecided")
-    told = text(kind.report(found, [made]))
+    told = text(kind.report(found))
     # What the old `tandem report` printed of it.
     assert "rust-async, index: oha and vegeta at 500/s, 0 pairs of 4 s" in told
     assert "3 disturbed pairs were left out" in told

@@ -214,7 +214,7 @@ def test_its_folder_can_be_read_and_told_again(place: Place, request_: Request) 
     assert (kind, again.model_dump(mode="json")) == (Files, result.model_dump(mode="json"))
     assert len(those) == len(trials) == 4
     assert len(list(folder.glob("raw/*/asynctest.json"))) == 4
-    assert "tokio is behind" in (kind.markdown(again, those) or "")
+    assert "tokio is behind" in (kind.markdown(again) or "")
 
 
 def test_a_replay_compares_the_figures_of_each_row(place: Place, request_: Request) -> None:

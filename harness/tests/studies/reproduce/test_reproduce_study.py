@@ -291,7 +291,7 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     kind, again, trials = read_folder(journal.folder)
     assert kind is Reproduce
     assert len(trials) == 4
-    assert kind.markdown(again, trials) == kind.markdown(found, trials)
+    assert kind.markdown(again) == kind.markdown(found)
 
 
 def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:

@@ -1,7 +1,6 @@
 """tandem.studies.sweep: which values, which order, what the trials say."""
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from harness_trials import Place, invalid_window, play, refusing, request, text,
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
 from tandem.engine.run import run
-from tandem.errors import TandemError, UsageError
+from tandem.errors import UsageError
 from tandem.lab.prepare import check, scenario_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Result
@@ -365,7 +364,7 @@ def test_an_old_record_is_told_as_it_was(root: Path) -> None:
     assert (found.verdict, found.request.options["values"], found.request.seed) == (Verdict.OK, [4, 16], 5)
     assert found.trials == {Verdict.OK: 4}
     assert found.environments[NAME].settings["DB_POOL_MAX"] == "20"
-    told = text(kind.report(found, trials))
+    told = text(kind.report(found))
     # What the old `tandem report` printed of it.
     assert "≥ 1,291 ± 474" in told
     assert "1,122 ± 78" in told
@@ -410,12 +409,4 @@ def test_a_record_from_before_distances_and_ceilings_were_in_it_is_read(tmp_path
     (tmp_path / "sweep.json").write_text(json.dumps(raw))
     kind, found, _ = read_folder(tmp_path)
     assert (found.request.conditions.db_rtt_ms, found.baselines.ceilings_rps) == (None, {})
-    assert "≥" not in text(kind.report(found, []))
-
-
-@pytest.mark.parametrize("broken", ['{"request": ', "{}", "[]"])
-def test_an_old_record_that_is_broken_is_named(tmp_path: Path, broken: str) -> None:
-    shutil.copytree(OLD, tmp_path / "s")
-    (tmp_path / "s/sweep.json").write_text(broken)
-    with pytest.raises(TandemError, match=r"sweep\.json: the record cannot be read"):
-        read_folder(tmp_path / "s")
+    assert "≥" not in text(kind.report(found))
