@@ -50,7 +50,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
 
     def findings(request: Request) -> list[Finding]:
         unfit = unfit_for(catalog, request)
-        return [Finding(code="unfit-machine", severity="warning", text=unfit)] if unfit else []
+        return [Finding.of("unfit-machine", "warning", unfit)] if unfit else []
 
     selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
     return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)

@@ -122,7 +122,7 @@ class Journal:
             write_model(self._file(trial.spec), trial)
         except TandemError as error:
             shutil.rmtree(self.raw(trial.spec), ignore_errors=True)
-            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+            trial.findings.append(Finding.of("failed", "invalid", str(error)))
             trial.verdict, trial.windows = Verdict.FAILED, []
             write_model(self._file(trial.spec), trial)
 

@@ -159,7 +159,7 @@ class Visit:
                     self._warm_up(label, start)
             except (TandemError, OSError) as error:
                 start.refused = str(error)
-                start.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+                start.findings.append(Finding.of("failed", "invalid", str(error)))
                 if len(spec.variants) > 1:
                     self._view.note(f"  {label}: {error}")
             self._rest([label])  # who was refused as well: it must not disturb the others
@@ -189,7 +189,7 @@ class Visit:
             step = min(how.cap_s - spent, max(2, missing))
         if answered and settled != "steady":
             text = f"after {spent} s of warm-up the rate was not steady: {settled}"
-            start.findings.append(Finding(code="no-steady-state", severity="warning", text=text))
+            start.findings.append(Finding.of("no-steady-state", "warning", text))
 
     # ---- the windows ----
 
@@ -202,7 +202,7 @@ class Visit:
             own = _with_rates(own, self.trial)
             record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
         except NoGoodputError as error:
-            finding = Finding(code="no-goodput", severity="invalid", text=str(error))
+            finding = Finding.of("no-goodput", "invalid", str(error))
             self.trial.starts[error.label].findings.append(finding)
             record = WindowRecord(spec=own, refused=str(error))
         except TandemError as error:
@@ -251,7 +251,7 @@ class Visit:
         self.trial.starts[label].findings += self._floor.stop(label)
 
     def _failed(self, error: Exception) -> None:
-        self.trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+        self.trial.findings.append(Finding.of("failed", "invalid", str(error)))
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial

@@ -117,14 +117,14 @@ def _result(name: str, raw: Raw, request: Request, conclusions: Conclusions, **m
         "environments": {label: _environment(own) for label, own in environments.items()},
         **more,
     }
-    kind: type[Result[Any]] = Result[type(conclusions)]  # type: ignore[misc]
+    kind: type[Result[Any]] = Result[type(conclusions)]  # type: ignore[assignment]
     return kind(id=name, request=request, started_at=raw["started_at"], conclusions=conclusions, **fields)
 
 
 def _incomplete(what: str) -> list[Finding]:
     """what: the old record did not hold."""
     text = f"the record is an older Tandem's: {what}"
-    return [Finding(code="old-record", severity="warning", text=text)]
+    return [Finding.of("old-record", "warning", text)]
 
 
 def _counts(trials: Sequence[Trial]) -> dict[Verdict, int]:
@@ -188,7 +188,7 @@ def _run(raw: Raw) -> tuple[Raw, Row, list[Trial]]:
 def _fresh_start(old: Raw, label: str, plan: Plan | None) -> Trial:
     """plan: None where the record does not hold it. A start that was made once more for another is its second attempt."""
     again, took_s = old.get("retry_of"), {one["name"]: one["duration_s"] for one in old.get("phases", [])}
-    windows = []
+    windows: list[WindowRecord] = []
     for name in ("closed", "open"):
         if (found := old.get(name)) is not None:
             window = Window.model_validate(found)
@@ -284,7 +284,7 @@ def _compared(raw: Raw, asked: Raw, trials: list[Trial]) -> Result[Any]:
         verdict=_gravest(found.session, [line.verdict for line in found.entries]),
         reasons=findings["reasons"]
         or [f"{e.variant}: {reason}" for e in found.entries for reason in e.reasons],
-        findings=[Finding(code="unfit-machine", severity="warning", text=text) for text in raw["warnings"]],
+        findings=[Finding.of("unfit-machine", "warning", text) for text in raw["warnings"]],
         trials=_counts(trials),
         phases_s={BUILD.get(name, name): seconds for name, seconds in raw["phases_s"].items()},
         environments={
@@ -353,11 +353,7 @@ def _capacity(folder: Path, raw: Raw) -> Old:
     asked = {**raw, "db_rtt_ms": environment.get("variables", {}).get("DB_RTT_MS")}
     told = {"search_starts": "the probes of the search", "behaviour_starts": "the loads around the capacity"}
     interrupted = [
-        Finding(
-            code="interrupted",
-            severity="warning",
-            text=f"it was interrupted: {what} are of {raw[name]} fresh starts",
-        )
+        Finding.of("interrupted", "warning", f"it was interrupted: {what} are of {raw[name]} fresh starts")
         for name, what in told.items()
         if raw.get(name, 1) > 1
     ]
@@ -574,14 +570,14 @@ def _containers(old: Result[Any]) -> list[Trial]:
             found[key] = Trial(spec=spec, started_at=old.started_at, verdict=Verdict.OK)
         trial = found[key]
         trial.spec.variants.append(one.row)
-        findings = [Finding(code="not-measured", severity="warning", text=text) for text in one.warnings]
+        findings = [Finding.of("not-measured", "warning", text) for text in one.warnings]
         if one.verdict is Verdict.OK:
             counted = Counting(figures=one.figures, bottleneck=one.bottleneck, evidence=one.evidence)
             trial.facts[one.row] = counted.model_dump(mode="json")
         else:
             trial.verdict = one.verdict
             severity = "void" if one.verdict is Verdict.VOID else "invalid"
-            findings.append(Finding(code=str(one.verdict), severity=severity, text=one.reason or ""))  # type: ignore[arg-type]
+            findings.append(Finding.of(str(one.verdict), severity, one.reason or ""))  # type: ignore[arg-type]
         trial.starts[one.row] = Start(findings=findings)
     return [found[key] for key in sorted(found)]
 

@@ -49,7 +49,7 @@ class Static(Study[Found]):
         return Concluded(verdict=verdict, conclusions=Found(reached=reached))
 
     @classmethod
-    def report(cls, result: Result[Found], trials: Sequence[Trial]) -> Text:
+    def report(cls, result: Result[Found]) -> Text:
         return Text(f"{len(trials)} trials")
 
 

@@ -130,7 +130,7 @@ OLD = sorted(path.name for path in (FIXTURES / "old-records").iterdir() if path.
 
 @pytest.mark.parametrize("name", OLD)
 def test_every_result_has_tables_for_a_page(name: str) -> None:
-    kind, result, trials = read_folder(FIXTURES / "old-records" / name)
+    kind, result, _ = read_folder(FIXTURES / "old-records" / name)
     page = kind.markdown(result)
     assert "| --- |" in page or "| ---: |" in page
     assert not page.endswith("\n\n")

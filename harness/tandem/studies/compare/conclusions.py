@@ -267,7 +267,7 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
     out = []
     for key, text in first.items():
         more = f" (and {counts[key] - 1} more like it)" if counts[key] > 1 else ""
-        out.append(Finding(code=key[1], severity="warning", text=text + more))
+        out.append(Finding.of(key[1], "warning", text + more))
     return out
 
 

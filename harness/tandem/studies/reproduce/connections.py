@@ -74,7 +74,7 @@ def too_few_threads(spec: ConnectionsSpec, window: Window) -> list[Finding]:
     if not spec.thread_each or threads >= spec.connections:
         return []
     text = f"only {threads:,} threads for {spec.connections:,} connections: the others waited to be accepted"
-    return [Finding(code="too-few-threads", severity="invalid", text=text)]
+    return [Finding.of("too-few-threads", "invalid", text)]
 
 
 class ConnectionsRows(RowsOf):

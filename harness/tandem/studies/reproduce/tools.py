@@ -182,10 +182,10 @@ def not_connected(window: Window, connections: int, connect_errors: float = 0.0)
     found, established = [], window.established or 0
     if established < connections:
         text = f"only {established:,} of {connections:,} connections were established"
-        found.append(Finding(code="not-connected", severity="invalid", text=text))
+        found.append(Finding.of("not-connected", "invalid", text))
     if connect_errors:
         text = f"{connect_errors:,.0f} connections could not be opened (connect errors)"
-        found.append(Finding(code="connect-errors", severity="invalid", text=text))
+        found.append(Finding.of("connect-errors", "invalid", text))
     return found
 
 
@@ -194,7 +194,7 @@ def overrun(told: ToolResult, asked_s: float) -> list[Finding]:
     if told.duration_s <= OVERRUN * asked_s:
         return []
     text = f"the tool took {told.duration_s:.1f} s for a load of {asked_s:.0f} s: it was not ready to send"
-    return [Finding(code="overrun", severity="invalid", text=text)]
+    return [Finding.of("overrun", "invalid", text)]
 
 
 class ToolsRows(RowsOf):

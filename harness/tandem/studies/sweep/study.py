@@ -126,4 +126,4 @@ class Sweep(Study[Swept]):
         if self.asked.axis != "pool" or not under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
             return []
         text = "PgBouncer has a pool of its own (PGBOUNCER_POOL_SIZE): what is beyond it waits there"
-        return [Finding(code="pooled", severity="warning", text=text)]
+        return [Finding.of("pooled", "warning", text)]

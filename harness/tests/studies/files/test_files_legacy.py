@@ -28,7 +28,7 @@ def broken(old: Path, into: Path, **values: object) -> Path:
 
 
 def test_an_old_record_gives_the_same_table(old: Path) -> None:
-    kind, result, trials = read_folder(old)
+    kind, result, _ = read_folder(old)
     assert (kind, result.verdict, result.request.seed) == (Files, Verdict.OK, 5)
     assert kind.markdown(result) == (old / "table.md").read_text().removesuffix("\n")
     assert sum(len(row.trials) for row in result.conclusions.rows) == 10
@@ -77,7 +77,7 @@ def test_the_reference_says_the_same_when_it_is_concluded_again(real: Catalog) -
 
 def test_figures_of_the_reference(real: Catalog) -> None:
     """As the older program told them."""
-    _, result, trials = read_folder(real.root / "results/reference-experiments/file-io")
+    _, result, _ = read_folder(real.root / "results/reference-experiments/file-io")
     table = Files.markdown(result) or ""
     for line in (
         "| tokio tasks, 10/10M | 6 | 3,116.0 (3,237.0) | 498.3 ± 46.9 | 11.90 ± 2.20 | the application's CPU |",

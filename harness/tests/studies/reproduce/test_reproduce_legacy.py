@@ -55,7 +55,7 @@ def test_its_request_tells_what_was_measured(old: Path) -> None:
 def test_the_committed_records_give_the_tables_that_they_gave(
     name: str, old: Path, root: Path, real: Catalog
 ) -> None:
-    kind, result, trials = read_folder(root / "results/reference-experiments" / name)
+    kind, result, _ = read_folder(root / "results/reference-experiments" / name)
     assert kind.markdown(result) == (old / f"{name}.md").read_text().removesuffix("\n")
     again = Reproduce(real, result.request)
     assert again.variants == result.request.variants, "it could be made again from its request"
