@@ -117,8 +117,11 @@ def _result(name: str, raw: Raw, request: Request, conclusions: Conclusions, **m
         "environments": {label: _environment(own) for label, own in environments.items()},
         **more,
     }
-    kind: type[Result[Any]] = Result[type(conclusions)]  # type: ignore[assignment]
-    return kind(id=name, request=request, started_at=raw["started_at"], conclusions=conclusions, **fields)
+    kind: Any = Result[type(conclusions)]  # type: ignore[misc]
+    made: Result[Any] = kind(
+        id=name, request=request, started_at=raw["started_at"], conclusions=conclusions, **fields
+    )
+    return made
 
 
 def _incomplete(what: str) -> list[Finding]:

@@ -50,7 +50,7 @@ class Static(Study[Found]):
 
     @classmethod
     def report(cls, result: Result[Found]) -> Text:
-        return Text(f"{len(trials)} trials")
+        return Text(f"{len(result.trials)} verdicts")
 
 
 class Adaptive(Static):
