@@ -3,9 +3,8 @@
 from collections import Counter
 
 import pytest
-from harness_engine import made_trial, trial_spec
+from harness_engine import made_trial, trial, trial_spec, void_window
 from harness_samples import finding, good_window
-from harness_trials import trial, void_window
 
 from tandem.engine.blocks import Blocks, best, complete_blocks, counting, in_blocks
 from tandem.engine.findings import warnings, why

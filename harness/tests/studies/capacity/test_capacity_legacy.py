@@ -1,12 +1,11 @@
 """tandem.studies.capacity.legacy: a real record of schema 1 (rust-async, index, p90 <= 100 ms) as it was told then."""
 
-import io
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from harness_engine import text
 
 from tandem.record.result import Result
 from tandem.record.window import Verdict
@@ -51,9 +50,7 @@ def folder(fixtures: Path, tmp_path: Path) -> Path:
 
 def told(result: Result[CapacityFound]) -> list[str]:
     """The report's lines without the frames of its tables."""
-    console = Console(width=300, record=True, file=io.StringIO())
-    console.print(Capacity.report(result))
-    lines = console.export_text().replace("│", " ").splitlines()
+    lines = text(Capacity.report(result), 300).replace("│", " ").splitlines()
     return [" ".join(line.split()) for line in lines]
 
 

@@ -8,9 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness_engine import (
+    FakeLab,
+    invalid_window,
+    play,
+    refusing,
+    request,
+    result_of,
+    session,
+    text,
+    trial,
+    void_window,
+)
 from harness_places import FIXTURES
-from harness_samples import NOW, good_window
-from harness_trials import Place, invalid_window, play, refusing, request, text, trial, void_window
+from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
@@ -37,7 +48,8 @@ OLD = FIXTURES / "old-records/sweep"
 
 def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
     options = SweepOptions.of(parse_over(over), rounds)
-    return request("sweep", *(names or (NAME, "contract/broken")), options=options, **changes)
+    fields = {"study": "sweep", "plan": "ceiling", "seed": 7, "options": options, **changes}
+    return request(*(names or (NAME, "contract/broken")), **fields)
 
 
 def made(value: int, rate: float, round_: int = 1, axis: str = "connections") -> Trial:
@@ -200,17 +212,7 @@ def result(
 ) -> Result[Swept]:
     """As the engine makes it of a study's answer."""
     baselines = Baselines(ceilings_rps=ceilings_rps or {})
-    found = Sweep(real, wanted).conclude(trials, baselines)
-    return Result[Swept](
-        id="x",
-        request=wanted,
-        started_at=NOW,
-        finished_at=NOW,
-        trials={},
-        baselines=baselines,
-        phases_s={"stop": 3.0},
-        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
-    )
+    return result_of(wanted, Sweep(real, wanted).conclude(trials, baselines), baselines=baselines)
 
 
 def test_the_report(real: Catalog) -> None:
@@ -320,19 +322,19 @@ def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> N
     wanted = asked("connections=4,16", NAME, rounds=2)
 
     def stops(spec: TrialSpec, window: WindowSpec) -> Window:
-        if len(first.made) == 6:
+        if len(first.visited) == 6:
             raise KeyboardInterrupt
         return good_window(goodput_rps=1000.0)
 
-    first = Place(stops)
+    first = FakeLab(stops)
     with pytest.raises(KeyboardInterrupt):
-        run(Sweep, wanted, first.session(real, tmp_path))
-    second = Place(lambda *_: good_window(goodput_rps=1000.0))
+        run(Sweep, wanted, session(real, tmp_path, first))
+    second = FakeLab(lambda *_: good_window(goodput_rps=1000.0))
     later = wanted.model_copy(update={"seed": 99})
-    found, journal = run(Sweep, later, second.session(real, tmp_path), resume=True)
+    found, journal = run(Sweep, later, session(real, tmp_path, second), resume=True)
     names = [spec.name for block in Sweep(real, wanted).outline() for spec in block]
-    assert first.made == ["look-null", "look-proxy", "look-database", *names[:3]]
-    assert second.made == names[2:]
+    assert first.visited == ["look-null", "look-proxy", "look-database", *names[:3]]
+    assert second.visited == names[2:]
     assert (found.request.seed, found.verdict) == (7, Verdict.OK)
     assert found.baselines.ceilings_rps == {"null": 1000.0, "proxy": 1000.0, "database": 1000.0}
     assert found.conclusions.curves[0].peak_rps == 1000.0
