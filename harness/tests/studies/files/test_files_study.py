@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from harness_engine import Quiet, environment_of
 from harness_places import EXPERIMENTS
 
 from tandem.catalog.catalog import Catalog
@@ -18,7 +19,7 @@ from tandem.engine.run import Session, blocks_s, run
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
 from tandem.record.request import Request, Variant
-from tandem.record.result import Environment, Result
+from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.files.lab import FilesLab
@@ -30,13 +31,6 @@ from tandem.studies.reproduce.experiment import read
 
 TINY = EXPERIMENTS / "tiny-files.toml"
 HOT, COLD = "2-400000-8192-hot", "2-400000-8192-cold"
-
-
-class Quiet:
-    """A view that tells nobody."""
-
-    def __getattr__(self, _: str) -> Any:
-        return lambda *arguments: None
 
 
 @dataclass
@@ -95,16 +89,7 @@ class Place:
             def up(self) -> Iterator[None]:
                 self._container = place.program  # type: ignore[assignment]
                 host: dict[str, Any] = {"cpu_model": "test", "cpus": 2}
-                self.environments[PROGRAM] = Environment(
-                    tandem_version="0",
-                    git_commit=None,
-                    git_dirty=None,
-                    host=host,
-                    images={},
-                    versions={},
-                    settings={},
-                    variables={},
-                )
+                self.environments[PROGRAM] = environment_of(host=host, settings={}, variables={})
                 yield
 
         def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> FilesLab:
