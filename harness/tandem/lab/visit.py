@@ -109,7 +109,7 @@ class Visit:
             spec = next(script)
             while True:
                 if spec.after_s:
-                    self._timed("rest", None, lambda after_s=spec.after_s: self._sleep(after_s))  # type: ignore[misc]
+                    self._timed("rest", None, self._sleep, spec.after_s)
                 spec = script.send(self.measure(spec, running))
         except StopIteration:
             return
@@ -144,14 +144,10 @@ class Visit:
         for label in spec.variants:
             start = self.trial.starts[label] = Start()
             try:
-                self._timed("start", None, lambda label=label: self._floor.launch(label))  # type: ignore[misc]
-                self._timed("ready", None, lambda label=label: self._floor.wait_ready(label))  # type: ignore[misc]
+                self._timed("start", None, self._floor.launch, label)
+                self._timed("ready", None, self._floor.wait_ready, label)
                 if spec.verify:
-                    start.findings += self._timed(
-                        "verify",
-                        None,
-                        lambda label=label: self._floor.verify(label),  # type: ignore[misc]
-                    )
+                    start.findings += self._timed("verify", None, self._floor.verify, label)
                 grave = [finding.text for finding in start.findings if finding.severity == "invalid"]
                 if grave:
                     start.refused = grave[0]
@@ -171,11 +167,7 @@ class Visit:
         seconds: list[int] = []
         step, settled = how.least_s, "steady"
         while step > 0:
-            part = self._timed(
-                "warm up",
-                step,
-                lambda step=step: self._floor.warm_up(label, step),  # type: ignore[misc]
-            )
+            part = self._timed("warm up", step, self._floor.warm_up, label, step)
             answered += sum(part)
             spent += step
             seconds += part[1:step]  # the first second opens the connections
@@ -200,7 +192,7 @@ class Visit:
         began = self._clock()
         try:
             own = _with_rates(own, self.trial)
-            record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
+            record = self._timed("windows", spec.seconds, self._loaded, own, shown=_shown(own))
         except NoGoodputError as error:
             finding = Finding.of("no-goodput", "invalid", str(error))
             self.trial.starts[error.label].findings.append(finding)
@@ -236,7 +228,7 @@ class Visit:
         for name, work in (("collect", self._collect), ("stop", self._stop)):
             for label in self.trial.starts:
                 try:
-                    self._timed(name, None, lambda work=work, label=label: work(label))  # type: ignore[misc]
+                    self._timed(name, None, work, label)
                 except (TandemError, OSError) as error:
                     self._failed(error)
                 except BaseException as error:  # an interrupt: the others still have to go
@@ -262,11 +254,13 @@ class Visit:
         failed = none or any(found.code == "failed" for found in trial.findings)
         trial.verdict = Verdict.FAILED if failed else verdict(trial.counting_findings())
 
-    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
+    def _timed[T, *Of](
+        self, name: str, expected_s: float | None, work: Callable[[*Of], T], *of: *Of, shown: str = ""
+    ) -> T:
         self._view.phase(shown or name, expected_s)
         began = self._clock()
         try:
-            return work()
+            return work(*of)
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
 

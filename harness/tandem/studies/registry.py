@@ -18,7 +18,7 @@ from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
 from tandem.record.result import SCHEMA_VERSION, Result
-from tandem.record.store import RESULT, TRIALS, read_model, read_trial
+from tandem.record.store import RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies import legacy
@@ -82,12 +82,7 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
         if folder.is_dir() and (old := legacy.read(folder)) is not None:
             return STUDIES[old[0].request.study], *old
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
-    result = read_result(file)
-    trials = sorted(
-        (read_trial(each) for each in (file.parent / TRIALS).glob("*.json")),
-        key=lambda trial: trial.started_at,
-    )
-    return study_of(file), result, trials
+    return study_of(file), read_result(file), read_trials(file.parent)
 
 
 def json_schema() -> dict[str, Any]:

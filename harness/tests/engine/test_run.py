@@ -97,7 +97,6 @@ def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -
     assert read_model(Result[Found], journal.folder / RESULT) == result
     assert [trial.spec.key for trial in journal.trials()] == ALL
     assert sorted(file.name for file in (journal.folder / "raw").iterdir()) == ALL
-    assert journal.finished
 
 
 def test_the_looks_at_the_ceilings_come_first_and_are_no_trials_of_the_study(

@@ -1,7 +1,7 @@
 """The study behind `reproduce`: an experiment's rows as variants and windows, in randomised complete blocks."""
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.study import Study
@@ -19,7 +19,7 @@ from tandem.studies.reproduce.http import HttpRows
 from tandem.studies.reproduce.kinds import RowsOf
 from tandem.studies.reproduce.tools import ToolsRows
 
-KINDS: dict[Kind, type[RowsOf]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
+KINDS: dict[Kind, type[RowsOf[Any]]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
 """How the rows of each kind are measured."""
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
 
@@ -32,7 +32,7 @@ def plan_named(name: str) -> PlanName:
     return known[name]
 
 
-def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf:
+def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf[Any]:
     """Raises UsageError for what cannot be measured. cpus: of the host."""
     if experiment.kind not in KINDS:
         raise UsageError(f"{experiment.name}: the kind {experiment.kind} is not measured here")
