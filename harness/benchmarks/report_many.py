@@ -64,8 +64,8 @@ def main(of: Sequence[Path]) -> int:
 
     def each() -> None:
         for folder in of:
-            kind, result, trials = read_folder(folder)
-            console.print(kind.report(result, trials))
+            kind, result, _ = read_folder(folder)
+            console.print(kind.report(result))
 
     with tempfile.TemporaryDirectory() as folder:
         copies(of, Path(folder))

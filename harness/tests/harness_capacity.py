@@ -1,24 +1,21 @@
 """A capacity study with a simulated server in place of containers."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from harness_engine import FakeFloor, FakeLab, request, session
 from harness_samples import finding, good_window
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.run import Session, run
-from tandem.engine.study import Windows
+from tandem.engine.run import run
 from tandem.judge import judge
 from tandem.judge.seconds import Responses, by_second, growth
 from tandem.lab.live import Lines
-from tandem.lab.visit import Visit
-from tandem.record.request import Conditions, Request, Variant
-from tandem.record.result import Environment, Result
+from tandem.record.request import Request
+from tandem.record.result import Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Times
 from tandem.studies.capacity.conclusions import CapacityFound
@@ -27,21 +24,8 @@ from tandem.studies.capacity.study import Capacity
 LABEL = "rust-async"
 
 
-def environment(implementation: str) -> Environment:
-    return Environment(
-        tandem_version="0.1.0",
-        git_commit="0" * 40,
-        git_dirty=False,
-        host={"cpus": 2},
-        images={"app": "sha256:0"},
-        versions={"oha": "1.16.0"},
-        settings={"WORKERS": "1"},
-        variables={"IMPL": implementation},
-    )
-
-
 @dataclass
-class Simulated:
+class Simulated(FakeLab):
     """A laboratory whose server holds `limit` requests per second.
 
     odd: trial/window -> its findings; trial -> those of its answers before the load. rates: of the open windows, as
@@ -59,55 +43,27 @@ class Simulated:
     made: list[str] = field(default_factory=list)
     """trial/window"""
     rates: list[int] = field(default_factory=list)
-    visited: list[str] = field(default_factory=list)
     slept: dict[str, float] = field(default_factory=dict)
     """trial/window before which there was a rest -> its seconds."""
-    down: bool = False
-    environments: dict[str, Environment] = field(default_factory=lambda: {LABEL: environment(LABEL)})
-    phases_s: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def up(self) -> Iterator[None]:
-        self.down = False
-        try:
-            yield
-        finally:
-            self.down = True
-
-    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
-        assert folder.is_dir()
-        self.visited.append(spec.key)
-        floor = SimulatedFloor(self, spec.key)
-        return Visit(floor, spec, floor, lambda: floor.now_s, floor.sleep).run(script)
+    def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
+        return SimulatedFloor(takes_s={}, now_s=1_000_000.0, verified=self.odd.get(spec.key, []), lab=self)
 
 
 @dataclass
-class SimulatedFloor:
+class SimulatedFloor(FakeFloor):
     """One fresh start of the server."""
 
-    lab: Simulated
-    trial: str
-    now_s: float = 1_000_000.0
+    lab: Simulated = field(default_factory=Simulated)
     slept_s: float = 0.0
 
-    def __getattr__(self, name: str) -> Any:
-        return lambda *_: []
-
     def sleep(self, seconds: float) -> None:
-        self.now_s += seconds
+        super().sleep(seconds)
         self.slept_s = seconds
 
-    def workers(self, label: str) -> int:
-        return 1
-
-    def warm_up(self, label: str, duration_s: int) -> list[int]:
-        return [1000] * duration_s
-
-    def verify(self, label: str) -> list[Finding]:
-        return self.lab.odd.get(self.trial, [])
-
     def measure(self, spec: WindowSpec) -> WindowRecord:
-        lab, name = self.lab, f"{self.trial}/{spec.name}"
+        lab, trial = self.lab, self.visited.key
+        name = f"{trial}/{spec.name}"
         if lab.stops_at == len(lab.made):
             raise lab.stops_with
         lab.made.append(name)
@@ -128,7 +84,7 @@ class SimulatedFloor:
             fields["goodput_rps"] = lab.limit * 1.2
         else:
             lab.rates.append(spec.rates_rps[label])
-            fields |= self._open(spec, lab.limits.get(self.trial, lab.limit))
+            fields |= self._open(spec, lab.limits.get(trial, lab.limit))
         return WindowRecord(
             spec=spec, windows={label: good_window(spec.load, **fields)}, began_s={label: began_s}
         )
@@ -170,15 +126,11 @@ def plan(results: Path, ceilings: bool) -> str:
 def asked(results: Path, ceilings: bool = False, **changes: Any) -> Request:
     fields: dict[str, Any] = {
         "study": "capacity",
-        "variants": [Variant(label=LABEL, implementation="rust-async")],
-        "scenario": "recipes",
-        "conditions": Conditions(topology="full", placement="shared"),
         "plan": plan(results, ceilings),
-        "seed": 1,
         "options": {"slo": "p99=50ms", "longest_s": 60},
         **changes,
     }
-    return Request(**fields)
+    return request(**fields)
 
 
 def search(
@@ -191,8 +143,6 @@ def search(
     **changes: Any,
 ) -> tuple[Result[CapacityFound], list[Trial]]:
     """Runs the whole study. changes: of the request."""
-
-    view = Lines(console or Console(quiet=True))
-    session = Session(catalog, results, view, lambda *_: lab, "self-test: passed")
-    result, journal = run(Capacity, asked(results, ceilings, **changes), session, resume)
+    engine = session(catalog, results, lab, Lines(console or Console(quiet=True)))
+    result, journal = run(Capacity, asked(results, ceilings, **changes), engine, resume)
     return result, journal.trials()

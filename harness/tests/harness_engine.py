@@ -1,25 +1,32 @@
 """What tests of the engine, the journal and the studies need: trials that are good, a request, a floor and a
-laboratory that start nothing."""
+laboratory that start nothing, a result and its report."""
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness_samples import NOW, good_window
+from harness_samples import NOW, finding, good_window
+from rich.console import Console, RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
-from tandem.engine.run import Session
+from tandem.engine.run import Session, drive
 from tandem.engine.study import Study, Windows
+from tandem.errors import TandemError
+from tandem.judge.judge import verdict as verdict_of
 from tandem.lab.visit import Visit
 from tandem.record.request import Conditions, Request, Variant
-from tandem.record.result import Environment
+from tandem.record.result import Baselines, Concluded, Conclusions, Environment, Result
 from tandem.record.trial import Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict, Window
 
 WARM_UP = WarmUp(least_s=10, requests_per_worker=1000, cap_s=30)
+
+type Answer = Callable[[TrialSpec, WindowSpec], Window]
+"""The window that a spec leads to. May raise TandemError."""
 
 
 def request(*implementations: str, **changes: Any) -> Request:
@@ -96,6 +103,55 @@ def made_trial(spec: TrialSpec | None = None, verdict: Verdict = Verdict.OK, **w
     )
 
 
+def trial(label: str, block: int, *windows: Window, attempt: int = 1) -> Trial:
+    """A trial of one variant; its windows are called closed and open. Its verdict follows from theirs."""
+    made = [WindowRecord(spec=window_spec(window.load, label), windows={label: window}) for window in windows]
+    specs = [record.spec for record in made]
+    spec = trial_spec(f"{block}-{label}", label, block=block, windows=specs, attempt=attempt)
+    found = verdict_of([finding for window in windows for finding in window.findings])
+    return Trial(spec=spec, started_at=NOW, verdict=found, windows=made)
+
+
+def void_window(text: str = "20 % steal", **changes: Any) -> Window:
+    """A window that the host disturbed."""
+    return good_window(findings=[finding("void", "steal", text)], verdict=Verdict.VOID, **changes)
+
+
+def invalid_window(text: str = "wrong", **changes: Any) -> Window:
+    """A window whose application did wrong."""
+    return good_window(findings=[finding("invalid", "wrong-body", text)], verdict=Verdict.INVALID, **changes)
+
+
+def refusing(*_: object) -> Window:
+    """An answer: it breaks."""
+    raise TandemError("it broke")
+
+
+def result_of[C: Conclusions](asked: Request, found: Concluded[C], **changes: Any) -> Result[C]:
+    """As the engine makes it of a study's answer."""
+    fields: dict[str, Any] = {
+        "id": "x",
+        "request": asked,
+        "started_at": NOW,
+        "finished_at": NOW,
+        "trials": {},
+        "baselines": Baselines(),
+        "phases_s": {"stop": 3.0},
+        **dict(found),
+        **changes,
+    }
+    kind: Any = Result[type(found.conclusions)]  # type: ignore[misc]
+    made: Result[C] = kind(**fields)
+    return made
+
+
+def text(report: RenderableType, width: int = 200) -> str:
+    """A report as it is printed on a wide terminal."""
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(report)
+    return console.export_text()
+
+
 def environment_of(implementation: str = "rust-async", **changes: Any) -> Environment:
     fields: dict[str, Any] = {
         "tandem_version": "0.1.0",
@@ -127,9 +183,11 @@ LONG = {
 class FakeFloor:
     """Notes each call, lets the clock run on, and fails where it is told to.
 
-    Calls of variants are noted as `call label`; the windows as `measure name`.
+    Calls of variants are noted as `call label`; the windows as `measure name`. answer: gives the windows.
     """
 
+    answer: Answer | None = None
+    takes_s: dict[str, float] = field(default_factory=lambda: LONG)
     answers_per_s: float = 1000
     goodput_rps: float = 999.9
     worker_count: int = 1
@@ -145,11 +203,12 @@ class FakeFloor:
     warm_ups: list[int] = field(default_factory=list)
     frozen: set[str] = field(default_factory=set)
     now_s: float = 100.0
+    visited: TrialSpec = field(default_factory=trial_spec)
 
     def _note(self, call: str, label: str = "", duration_s: float | None = None) -> None:
         name = f"{call} {label}".strip()
         self.calls.append(name)
-        self.now_s += LONG.get(call, 0.0) if duration_s is None else duration_s
+        self.now_s += self.takes_s.get(call, 0.0) if duration_s is None else duration_s
         for known in (name, call):
             if known in self.failures:
                 raise self.failures[known]
@@ -186,6 +245,9 @@ class FakeFloor:
         self.asked.append(spec)
         assert not self.frozen & set(spec.variants), "who is loaded has to be awake"
         self._note("measure", spec.name, spec.seconds)
+        if self.answer is not None:
+            answer = {label: self.answer(self.visited, spec) for label in spec.variants}
+            return WindowRecord(spec=spec, windows=answer)
         window = good_window(
             spec.load,
             goodput_rps=self.goodput_rps,
@@ -209,8 +271,13 @@ class FakeFloor:
 
     def note(self, text: str) -> None: ...
 
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
     def visit(self, spec: TrialSpec, script: Windows | None = None) -> Trial:
-        return Visit(self, spec, self, clock=lambda: self.now_s).run(script or scripted(spec))
+        self.visited = spec
+        visit = Visit(self, spec, self, clock=lambda: self.now_s, sleep=self.sleep)
+        return visit.run(script or scripted(spec))
 
 
 def scripted(spec: TrialSpec) -> Windows:
@@ -234,8 +301,10 @@ class Quiet:
 
 @dataclass
 class FakeLab:
-    """A laboratory whose visits run on fake floors. verdicts: what the n-th visit's closed window is found to be."""
+    """A laboratory whose visits run on fake floors. answer: gives their windows. verdicts: what the n-th visit's closed
+    window is found to be."""
 
+    answer: Answer | None = None
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     raises: dict[int, BaseException] = field(default_factory=dict)
     """Instead of the n-th visit."""
@@ -261,12 +330,20 @@ class FakeLab:
         number = len(self.visited)
         if number in self.raises:
             raise self.raises[number]
-        floor = FakeFloor(goodput_rps=self.goodput_rps(spec))
+        return self.floor(spec, number).visit(spec, script)
+
+    def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
+        """Of the n-th visit."""
+        floor = FakeFloor(answer=self.answer, goodput_rps=self.goodput_rps(spec))
         severity: Any = self.verdicts.get(number)
         if severity is not None:
-            finding = Finding(code="odd", severity=severity, text=f"visit {number} was odd")
-            floor.judged["closed"] = [finding]
-        return floor.visit(spec, script)
+            floor.judged["closed"] = [finding(severity, "odd", f"visit {number} was odd")]
+        return floor
+
+
+def play(study: Study[Any], answer: Answer) -> list[Trial]:
+    """Runs a study's plan to its end."""
+    return drive(study.plan(), lambda spec: FakeFloor(answer=answer).visit(spec, study.windows(spec)))
 
 
 def session(catalog: Catalog, results: Path, lab: FakeLab, view: Any = None) -> Session:

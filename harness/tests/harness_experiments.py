@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from harness_samples import NOW
+from harness_engine import request, result_of
 
-from tandem.record.request import Conditions, Request, Variant
-from tandem.record.result import Baselines, Result
+from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, RowTrial, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, check
@@ -79,23 +78,5 @@ def reproduction(
 ) -> Result[Reproduced]:
     facts = {SLOW: Facts({"THREADS": "2"}, {"threads/delay": 100.0})}
     concluded = conclude(of or experiment(), plan, "0", found, facts)
-    return Result[Reproduced](
-        id="waiting",
-        request=Request(
-            study="reproduce",
-            variants=[Variant(label=SLOW, implementation="rust-sync")],
-            scenario="work",
-            conditions=Conditions(topology="direct", placement="two-cores"),
-            plan=plan,
-            seed=7,
-        ),
-        started_at=NOW,
-        finished_at=NOW,
-        verdict=concluded.verdict,
-        reasons=concluded.reasons,
-        findings=[],
-        trials={},
-        baselines=Baselines(),
-        conclusions=concluded.conclusions,
-        phases_s={"build": 3.0, "windows": 150.0, "ready": 22.5},
-    )
+    asked = request(SLOW, study="reproduce", scenario="work", plan=plan, seed=7)
+    return result_of(asked, concluded, phases_s={"build": 3.0, "windows": 150.0, "ready": 22.5})

@@ -65,6 +65,14 @@ def interval(values: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(found.low), np.asarray(found.high)
 
 
+def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The same of one mean; None below two values. Trials are the unit of replication."""
+    if len(values) < 2:
+        return None
+    low, high = interval(values)
+    return float(low), float(high)
+
+
 def p_difference(ln: ArrayLike) -> Floats:
     """Two-sided p of the one-sample t test of mean 0, along the last axis (at least two values).
 

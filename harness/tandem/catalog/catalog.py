@@ -109,16 +109,6 @@ class Plan(Entry):
             )
         return self
 
-    @property
-    def steady_after_s(self) -> int:
-        """How long the warm-up of an application is that is fast enough and steady at once: its first second is not looked
-        at, nor is that of its continuation."""
-        missing = self.steady_buckets - (self.warm_up_s - 1)
-        if missing <= 0:
-            return self.warm_up_s
-        more = max(2, missing + 1, self.steady_buckets // 3)
-        return min(self.warm_up_cap_s, self.warm_up_s + more)
-
     def unfit(self, cpus: int) -> str | None:
         """Why a host with so many CPUs is not fit for this plan; None if it is."""
         if cpus >= self.cpus_least:

@@ -51,7 +51,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
 
     def findings(request: Request) -> list[Finding]:
         unfit = unfit_for(catalog, request)
-        return [Finding(code="unfit-machine", severity="warning", text=unfit)] if unfit else []
+        return [Finding.of("unfit-machine", "warning", unfit)] if unfit else []
 
     selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
     return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)
@@ -83,7 +83,7 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        out.print(proof(), kind.report(result, journal.trials()), sep="\n")
+        out.print(proof(), kind.report(result), sep="\n")
         path = journal.folder
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
     if result.verdict is not Verdict.OK:

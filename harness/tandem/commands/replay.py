@@ -10,9 +10,9 @@ from tandem.cli.measure import make
 from tandem.cli.options import ROOT, Json, Seed, app, out, seed_or_new
 from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
-from tandem.record.legacy import RUN
 from tandem.record.store import RESULT, write_model
 from tandem.report.replay import report
+from tandem.studies.legacy import RUN
 from tandem.studies.registry import read_folder
 
 

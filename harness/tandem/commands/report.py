@@ -41,13 +41,13 @@ def report(
     if many is not None and (many.entries or many.unreadable or many.unfinished):
         _list(many, as_markdown, as_json)
         return
-    kind, result, trials = read_folder(folder)
+    kind, result, _ = read_folder(folder)
     if as_json:
         print(result.model_dump_json(indent=1))
     elif as_markdown:
-        print(kind.markdown(result, trials))
+        print(kind.markdown(result))
     else:
-        out.print(proof(), kind.report(result, trials), sep="\n")
+        out.print(proof(), kind.report(result), sep="\n")
         if replayed := read_replayed(folder):
             out.print(replay.report(replayed))
 

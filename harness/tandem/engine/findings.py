@@ -15,17 +15,23 @@ def why(trial: Trial) -> str | None:
     return texts[0] if texts else None
 
 
-def warnings(trials: Iterable[Trial]) -> list[Finding]:
-    """The warnings of all trials: one per code, with the first text and how many more there are."""
-    first: dict[str, Finding] = {}
-    counts: Counter[str] = Counter()
-    for trial in trials:
-        for finding in trial.all_findings():
-            if finding.severity == "warning":
-                text = f"{trial.spec.key}: {finding.text}"
-                first.setdefault(finding.code, finding.model_copy(update={"text": text}))
-                counts[finding.code] += 1
-    for code, finding in first.items():
-        if counts[code] > 1:
-            finding.text += f" (and {counts[code] - 1} more like it)"
-    return list(first.values())
+def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:
+    """Of each key the first text, and how many more there are."""
+    first: dict[K, str] = {}
+    counts: Counter[K] = Counter()
+    for key, text in found:
+        first.setdefault(key, text)
+        counts[key] += 1
+    more = {key: f" (and {count - 1} more like it)" if count > 1 else "" for key, count in counts.items()}
+    return {key: text + more[key] for key, text in first.items()}
+
+
+def warnings(trials: Iterable[Trial], graver: bool = False) -> list[Finding]:
+    """What all trials are warned of: one finding per code. graver: what is more than a warning is told as one, too."""
+    texts = once(
+        (finding.code, f"{trial.spec.key}: {finding.text}")
+        for trial in trials
+        for finding in trial.all_findings()
+        if graver or finding.severity == "warning"
+    )
+    return [Finding.of(code, "warning", text) for code, text in texts.items()]

@@ -12,7 +12,16 @@ from tandem.errors import TandemError, UsageError
 from tandem.record.part import Part
 from tandem.record.request import Request
 from tandem.record.result import SCHEMA_VERSION, Result
-from tandem.record.store import RESULT, TRIALS, file_name, give, read_trial, room_for, write_model
+from tandem.record.store import (
+    RESULT,
+    TRIALS,
+    file_name,
+    give,
+    read_trial,
+    read_trials,
+    room_for,
+    write_model,
+)
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 
@@ -82,10 +91,6 @@ class Journal:
             f" and options{also}"
         )
 
-    @property
-    def finished(self) -> bool:
-        return (self.folder / RESULT).exists()
-
     def _file(self, spec: TrialSpec) -> Path:
         return self.folder / TRIALS / f"{file_name(spec.key)}.json"
 
@@ -122,14 +127,13 @@ class Journal:
             write_model(self._file(trial.spec), trial)
         except TandemError as error:
             shutil.rmtree(self.raw(trial.spec), ignore_errors=True)
-            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+            trial.findings.append(Finding.of("failed", "invalid", str(error)))
             trial.verdict, trial.windows = Verdict.FAILED, []
             write_model(self._file(trial.spec), trial)
 
     def trials(self) -> list[Trial]:
         """All that were made, in order of time. Raises TandemError for a file that cannot be read."""
-        found = [read_trial(file) for file in (self.folder / TRIALS).glob("*.json")]
-        return sorted(found, key=lambda trial: trial.started_at)
+        return read_trials(self.folder)
 
     def finish(self, result: Result) -> None:  # type: ignore[type-arg]
         """Writes result.json; from then on the study is done."""

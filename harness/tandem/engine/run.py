@@ -12,6 +12,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
+from tandem.engine.findings import why
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
@@ -185,12 +186,10 @@ def summary(trial: Trial) -> str:
         for label in trial.spec.variants
         for window in trial.of(label, "closed")[-1:]
     ]
-    grave = [finding.text for finding in trial.all_findings() if finding.severity != "warning"]
-    grave += [start.refused for start in trial.starts.values() if start.refused]
-    grave += [record.refused for record in trial.windows if record.refused]
-    why = f": {grave[0]}" if grave else ""
+    grave = why(trial)
+    reason = f": {grave}" if grave else ""
     rest = f" (besides warm-up and windows {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
-    return f"{', '.join([*rates, str(trial.verdict)])}{why}{rest}"
+    return f"{', '.join([*rates, str(trial.verdict)])}{reason}{rest}"
 
 
 def phases(trials: Sequence[Trial], besides: dict[str, float]) -> dict[str, float]:

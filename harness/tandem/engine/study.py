@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import RenderableType
@@ -76,13 +75,13 @@ class Study[C: Conclusions](ABC):
 
     @classmethod
     @abstractmethod
-    def report(cls, result: Result[C], trials: Sequence[Trial]) -> RenderableType:
-        """What a person reads. trials: empty where they were not kept."""
+    def report(cls, result: Result[C]) -> RenderableType:
+        """What a person reads."""
 
     @classmethod
-    def markdown(cls, result: Result[C], trials: Sequence[Trial]) -> str:
+    def markdown(cls, result: Result[C]) -> str:
         """The tables for a page; default: those of the report."""
-        return of_report(cls.report(result, trials))
+        return of_report(cls.report(result))
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:
@@ -99,11 +98,3 @@ class Study[C: Conclusions](ABC):
         """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
         a KeyError, TypeError or ValueError means that they do not tell."""
         return ""
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[C], list[Trial]] | None:
-        """What an older Tandem left in this folder, in today's schema; None: that is no record of this study's.
-
-        Raises TandemError, naming the file, for one that cannot be read.
-        """
-        return None

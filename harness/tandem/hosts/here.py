@@ -59,7 +59,7 @@ class Here:
         return can_be_realtime()
 
     def read_cpu(self) -> HostCpu:
-        return kernel.host_cpu(psutil.cpu_times())
+        return kernel.host_cpu(psutil.cpu_times()._asdict())
 
     def clocks(self) -> Clocks:
         """The best of a few tries."""

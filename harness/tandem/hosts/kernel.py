@@ -1,38 +1,18 @@
 """Reads what the kernel writes, and what psutil made of it. Pure."""
 
 import re
-from typing import Protocol
+from collections.abc import Mapping
 
 from tandem.hosts.host import HostCpu
 
 
-class CpuTimes(Protocol):
-    """psutil.cpu_times() on Linux: seconds since boot. A guest's time, which it has too, is in the user time already."""
-
-    @property
-    def user(self) -> float: ...
-    @property
-    def nice(self) -> float: ...
-    @property
-    def system(self) -> float: ...
-    @property
-    def idle(self) -> float: ...
-    @property
-    def iowait(self) -> float: ...
-    @property
-    def irq(self) -> float: ...
-    @property
-    def softirq(self) -> float: ...
-    @property
-    def steal(self) -> float: ...
-
-
-def host_cpu(times: CpuTimes) -> HostCpu:
-    """What the harness distinguishes. https://docs.kernel.org/filesystems/proc.html, 1.7"""
-    busy = times.user + times.nice + times.system
-    interrupts = times.irq + times.softirq
-    total = busy + times.idle + times.iowait + times.irq + times.softirq + times.steal
-    return HostCpu(busy, interrupts, times.steal, total)
+def host_cpu(times: Mapping[str, float]) -> HostCpu:
+    """What the harness distinguishes of psutil.cpu_times(): seconds since boot. A guest's time, which it has too, is in the
+    user time already. https://docs.kernel.org/filesystems/proc.html, 1.7"""
+    busy = times["user"] + times["nice"] + times["system"]
+    idle, irq, softirq = times["idle"], times["irq"], times["softirq"]
+    total = busy + idle + times["iowait"] + irq + softirq + times["steal"]
+    return HostCpu(busy, irq + softirq, times["steal"], total)
 
 
 def parse_swapped(vmstat: str) -> int | None:

@@ -1,7 +1,5 @@
 """Gates that compare two counts of the same thing, and the utilisation law. Pure."""
 
-from typing import Literal
-
 from tandem.record.window import Finding, Role, Window
 
 ROWS_TOLERANCE = 0.001
@@ -42,22 +40,18 @@ def utilisation_evidence(window: Window) -> list[str]:
     ]
 
 
-def _finding(code: str, severity: Literal["invalid", "void", "warning"], text: str) -> Finding:
-    return Finding(code=code, severity=severity, text=text)
-
-
 def accounting(window: Window) -> list[Finding]:
     """What these gates notice. A figure that was not measured is not judged."""
     found = []
     rows, reported = window.rows_2xx, window.reported_2xx
     if rows is not None and reported is not None and abs(rows - reported) > ROWS_TOLERANCE * reported:
         text = f"the generator reports {reported} responses 2xx and left rows of {rows}"
-        found.append(_finding("rows-mismatch", "invalid", text))
+        found.append(Finding.of("rows-mismatch", "invalid", text))
     bound = window.utilisation_bound_rps
     tolerance = UTILISATION_TOLERANCE + SAMPLING_S / window.measured_s
     if bound is not None and window.goodput_rps > bound * (1 + tolerance):
         text = f"{window.goodput_rps:,.0f}/s were answered, and by the CPU time counted {window.utilisation_bound_by} can answer only {bound:,.0f}/s"
-        found.append(_finding("utilisation-law", "invalid", text))
+        found.append(Finding.of("utilisation-law", "invalid", text))
     proxy, rows_mean = window.proxy, window.in_flight_mean
     if window.load == "open" and proxy is not None and rows_mean is not None:
         sampled, error = proxy.in_flight_mean, proxy.in_flight_error
@@ -66,5 +60,5 @@ def accounting(window: Window) -> list[Finding]:
         forgiven = IN_FLIGHT_TOLERANCE * rows_mean + IN_FLIGHT_SLACK + IN_FLIGHT_ERRORS * error
         if abs(sampled - rows_mean) > forgiven:
             text = f"Little's law: {rows_mean:.1f} requests in flight by the rows, {sampled:.1f} by HAProxy"
-            found.append(_finding("littles-law", "warning", text))
+            found.append(Finding.of("littles-law", "warning", text))
     return found

@@ -35,20 +35,16 @@ def hiccup(oversleep: Oversleep | None, low_s: float, high_s: float) -> Hiccup |
     )
 
 
-def _finding(code: str, severity: Literal["invalid", "void", "warning"], text: str) -> Finding:
-    return Finding(code=code, severity=severity, text=text)
-
-
 def _hiccups(found: Hiccup | None) -> list[Finding]:
     """A meter without real-time priority waits in the load's own queue: its figures judge nothing."""
     if found is None or not found.realtime:
         return []
     if found.max_ms > HICCUP_MAX_VOID_MS:
         text = f"the machine stood still for {found.max_ms:.0f} ms (limit {HICCUP_MAX_VOID_MS:.0f} ms)"
-        return [_finding("hiccup", "void", text)]
+        return [Finding.of("hiccup", "void", text)]
     if found.p999_ms is not None and found.p999_ms > HICCUP_P999_WARN_MS:
         text = f"one sleep in a thousand lasted {found.p999_ms:.1f} ms too long (aim {HICCUP_P999_WARN_MS:.0f} ms)"
-        return [_finding("hiccup", "warning", text)]
+        return [Finding.of("hiccup", "warning", text)]
     return []
 
 
@@ -56,17 +52,17 @@ def disturbances(host: HostActivity) -> list[Finding]:
     """What these gates notice about a window. A figure that was not measured is not judged."""
     found = _hiccups(host.hiccup)
     if host.clock_changed:
-        found.append(_finding("clock", "void", "the kernel changed its clock source"))
+        found.append(Finding.of("clock", "void", "the kernel changed its clock source"))
     elif host.clock_drift_ms is not None and abs(host.clock_drift_ms) > CLOCK_DRIFT_VOID_MS:
         text = f"the wall clock moved by {host.clock_drift_ms:+.0f} ms against the monotonic one (limit {CLOCK_DRIFT_VOID_MS:.0f} ms)"
-        found.append(_finding("clock", "void", text))
+        found.append(Finding.of("clock", "void", text))
     if host.swapped_pages is not None and host.swapped_pages > SWAPPED_WARN:
         severity: Literal["void", "warning"] = "void" if host.swapped_pages > SWAPPED_VOID else "warning"
         text = f"the host swapped {host.swapped_pages} pages (limit {SWAPPED_VOID})"
-        found.append(_finding("swap", severity, text))
+        found.append(Finding.of("swap", severity, text))
     if host.listen_overflows:
         text = (
             f"the kernel dropped {host.listen_overflows} connections at the application's full listen queue"
         )
-        found.append(_finding("listen-overflow", "warning", text))
+        found.append(Finding.of("listen-overflow", "warning", text))
     return found

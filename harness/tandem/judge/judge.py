@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tandem.judge.accounting import accounting
 from tandem.judge.disturbance import disturbances
-from tandem.record.window import Finding, Statement, Verdict, Window
+from tandem.record.window import Finding, Severity, Statement, Verdict, Window
 
 WORK_TOLERANCE = 0.005
 """HAProxy, the database and the generator must agree on the number of requests to this share."""
@@ -44,49 +44,45 @@ class Expectation:
     idle_connections: int = 0
 
 
-def _finding(code: str, severity: str, text: str) -> Finding:
-    return Finding.model_validate({"code": code, "severity": severity, "text": text})
-
-
 def _work(window: Window, expected: Expectation) -> list[Finding]:
     """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
     found = []
     if window.requests == 0:
         why = "".join(f"; {number} x {reason}" for reason, number in sorted(window.failed.items()))
-        return [_finding("no-answers", "invalid", f"not one request was answered{why}")]
+        return [Finding.of("no-answers", "invalid", f"not one request was answered{why}")]
     if window.probes == 0:
-        found.append(_finding("not-probed", "invalid", "not one whole body was compared during the window"))
+        found.append(Finding.of("not-probed", "invalid", "not one whole body was compared during the window"))
     bad = sum(window.failed.values())
     if bad:
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
         share = bad / (window.good + bad)
-        severity = "invalid" if share > 1 - COMPLETE_LEAST else "warning"
-        found.append(_finding("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
+        severity: Severity = "invalid" if share > 1 - COMPLETE_LEAST else "warning"
+        found.append(Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
     if window.probe_failures:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
-        found.append(_finding("wrong-body", "invalid", text))
+        found.append(Finding.of("wrong-body", "invalid", text))
     answered = window.good + window.probes - window.failed.get("probe not answered", 0)
     own = answered - window.good
     if window.load == "closed" and own > OWN_WARN * answered:
         text = f"{own} of {answered} answers went to the harness's own requests: the rate could be up to {own / max(window.good, 1):.1%} higher"
-        found.append(_finding("own-requests", "warning", text))
+        found.append(Finding.of("own-requests", "warning", text))
     found += statements(window.statements, expected, answered)
     if window.stored_rows is not None and window.stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"
-        found.append(_finding("not-stored", "invalid", text))
+        found.append(Finding.of("not-stored", "invalid", text))
     if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
         text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
-        found.append(_finding("idle-lost", "invalid", text))
+        found.append(Finding.of("idle-lost", "invalid", text))
     if (
         window.proxy is not None
         and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + 1
     ):
         text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
-        found.append(_finding("proxy-mismatch", "invalid", text))
+        found.append(Finding.of("proxy-mismatch", "invalid", text))
     opened = window.proxy.connections_opened if window.proxy else None
     if opened is not None and opened > REOPENED_MOST * answered + window.connections:
         text = f"HAProxy opened {opened} connections to the application for {answered} answers: it does not keep them"
-        found.append(_finding("not-kept-alive", "invalid", text))
+        found.append(Finding.of("not-kept-alive", "invalid", text))
     return found
 
 
@@ -115,12 +111,12 @@ def statements_of_all(
         calls = counted[name].calls if name in counted else 0
         if abs(calls - answers) > WORK_TOLERANCE * answers + 1:
             text = f"the database ran '{name}' {calls} times for {answers} right answers: {calls / max(answers, 1):.3f} per request, not 1"
-            found.append(_finding("sql-mismatch", "invalid", text))
+            found.append(Finding.of("sql-mismatch", "invalid", text))
     known = {*due, *(["reset"] if any(expected.resets for expected, _ in parts) else [])}
     other = sum(statement.calls for name, statement in counted.items() if name not in known)
     if other > WORK_TOLERANCE * answered + slack:
         text = f"the application ran {other / max(answered, 1):.2f} statements per request that the contract does not name"
-        found.append(_finding("sql-extra", "invalid", text))
+        found.append(Finding.of("sql-extra", "invalid", text))
     return found
 
 
@@ -132,19 +128,19 @@ def _load(window: Window) -> list[Finding]:
         low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE
         if window.little is not None and not low <= window.little <= high:
             text = f"Little's law: throughput x service time / connections is {window.little:.3f}, outside {low} to {high}"
-            found.append(_finding("littles-law", "invalid", text))
+            found.append(Finding.of("littles-law", "invalid", text))
         return found
     if window.lateness_ms is not None:
         worst, p99 = window.lateness_ms.max or 0.0, window.lateness_ms.p99
         if worst > LATENESS_GAP_VOID_MS:
             text = f"the generator was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
-            found.append(_finding("generator-stalled", "void", text))
+            found.append(Finding.of("generator-stalled", "void", text))
         elif p99 is not None and p99 > LATENESS_P99_WARN_MS:
             text = f"the generator was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
-            found.append(_finding("generator-late", "warning", text))
+            found.append(Finding.of("generator-late", "warning", text))
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
         text = f"only {window.good} of {window.scheduled} scheduled requests were answered right ({window.good / window.scheduled:.1%})"
-        found.append(_finding("incomplete", "invalid", text))
+        found.append(Finding.of("incomplete", "invalid", text))
     return found
 
 
@@ -154,7 +150,7 @@ def _round_trip(window: Window) -> list[Finding]:
     if trip is None or not trip.setting or trip.during_p50 <= trip.setting * (1 + DB_RTT_EXCESS_WARN):
         return []
     text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were asked for"
-    return [_finding("db-rtt", "warning", text)]
+    return [Finding.of("db-rtt", "warning", text)]
 
 
 def host_findings(window: Window) -> list[Finding]:
@@ -172,22 +168,17 @@ def host_findings(window: Window) -> list[Finding]:
         ),
     ):
         if share is not None and share > warn:
-            severity = "void" if share > void else "warning"
-            found.append(
-                _finding(code, severity, f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})")
-            )
+            text = f"{what} {share:.1%} of the CPU (limit {void:.0%}, aim {warn:.0%})"
+            found.append(Finding.of(code, "void" if share > void else "warning", text))
     if host.harness_cpu_cores is not None and host.harness_cpu_cores > HARNESS_CORES_WARN:
-        found.append(
-            _finding(
-                "harness-cpu",
-                "warning",
-                f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})",
-            )
-        )
+        text = f"the harness used {host.harness_cpu_cores:.1%} of a core (aim {HARNESS_CORES_WARN:.0%})"
+        found.append(Finding.of("harness-cpu", "warning", text))
     found += disturbances(host)
     for name, role in window.roles.items():
         if role.throttled_s > 0:
-            found.append(_finding("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s"))
+            found.append(
+                Finding.of("throttled", "void", f"{name} was throttled for {role.throttled_s:.2f} s")
+            )
     return found
 
 

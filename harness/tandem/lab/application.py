@@ -114,7 +114,7 @@ class Application:
         wrong, asked = [answer for answer in seen if answer is not None], len(seen)
         if wrong:
             text = f"{len(wrong)} of {asked} answers before the load were not right: {wrong[0].text}"
-            return [Finding(code="wrong-body", severity="invalid", text=text)]
+            return [Finding.of("wrong-body", "invalid", text)]
         return judge.statements(
             self.postgres.statements(), self.cell.expected, asked, slack=BEFORE_LOAD.most // 2
         )
@@ -173,7 +173,7 @@ class Application:
             self._psrecord.stop()
         if status not in (0, None):
             text = f"the application ended with status {status} on SIGTERM (137: it had to be killed after {GRACE_S} s)"
-            return [Finding(code="unclean-stop", severity="warning", text=text)]
+            return [Finding.of("unclean-stop", "warning", text)]
         return []
 
     def peaks(self) -> tuple[float, int] | None:

@@ -168,23 +168,6 @@ def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
     return max((s - before.get(thread, 0.0) for thread, s in after.items()), default=None)
 
 
-class Distance:
-    """The round trip to the database, where a distance was asked for."""
-
-    def __init__(self, scene: Scene, setting_ms: int) -> None:
-        self._trip = RoundTrip(scene.first.services["faults"].address, ADMIN_PASSWORD, setting_ms)
-        self._met: object = None
-
-    def start(self) -> None:
-        self._trip.start()
-
-    def stop(self) -> None:
-        self._met = self._trip.stop()
-
-    def fields(self, app: str) -> dict[str, object]:
-        return {"db_rtt_ms": self._met}
-
-
 class Bodies:
     """Whole bodies that the harness itself asks for in between, compared with the golden ones."""
 
@@ -206,24 +189,6 @@ class Bodies:
             "probes_refused": [wrong.text for wrong in prober.wrong if not wrong.body],
             "probe_failures": [wrong.text for wrong in prober.wrong if wrong.body],
         }
-
-
-class Disturbances:
-    """What disturbs a window from outside: hiccups, clocks, swapping, dropped connections."""
-
-    def __init__(self, scene: Scene) -> None:
-        first = scene.first
-        self._watch = Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
-        self._watched: object = None
-
-    def start(self) -> None:
-        self._watch.start()
-
-    def stop(self) -> None:
-        self._watched = self._watch.stop()
-
-    def fields(self, app: str) -> dict[str, object]:
-        return {"watched": self._watched}
 
 
 @dataclass
@@ -269,8 +234,14 @@ def _both_ends(scene: Scene) -> Probe | None:
 
 
 def _distance(scene: Scene) -> Probe | None:
-    setting_ms = scene.first.cell.db_rtt_ms
-    return None if setting_ms is None else Distance(scene, setting_ms)
+    """The round trip to the database, where a distance was asked for."""
+    setting_ms, services = scene.first.cell.db_rtt_ms, scene.first.services
+    return None if setting_ms is None else RoundTrip(services["faults"].address, ADMIN_PASSWORD, setting_ms)
+
+
+def _disturbances(scene: Scene) -> Probe:
+    first = scene.first
+    return Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
 
 
 PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
@@ -281,7 +252,7 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
     _distance,
     Bodies,
     Idle,
-    Disturbances,
+    _disturbances,
     _both_ends,
 )
 """They start in this order and stop in the other. One that returns None has nothing to watch."""
@@ -403,7 +374,7 @@ def together(
     answered = sum(answers.values())
     if stored_rows is not None and stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the tables grew by {stored_rows}"
-        found.append(Finding(code="not-stored", severity="invalid", text=text))
+        found.append(Finding.of("not-stored", "invalid", text))
     out = {}
     for name, one in windows.items():
         starved = one.verdict is Verdict.VOID

@@ -39,7 +39,7 @@ def window(app: Application, spec: WindowSpec) -> WindowRecord:
     made.findings = host_findings(made)
     if established < wanted:
         text = f"only {established:,} of {wanted:,} silent connections stayed open"
-        made.findings.insert(0, Finding(code="idle-lost", severity="invalid", text=text))
+        made.findings.insert(0, Finding.of("idle-lost", "invalid", text))
     made.verdict = verdict(made.findings)
     return WindowRecord(
         spec=spec,

@@ -109,7 +109,7 @@ class Visit:
             spec = next(script)
             while True:
                 if spec.after_s:
-                    self._timed("rest", None, lambda after_s=spec.after_s: self._sleep(after_s))  # type: ignore[misc]
+                    self._timed("rest", None, self._sleep, spec.after_s)
                 spec = script.send(self.measure(spec, running))
         except StopIteration:
             return
@@ -144,14 +144,10 @@ class Visit:
         for label in spec.variants:
             start = self.trial.starts[label] = Start()
             try:
-                self._timed("start", None, lambda label=label: self._floor.launch(label))  # type: ignore[misc]
-                self._timed("ready", None, lambda label=label: self._floor.wait_ready(label))  # type: ignore[misc]
+                self._timed("start", None, self._floor.launch, label)
+                self._timed("ready", None, self._floor.wait_ready, label)
                 if spec.verify:
-                    start.findings += self._timed(
-                        "verify",
-                        None,
-                        lambda label=label: self._floor.verify(label),  # type: ignore[misc]
-                    )
+                    start.findings += self._timed("verify", None, self._floor.verify, label)
                 grave = [finding.text for finding in start.findings if finding.severity == "invalid"]
                 if grave:
                     start.refused = grave[0]
@@ -159,7 +155,7 @@ class Visit:
                     self._warm_up(label, start)
             except (TandemError, OSError) as error:
                 start.refused = str(error)
-                start.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+                start.findings.append(Finding.of("failed", "invalid", str(error)))
                 if len(spec.variants) > 1:
                     self._view.note(f"  {label}: {error}")
             self._rest([label])  # who was refused as well: it must not disturb the others
@@ -171,11 +167,7 @@ class Visit:
         seconds: list[int] = []
         step, settled = how.least_s, "steady"
         while step > 0:
-            part = self._timed(
-                "warm up",
-                step,
-                lambda step=step: self._floor.warm_up(label, step),  # type: ignore[misc]
-            )
+            part = self._timed("warm up", step, self._floor.warm_up, label, step)
             answered += sum(part)
             spent += step
             seconds += part[1:step]  # the first second opens the connections
@@ -189,7 +181,7 @@ class Visit:
             step = min(how.cap_s - spent, max(2, missing))
         if answered and settled != "steady":
             text = f"after {spent} s of warm-up the rate was not steady: {settled}"
-            start.findings.append(Finding(code="no-steady-state", severity="warning", text=text))
+            start.findings.append(Finding.of("no-steady-state", "warning", text))
 
     # ---- the windows ----
 
@@ -200,9 +192,9 @@ class Visit:
         began = self._clock()
         try:
             own = _with_rates(own, self.trial)
-            record = self._timed("windows", spec.seconds, lambda: self._loaded(own), shown=_shown(own))
+            record = self._timed("windows", spec.seconds, self._loaded, own, shown=_shown(own))
         except NoGoodputError as error:
-            finding = Finding(code="no-goodput", severity="invalid", text=str(error))
+            finding = Finding.of("no-goodput", "invalid", str(error))
             self.trial.starts[error.label].findings.append(finding)
             record = WindowRecord(spec=own, refused=str(error))
         except TandemError as error:
@@ -236,7 +228,7 @@ class Visit:
         for name, work in (("collect", self._collect), ("stop", self._stop)):
             for label in self.trial.starts:
                 try:
-                    self._timed(name, None, lambda work=work, label=label: work(label))  # type: ignore[misc]
+                    self._timed(name, None, work, label)
                 except (TandemError, OSError) as error:
                     self._failed(error)
                 except BaseException as error:  # an interrupt: the others still have to go
@@ -251,7 +243,7 @@ class Visit:
         self.trial.starts[label].findings += self._floor.stop(label)
 
     def _failed(self, error: Exception) -> None:
-        self.trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+        self.trial.findings.append(Finding.of("failed", "invalid", str(error)))
 
     def _conclude(self, took_s: float) -> None:
         trial = self.trial
@@ -262,11 +254,13 @@ class Visit:
         failed = none or any(found.code == "failed" for found in trial.findings)
         trial.verdict = Verdict.FAILED if failed else verdict(trial.counting_findings())
 
-    def _timed[T](self, name: str, expected_s: float | None, work: Callable[[], T], shown: str = "") -> T:
+    def _timed[T, *Of](
+        self, name: str, expected_s: float | None, work: Callable[[*Of], T], *of: *Of, shown: str = ""
+    ) -> T:
         self._view.phase(shown or name, expected_s)
         began = self._clock()
         try:
-            return work()
+            return work(*of)
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
 

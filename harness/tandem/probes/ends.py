@@ -4,11 +4,11 @@ The table of ten thousand connections costs the kernel and this process some 50 
 is read until as many are seen as were asked for, and then no more.
 """
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
 
 from tandem.hosts.host import Host
+from tandem.probes.background import Background
 
 INTERVAL_S = 1.0
 PORT = 8080
@@ -41,19 +41,8 @@ class Ends:
         self._established = 0
         self._app_threads = 0
         self._threads: dict[int, list[tuple[float, float]]] = {}
-        self._ended = threading.Event()
-        self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="ends", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Raises what the thread met: OSError or ValueError."""
-        self._ended.set()
-        self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        looking = Background("ends", self._look, lambda: INTERVAL_S)
+        self.start, self.stop = looking.start, looking.stop
 
     @property
     def found(self) -> dict[str, object]:
@@ -63,13 +52,6 @@ class Ends:
             "app_threads": self._app_threads,
             "generator_thread_cores": busiest(self._threads),
         }
-
-    def _run(self) -> None:
-        try:
-            while not self._ended.wait(INTERVAL_S):
-                self._look()
-        except (OSError, ValueError) as error:  # a container that died: told to the main thread
-            self._failure = error
 
     def _look(self) -> None:
         if self._established < self._wanted:

@@ -4,13 +4,13 @@ It is asked for by the administrator, whose statements no count of the applicati
 connection of its own, which PgBouncer serves from a pool of its own.
 """
 
-import threading
 import time
+from contextlib import closing
 
 import numpy as np
 import psycopg
 
-from tandem.probes.pause import uneven_s
+from tandem.probes.background import Background, uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.window import DbRtt
 
@@ -32,9 +32,9 @@ class RoundTrip:
         self._setting_ms = setting_ms
         self._before: list[float] = []
         self._during: list[float] = []
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._failure: psycopg.Error | None = None
+        self._looking = Background(
+            "round trip", lambda: self._during.append(self._trip_ms()), lambda: uneven_s(INTERVAL_S)
+        )
 
     def start(self) -> None:
         """Measures the round trips before the load, then goes on in the background. Raises psycopg.Error."""
@@ -43,25 +43,15 @@ class RoundTrip:
         )
         self._trip_ms()  # lets PgBouncer open its connection
         self._before = [self._trip_ms() for _ in range(BEFORE)]
-        self._thread = threading.Thread(target=self._run, name="round trip", daemon=True)
-        self._thread.start()
+        self._looking.start()
 
-    def stop(self) -> DbRtt | None:
+    def stop(self) -> None:
         """Ends it. Raises what the thread met."""
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
-        self._connection.close()
-        if self._failure is not None:
-            raise self._failure
-        return summary(self._setting_ms, self._before, self._during)
+        with closing(self._connection):
+            self._looking.stop()
 
-    def _run(self) -> None:
-        try:
-            while not self._ended.wait(uneven_s(INTERVAL_S)):
-                self._during.append(self._trip_ms())
-        except psycopg.Error as error:  # told to the main thread, which knows the phase
-            self._failure = error
+    def fields(self, app: str) -> dict[str, object]:
+        return {"db_rtt_ms": summary(self._setting_ms, self._before, self._during)}
 
     def _trip_ms(self) -> float:
         began = time.perf_counter()

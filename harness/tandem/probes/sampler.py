@@ -1,14 +1,13 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
-import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
+from tandem.probes.background import Background, uneven_s
 from tandem.probes.haproxy import HAProxy, ProxyCounters
-from tandem.probes.pause import uneven_s
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
@@ -69,9 +68,7 @@ class Sampler:
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
         self._lock_waits = lock_waits
         self._series = Series()
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._failure: Exception | None = None
+        self._looking = Background("sampler", self._look, _pause_s)
 
     def take(self) -> Sample:
         at_s, usage = self._usage()
@@ -101,29 +98,22 @@ class Sampler:
 
     def start(self) -> None:
         self._series = Series([self.take()])
-        self._ended.clear()
-        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
-        self._thread.start()
+        self._looking.start()
 
     def stop(self) -> Series:
         """Ends the sampling. Raises what the thread met."""
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
+        self._looking.stop()
         self._series.samples.append(self.take())
         return self._series
 
-    def _run(self) -> None:
-        try:
-            while not self._ended.wait(uneven_s(INTERVAL_S)):
-                sample = self.take()
-                self._seen(self._series.samples[-1], sample)
-                self._series.samples.append(sample)
-        except Exception as error:  # a container that died: told to the main thread, which knows the phase
-            self._failure = error
+    def _look(self) -> None:
+        sample = self.take()
+        self._seen(self._series.samples[-1], sample)
+        self._series.samples.append(sample)
+
+
+def _pause_s() -> float:
+    return uneven_s(INTERVAL_S)
 
 
 @dataclass(frozen=True)
@@ -141,26 +131,16 @@ class Prober:
     def __init__(self, ask: Callable[[], Wrong | None]) -> None:
         """ask: sends one request; returns what was wrong, or None."""
         self._ask = ask
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
         self.asked = 0
         self.wrong: list[Wrong] = []
+        looking = Background("prober", self._look, _pause_s)
+        self.start, self.stop = looking.start, looking.stop
 
-    def start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="prober", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(uneven_s(INTERVAL_S)):
-            try:
-                wrong = self._ask()
-            except Exception as error:  # a thread that died would look like one that found nothing
-                wrong = Wrong(f"the probe itself failed: {error!r}", body=True)
-            self.asked += 1
-            if wrong is not None:
-                self.wrong.append(wrong)
+    def _look(self) -> None:
+        try:
+            wrong = self._ask()
+        except Exception as error:  # a thread that died would look like one that found nothing
+            wrong = Wrong(f"the probe itself failed: {error!r}", body=True)
+        self.asked += 1
+        if wrong is not None:
+            self.wrong.append(wrong)

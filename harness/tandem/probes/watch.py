@@ -34,13 +34,15 @@ class Watch:
         self._meter = host.hiccup_meter(meter_cpus(*cpusets))
         self._clocks = host.clocks()
         self._before: tuple[int | None, int | None] = (None, None)
+        self.watched: Watched | None = None
+        """Once it has stopped."""
 
     def start(self) -> None:
         self._before = self._counters()
         self._clocks = self._host.clocks()
         self._meter.start()
 
-    def stop(self) -> Watched:
+    def stop(self) -> None:
         """Raises OSError if the application is gone; the meter ends in any case."""
         oversleep = self._meter.stop()
         clocks = self._host.clocks()
@@ -48,7 +50,10 @@ class Watch:
         swapped, overflows = (
             None if a is None or b is None else a - b for a, b in zip(now, self._before, strict=True)
         )
-        return Watched(oversleep, (self._clocks, clocks), swapped, overflows)
+        self.watched = Watched(oversleep, (self._clocks, clocks), swapped, overflows)
+
+    def fields(self, app: str) -> dict[str, object]:
+        return {"watched": self.watched}
 
     def _counters(self) -> tuple[int | None, int | None]:
         return self._host.swapped(), self._host.listen_overflows(self._pid)

@@ -79,6 +79,12 @@ def explained(error: Exception) -> str:
     return str(error)
 
 
+def read_trials(folder: Path) -> list[Trial]:
+    """Those of a study's folder, in order of time. Raises TandemError for a file that cannot be read."""
+    found = [read_trial(file) for file in (folder / TRIALS).glob("*.json")]
+    return sorted(found, key=lambda trial: trial.started_at)
+
+
 def read_trial(file: Path) -> Trial:
     """A trial. Raises TandemError, naming the file, if it cannot be read."""
     return read_model(Trial, file, " Move it away to make that trial anew.")

@@ -20,12 +20,19 @@ class Verdict(StrEnum):
     """It ended before it could be measured."""
 
 
+Severity = Literal["invalid", "void", "warning"]
+
+
 class Finding(Part):
     """One thing that a check noticed."""
 
     code: str
-    severity: Literal["invalid", "void", "warning"]
+    severity: Severity
     text: str
+
+    @classmethod
+    def of(cls, code: str, severity: Severity, text: str) -> "Finding":
+        return cls(code=code, severity=severity, text=text)
 
 
 class Times(Part):

@@ -18,9 +18,10 @@ from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
 from tandem.record.result import SCHEMA_VERSION, Result
-from tandem.record.store import RESULT, TRIALS, read_model, read_trial
+from tandem.record.store import RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
+from tandem.studies import legacy
 
 FOLDERS = (
     "bench",
@@ -77,18 +78,11 @@ def read_result(file: Path) -> Result[Any]:
 def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial]]:
     """A study's folder, or a file in it: its kind, its result, its trials where they were kept. Raises TandemError."""
     file = folder / RESULT if folder.is_dir() else folder
-    if folder.exists() and not (file.parent / RESULT).is_file():
-        for kind in STUDIES.values():
-            if (old := kind.migrated(file.parent)) is not None:
-                return kind, *old
+    if folder.exists() and not (file.parent / RESULT).is_file() and (old := legacy.read(file.parent)) is not None:
+        return STUDIES[old[0].request.study], *old
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
-    result = read_result(file)
-    trials = sorted(
-        (read_trial(each) for each in (file.parent / TRIALS).glob("*.json")),
-        key=lambda trial: trial.started_at,
-    )
-    return study_of(file), result, trials
+    return study_of(file), read_result(file), read_trials(file.parent)
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""tandem.analysis.analyse: the interval of a mean."""
+"""tandem.analysis.ratios: the interval of a mean."""
 
 import numpy as np
 import pytest
 
-from tandem.analysis.analyse import t_interval
+from tandem.analysis.ratios import t_interval
 
 INTERVAL_OF = {2: 12.706, 3: 4.303, 5: 2.776, 10: 2.262}
 """Student's t, two-sided 95 %, by the number of values: from a printed table."""

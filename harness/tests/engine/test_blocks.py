@@ -1,19 +1,21 @@
-"""tandem.engine.blocks: the schedule, and what becomes of void blocks."""
+"""tandem.engine.blocks: the schedule, what becomes of void blocks, which attempt counts. tandem.engine.findings."""
 
 from collections import Counter
 
 import pytest
-from harness_engine import made_trial, trial_spec
+from harness_engine import made_trial, trial, trial_spec, void_window
+from harness_samples import finding, good_window
 
-from tandem.engine.blocks import complete_blocks, counting, in_blocks
+from tandem.engine.blocks import Blocks, best, complete_blocks, counting, in_blocks
+from tandem.engine.findings import warnings, why
 from tandem.engine.run import drive
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import Start, Trial, TrialSpec
 from tandem.record.window import Verdict
 
 BLOCKS = [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2, 3)]
 
 
-def driven(void: set[str], blocks: list[list[TrialSpec]] = BLOCKS) -> list[Trial]:
+def driven(void: set[str], blocks: list[list[TrialSpec]] | Blocks = BLOCKS) -> list[Trial]:
     """The trials of these blocks; those whose key is in `void` are."""
 
     def make(spec: TrialSpec) -> Trial:
@@ -46,6 +48,19 @@ def test_what_says_something_about_the_program_is_not_made_again(verdict: Verdic
     assert len(made) == 6
 
 
+def test_a_plan_among_them_is_told_each_block() -> None:
+    received: list[str] = []
+
+    def decides() -> Blocks:
+        for block in BLOCKS:
+            trials = yield block
+            received.append(trials[0].spec.key)
+
+    assert keys(driven({"2-b"}, decides()))[6:] == ["2-a.2", "2-b.2"]
+    assert received == ["1-a", "2-a", "3-a"], "what is made again is not told twice"
+    assert driven(set(), []) == []
+
+
 def test_of_each_trial_the_last_attempt_counts() -> None:
     made = driven({"2-b"})
     assert keys(counting(made)) == ["1-a", "1-b", "2-a.2", "2-b.2", "3-a", "3-b"]
@@ -74,3 +89,44 @@ def test_more_blocks_leave_those_before_as_they_are() -> None:
 def test_each_name_is_first_about_equally_often() -> None:
     first = Counter(block[0] for block in complete_blocks(NAMES, 4000, 5))
     assert all(900 < count < 1100 for count in first.values())
+
+
+# ---- which attempt counts, and what trials say together ----
+
+A, B = trial("a", 1, good_window()), trial("b", 2, good_window())
+
+
+def test_the_last_good_attempt_counts() -> None:
+    void = trial("a", 1, void_window())
+    again, void_again = (trial("a", 1, window, attempt=2) for window in (good_window(), void_window()))
+    assert best([void, B, again]) == [again, B]
+    assert best([A, again]) == [again]
+    assert best([A, void_again]) == [A]
+    assert best([void, void_again]) == [void_again]
+
+
+def test_why_a_trial_does_not_count() -> None:
+    assert why(A) is None
+    assert why(trial("a", 1, void_window("steal"))) == "steal"
+    assert (
+        why(A.model_copy(update={"starts": {"a": Start(refused="it did not start")}})) == "it did not start"
+    )
+
+
+def test_warnings_are_told_once() -> None:
+    """What a start leaves behind, such as an end that was not clean, is among them."""
+    unclean = Start(findings=[finding("warning", "unclean-stop", "killed")])
+    trials = [
+        A.model_copy(update={"starts": {"a": unclean}}),
+        trial(
+            "b",
+            2,
+            good_window(findings=[finding("warning", "few"), finding("void", "steal")], verdict=Verdict.VOID),
+        ),
+        B.model_copy(update={"starts": {"b": unclean}}),
+    ]
+    assert [(f.code, f.text) for f in warnings(trials)] == [
+        ("unclean-stop", "1-a: killed (and 1 more like it)"),
+        ("few", "2-b: text"),
+    ]
+    assert unclean.findings[0].text == "killed", "the trials keep their own"

@@ -50,7 +50,7 @@ def test_a_new_study_is_on_disk(new: Journal, tmp_path: Path) -> None:
     assert new.folder.name.endswith("Z-bench-rust-async-smoke")
     assert (written.request, written.schema_version) == (REQUEST, 3)
     assert new.trials() == []
-    assert not new.finished
+    assert not (new.folder / RESULT).exists()
 
 
 def test_two_within_one_second_have_folders_of_their_own(

@@ -1,15 +1,13 @@
 """tandem.engine.replay and what it is made from: prediction intervals, what differs, what is asked for again."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import environment_of, made_trial, request, trial_spec, window_spec
+from harness_engine import environment_of, made_trial, request, text, trial_spec, window_spec
 from harness_places import FIXTURES
 from harness_samples import NOW, good_window
-from rich.console import Console
 
 from tandem.analysis.repeated import of_windows, prediction_interval
 from tandem.catalog.catalog import Catalog
@@ -255,13 +253,11 @@ def test_what_changed_for_all_is_told_once_and_the_rest_with_its_variant() -> No
 
 
 def test_the_table_has_the_words() -> None:
-    console = Console(width=160, record=True, file=io.StringIO())
     found = compare(Bench, recorded(), recorded(trials(1990, 2000, 2010), git_dirty=True))
-    console.print(report(found))
-    text = console.export_text()
-    assert "not reproduced: outside the recorded noise: rust-async goodput" in text
-    assert "2,000" in text
-    assert "different: the working tree had changes" in text
+    told = text(report(found), 160)
+    assert "not reproduced: outside the recorded noise: rust-async goodput" in told
+    assert "2,000" in told
+    assert "different: the working tree had changes" in told
 
 
 # ---- what is asked for ----

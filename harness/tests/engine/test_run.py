@@ -1,7 +1,8 @@
 """tandem.engine.run: a study from its request to its result, with a laboratory that starts nothing."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ class Static(Study[Found]):
         return Concluded(verdict=verdict, conclusions=Found(reached=reached))
 
     @classmethod
-    def report(cls, result: Result[Found], trials: Sequence[Trial]) -> Text:
-        return Text(f"{len(trials)} trials")
+    def report(cls, result: Result[Found]) -> Text:
+        return Text(f"{len(result.trials)} verdicts")
 
 
 class Adaptive(Static):
@@ -96,7 +97,6 @@ def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -
     assert read_model(Result[Found], journal.folder / RESULT) == result
     assert [trial.spec.key for trial in journal.trials()] == ALL
     assert sorted(file.name for file in (journal.folder / "raw").iterdir()) == ALL
-    assert journal.finished
 
 
 def test_the_looks_at_the_ceilings_come_first_and_are_no_trials_of_the_study(
@@ -149,6 +149,39 @@ def test_what_the_machine_is_not_fit_for_is_recorded(real: Catalog, tmp_path: Pa
     object.__setattr__(asked, "findings", lambda request: [unfit])
     result, _ = run(Static, STATIC, asked)
     assert result.findings == [unfit]
+
+
+class Refusing(FakeLab):
+    """Before the first trial, or at its end."""
+
+    early: TandemError | None = None
+    late: TandemError | None = None
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        if self.early:
+            raise self.early
+        with super().up():
+            yield
+        if self.late:
+            raise self.late
+
+
+@pytest.mark.parametrize("error", [UsageError("it does not fit"), TandemError("the image does not build")])
+def test_what_could_not_begin_leaves_no_folder(real: Catalog, tmp_path: Path, error: TandemError) -> None:
+    lab = Refusing()
+    lab.early = error
+    with pytest.raises(type(error), match=str(error)):
+        run(Static, STATIC, session(real, tmp_path, lab))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_made_is_kept(real: Catalog, tmp_path: Path) -> None:
+    lab = Refusing()
+    lab.late = TandemError("the stack cannot be removed")
+    with pytest.raises(TandemError, match="cannot be removed"):
+        run(Static, STATIC, session(real, tmp_path, lab))
+    assert len(list(tmp_path.glob("*/trials/*.json"))) == 4
 
 
 # ---- killed and resumed ----

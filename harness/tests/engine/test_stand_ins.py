@@ -1,11 +1,15 @@
 """tandem.engine.stand_ins: what replaces the application, where, and for how long."""
 
+from pathlib import Path
+
 import pytest
 from harness_engine import made_trial, request
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.lab.prepare import Ground
+from tandem.engine.estimate import Overheads, estimate_s
+from tandem.errors import UsageError
+from tandem.lab.prepare import Ground, check, prepare
 from tandem.record.request import Conditions
 from tandem.record.window import Verdict
 
@@ -54,3 +58,42 @@ def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
     null = stand_ins.variant("null")
     assert Ground.of(real, asked, null).settings == {"WORKERS": "1"}
     assert Ground.of(real, asked, asked.variants[0]).settings == asked.settings
+
+
+def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:
+    wanted = request(settings={"DB_POOL_MAX": "7", "DB_RESET": "0", "WORKERS": "3"})
+    default = real.settings["DB_POOL_MAX"].default
+    null = prepare(real, wanted, stand_ins.variant("null"), tmp_path)
+    assert (null.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
+    database = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
+    assert database.settings["DB_POOL_MAX"] == "7", "pgbench has as many connections as the applications"
+    without = prepare(real, request(), stand_ins.variant("database"), tmp_path)
+    assert without.settings["DB_POOL_MAX"] == default
+    with pytest.raises(UsageError, match="WORKERS must be a whole number"):
+        prepare(real, request(settings={"WORKERS": "0"}), stand_ins.variant("null"), tmp_path)
+
+
+def test_a_stand_in_answers_about_as_much_as_the_application(real: Catalog, tmp_path: Path) -> None:
+    wanted = request()
+    null = prepare(real, wanted, stand_ins.variant("null"), tmp_path).cell
+    proxy = prepare(real, wanted, stand_ins.variant("proxy"), tmp_path).cell
+    assert null.scenario.path.startswith("/null/")
+    assert (null.load_address, null.proxied) == ("proxy:8080", True)
+    assert (proxy.load_address, proxy.proxied) == ("proxy:8081", False)
+    sizes = {*null.answers.lengths(), *proxy.answers.lengths()}
+    assert max(sizes) < 3 * min(sizes)
+    for cell in (null, proxy):
+        assert (cell.scenario.connections, cell.scenario.statements) == (
+            real.scenarios["recipes"].connections,
+            [],
+        )
+    check(real, wanted, stand_ins.variants(real, wanted))
+
+
+def test_which_plans_look(real: Catalog) -> None:
+    """Where every second counts they do not: plans that only prove, and those of the tests."""
+    looking = {name for name, plan in real.plans.items() if plan.ceilings}
+    assert looking == {"capacity", "ceiling", "claim", "headline", "nightly", "quick"}
+    plans = (real.root / "harness/tests/plans").iterdir()
+    assert all(not real.plan(str(file)).ceilings for file in plans)
+    assert estimate_s([stand_ins.specs(real, request())], Overheads()) > 30

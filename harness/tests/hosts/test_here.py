@@ -235,7 +235,9 @@ def test_a_sampler_reads_the_host_that_it_is_given() -> None:
 def test_a_watch_reads_the_host_that_it_is_given() -> None:
     watch = Watch(Elsewhere(0.0), 1, "")
     watch.start()
-    found = watch.stop()
+    watch.stop()
+    found = watch.watched
+    assert found is not None
     assert found.swapped_pages == 100
     assert found.listen_overflows is None
     assert found.clocks[0].source is None

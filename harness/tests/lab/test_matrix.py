@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from harness_trials import request
+from harness_engine import request
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
@@ -49,7 +49,7 @@ class FakeApplication:
 
 
 def tried(real: Catalog, folder: Path, app: FakeApplication, scenario: str, **unsupported: str) -> Square:
-    wanted = request("matrix", "rust-async", scenario=scenario)
+    wanted = request(study="matrix", scenario=scenario)
     app.prepared = prepare(real, wanted, wanted.variants[0], folder)
     known = real.implementation("rust-async")
     changed = known.unsupported.model_copy(update={"scenarios": unsupported})

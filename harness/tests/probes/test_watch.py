@@ -20,7 +20,9 @@ def test_a_watch_of_this_very_process() -> None:
     watch = Watch(HERE, os.getpid(), "0")
     watch.start()
     time.sleep(0.3)
-    found = watch.stop()
+    watch.stop()
+    found = watch.watched
+    assert found is not None
     before, after = found.clocks
     assert after.monotonic_s - before.monotonic_s >= 0.3
     assert found.listen_overflows == 0

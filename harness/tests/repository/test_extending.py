@@ -275,7 +275,7 @@ class Glance(Study[Glanced]):
         return Concluded(verdict=Verdict.OK, conclusions=Glanced(goodput_rps=reached))
 
     @classmethod
-    def report(cls, result: Result[Glanced], trials: Sequence[Trial]) -> RenderableType:
+    def report(cls, result: Result[Glanced]) -> RenderableType:
         return f"glanced: {result.conclusions.goodput_rps}"
 '''
 COMMAND = '''

@@ -27,7 +27,7 @@ def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
     kind, result, trials = read_folder(result_file(tmp_path))
     assert (kind.name, trials) == ("bench", [])
     assert result == read_folder(tmp_path)[1]
-    assert kind.report(result, trials), "what does not need them is told"
+    assert kind.report(result), "what does not need them is told"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ OLD = sorted(path.name for path in (FIXTURES / "old-records").iterdir() if path.
 
 @pytest.mark.parametrize("name", OLD)
 def test_every_result_has_tables_for_a_page(name: str) -> None:
-    kind, result, trials = read_folder(FIXTURES / "old-records" / name)
-    page = kind.markdown(result, trials)
+    kind, result, _ = read_folder(FIXTURES / "old-records" / name)
+    page = kind.markdown(result)
     assert "| --- |" in page or "| ---: |" in page
     assert not page.endswith("\n\n")

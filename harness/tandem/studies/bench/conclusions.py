@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from pydantic import Field
 
-from tandem.analysis.analyse import t_interval
 from tandem.analysis.histogram import merge
+from tandem.analysis.ratios import t_interval
 from tandem.engine.blocks import counting
+from tandem.engine.findings import warnings
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
@@ -146,25 +147,14 @@ def findings_of(trials: Sequence[Trial], summary: Summary, verdict: Verdict) -> 
 
     What is among the reasons of a variant that is not ok is not told again.
     """
-    warnings: dict[str, Finding] = {}
-    counts: Counter[str] = Counter()
-    for trial in trials:
-        for finding in trial.all_findings():
-            if finding.severity != "warning" and verdict is not Verdict.OK:
-                continue
-            counts[finding.code] += 1
-            text = f"{trial.spec.key}: {finding.text}"
-            warnings.setdefault(finding.code, Finding(code=finding.code, severity="warning", text=text))
-    for code, warning in warnings.items():
-        if counts[code] > 1:
-            warning.text += f" (and {counts[code] - 1} more like it)"
+    out = warnings(trials, graver=verdict is Verdict.OK)
     missing = [name for name in ("p50", "p90", "p99") if getattr(summary.response_time_ms, name) is None]
     if missing and summary.response_time_samples:
         text = f"{', '.join(missing)}: not published, {summary.response_time_samples} samples are too few (p99 needs 10,000)"
-        warnings["few-samples"] = Finding(code="few-samples", severity="warning", text=text)
+        out.append(Finding.of("few-samples", "warning", text))
     counted = good(trials)
     between = (host_speed(_windows(counted, CLOSED)), response_spread(_windows(counted, OPEN)))
-    return [*warnings.values(), *(warning for warning in between if warning)]
+    return [*out, *(warning for warning in between if warning)]
 
 
 def response_spread(opened: Sequence[Window]) -> Finding | None:
@@ -173,7 +163,7 @@ def response_spread(opened: Sequence[Window]) -> Finding | None:
         values = [getattr(window.response_time_ms, name) for window in opened if window.response_time_ms]
         if len(values) > 1 and None not in values and max(values) > TIMES_APART * min(values):
             text = f"{name} of single starts is {min(values):.1f} to {max(values):.1f} ms: the pooled one stands for neither"
-            return Finding(code="response-spread", severity="warning", text=text)
+            return Finding.of("response-spread", "warning", text)
     return None
 
 

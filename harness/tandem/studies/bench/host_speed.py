@@ -35,4 +35,4 @@ def host_speed(closed: Sequence[Window]) -> Finding | None:
         f" request is the same in each, and cost {low:.0f} to {high:.0f} µs of CPU (goodput {cheap.goodput_rps:,.0f} and"
         f" {dear.goodput_rps:,.0f}/s). More starts narrow the interval; 'just compare' measures both sides on the same host in turn"
     )
-    return Finding(code="host-speed", severity="warning", text=text)
+    return Finding.of("host-speed", "warning", text)

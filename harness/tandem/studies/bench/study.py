@@ -1,17 +1,14 @@
 """The study behind `bench`: fresh starts, a closed and an open window each, in randomised complete blocks."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Plan
 from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
-from tandem.studies.bench import legacy, report
+from tandem.studies.bench import report as tables
 from tandem.studies.bench.conclusions import CLOSED, OPEN, Benched, row, worst
 from tandem.wording import number
 
@@ -52,6 +49,8 @@ class Bench(Study[Benched]):
 
     name = "bench"
     kind = Benched
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
 
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
@@ -83,15 +82,3 @@ class Bench(Study[Benched]):
     def headline(cls, conclusions: dict[str, Any]) -> str:
         reached = [(row["label"], row["summary"]["goodput_rps"]) for row in conclusions["rows"]]
         return ", ".join(f"{label} {number(rate)}/s" for label, rate in reached if rate is not None)
-
-    @classmethod
-    def report(cls, result: Result[Benched], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def markdown(cls, result: Result[Benched], trials: Sequence[Trial]) -> str:
-        return report.markdown(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Benched], list[Trial]] | None:
-        return legacy.migrated(folder)

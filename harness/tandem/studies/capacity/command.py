@@ -5,26 +5,13 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.measure import measure
-from tandem.cli.options import (
-    ROOT,
-    ChosenPlacement,
-    ChosenTopology,
-    DbRtt,
-    Json,
-    Resume,
-    ScenarioName,
-    Seed,
-    Settings,
-    app,
-    make_request,
-    read_variant,
-)
 from tandem.studies.capacity.search import parse_slo
 from tandem.studies.capacity.study import Capacity
 
 
-@app.command()
+@cli.app.command()
 def capacity(
     variant: Annotated[
         str,
@@ -34,24 +21,24 @@ def capacity(
         ),
     ],
     slo: Annotated[str, typer.Option(help="What the response time may be: p99=50ms, p90=20ms.")] = "p99=50ms",
-    scenario: ScenarioName = "recipes",
+    scenario: cli.ScenarioName = "recipes",
     plan: Annotated[
         str, typer.Option(help="Its trials confirm; its warm-up and shortest windows are used.")
     ] = "capacity",
-    topology: ChosenTopology = None,
-    placement: ChosenPlacement = None,
-    setting: Settings = None,
-    db_rtt: DbRtt = None,
-    seed: Seed = None,
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    setting: cli.Settings = None,
+    db_rtt: cli.DbRtt = None,
+    seed: cli.Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
-    resume: Resume = False,
-    as_json: Json = False,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
 ) -> None:
     """Search the highest rate that meets an objective, confirm it, and show what happens around it."""
-    request = make_request(
+    request = cli.make_request(
         Capacity.name,
-        Catalog(ROOT),
-        [read_variant(variant)],
+        Catalog(cli.ROOT),
+        [cli.read_variant(variant)],
         scenario=scenario,
         plan=plan,
         topology=topology,

@@ -5,19 +5,17 @@ enough. The last block shows the behaviour around the capacity.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request
-from tandem.record.result import Baselines, Concluded, Result
-from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.result import Baselines, Concluded
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
-from tandem.studies.capacity import legacy, report
+from tandem.studies.bench.study import warm_up_of
+from tandem.studies.capacity import report as tables
 from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limited_by
 from tandem.studies.capacity.course import (
     AFTER,
@@ -43,6 +41,8 @@ class Capacity(Study[CapacityFound]):
 
     name = "capacity"
     kind = CapacityFound
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -107,13 +107,7 @@ class Capacity(Study[CapacityFound]):
         return False
 
     def _trial(self, name: str, block: int, windows: list[WindowSpec]) -> TrialSpec:
-        plan = self.timing
-        warm_up = WarmUp(
-            least_s=plan.warm_up_s,
-            requests_per_worker=plan.warm_up_requests_per_worker,
-            steady_buckets=plan.steady_buckets,
-            cap_s=plan.warm_up_cap_s,
-        )
+        warm_up = warm_up_of(self.timing)
         return TrialSpec(name=name, block=block, variants=[self.label], warm_up=warm_up, windows=windows)
 
     def _confirmation(self, number: int, window: WindowSpec) -> TrialSpec:
@@ -155,8 +149,8 @@ class Capacity(Study[CapacityFound]):
             return None
         search = course.searching.steps.search
         return (
-            f"{len(course.searching.judged)} probes: held at {report.rate(search.lower_rps)}, not at"
-            f" {report.rate(search.upper_rps)}"
+            f"{len(course.searching.judged)} probes: held at {tables.rate(search.lower_rps)}, not at"
+            f" {tables.rate(search.upper_rps)}"
         )
 
     # ---- what follows ----
@@ -190,19 +184,6 @@ class Capacity(Study[CapacityFound]):
                 behaviour=sorted(course.behaviour, key=lambda load: load.share),
             ),
         )
-
-    @classmethod
-    def report(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def markdown(cls, result: Result[CapacityFound], trials: Sequence[Trial]) -> str:
-        return report.markdown(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[CapacityFound], list[Trial]] | None:
-        old = legacy.migrated(folder)
-        return None if old is None else (old, [])
 
 
 def _warnings(trials: Sequence[Trial]) -> list[Finding]:

@@ -5,43 +5,33 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.measure import measure
-from tandem.cli.options import (
-    ROOT,
-    ChosenPlacement,
-    Json,
-    Resume,
-    ScenarioName,
-    Seed,
-    app,
-    make_request,
-    read_variants,
-)
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.studies.ceiling.study import Ceiling, supporting
 
 
-@app.command()
+@cli.app.command()
 def ceiling(
     variants: Annotated[
         list[str] | None,
         typer.Argument(metavar="[VARIANT]...", help="Some only; default: all that support the scenario."),
     ] = None,
-    scenario: ScenarioName = "recipes",
+    scenario: cli.ScenarioName = "recipes",
     plan: Annotated[
         str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
     ] = "ceiling",
-    placement: ChosenPlacement = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    as_json: Json = False,
+    placement: cli.ChosenPlacement = None,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
 ) -> None:
     """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""
-    catalog = Catalog(ROOT)
-    request = make_request(
+    catalog = Catalog(cli.ROOT)
+    request = cli.make_request(
         Ceiling.name,
         catalog,
-        read_variants(supporting(catalog, scenario, variants)),
+        cli.read_variants(supporting(catalog, scenario, variants)),
         scenario=scenario,
         plan=plan,
         topology=DEFAULT_TOPOLOGY,

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Sequence
 
-from tandem.analysis.analyse import t_interval
+from tandem.analysis.ratios import t_interval
 from tandem.engine.blocks import best
 from tandem.engine.findings import why
 from tandem.engine.stand_ins import WINDOW

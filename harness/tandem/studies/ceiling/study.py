@@ -1,9 +1,6 @@
 """The study behind `ceiling`: stand-ins and variants, interleaved in randomised complete blocks."""
 
 from collections.abc import Sequence
-from pathlib import Path
-
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
@@ -12,12 +9,12 @@ from tandem.engine.findings import warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.record.request import Request, StandIn, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 from tandem.studies.bench.conclusions import OPEN
 from tandem.studies.bench.study import warm_up_of, windows_of
-from tandem.studies.ceiling import legacy, report
+from tandem.studies.ceiling import report as tables
 from tandem.studies.ceiling.conclusions import Ceilings, Reached, nearest, rates, reached, reached_below
 
 EQUAL_LOAD = 0.5
@@ -47,6 +44,7 @@ class Ceiling(Study[Ceilings]):
 
     name = "ceiling"
     kind = Ceilings
+    report = staticmethod(tables.report)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -134,11 +132,3 @@ class Ceiling(Study[Ceilings]):
             for rate in record.spec.rates_rps.values()
         ]
         return rates_rps[0] if rates_rps else None
-
-    @classmethod
-    def report(cls, result: Result[Ceilings], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Ceilings], list[Trial]] | None:
-        return legacy.migrated(folder)

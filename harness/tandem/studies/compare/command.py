@@ -5,46 +5,32 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.measure import measure
-from tandem.cli.options import (
-    ROOT,
-    ChosenPlacement,
-    ChosenTopology,
-    DbRtt,
-    Json,
-    Resume,
-    ScenarioName,
-    Seed,
-    Settings,
-    Variants,
-    app,
-    make_request,
-    read_variants,
-)
 from tandem.studies.compare.study import Compare
 
 
-@app.command()
+@cli.app.command()
 def compare(
-    variants: Variants,
+    variants: cli.Variants,
     plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, rounds, windows.")] = "quick",
-    scenario: ScenarioName = "recipes",
-    topology: ChosenTopology = None,
-    placement: ChosenPlacement = None,
-    seed: Seed = None,
-    setting: Settings = None,
-    db_rtt: DbRtt = None,
-    resume: Resume = False,
-    as_json: Json = False,
+    scenario: cli.ScenarioName = "recipes",
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    seed: cli.Seed = None,
+    setting: cli.Settings = None,
+    db_rtt: cli.DbRtt = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
 ) -> None:
     """Say which is better and by how much: blocks of fresh starts, all warm, short windows in turn.
 
     The first variant is the reference, which takes part twice. One alone is compared with itself.
     """
-    request = make_request(
+    request = cli.make_request(
         Compare.name,
-        Catalog(ROOT),
-        read_variants(variants),
+        Catalog(cli.ROOT),
+        cli.read_variants(variants),
         scenario=scenario,
         plan=plan,
         topology=topology,

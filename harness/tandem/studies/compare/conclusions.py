@@ -2,7 +2,6 @@
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,10 +12,11 @@ from tandem.analysis import ratios
 from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
 from tandem.analysis.ratios import Ratio, Word
 from tandem.engine.blocks import counting
+from tandem.engine.findings import once
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.store import file_name
-from tandem.record.trial import Trial, WindowRecord
+from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
 
 
@@ -250,25 +250,17 @@ def _mark_ceiling(line: ComparedVariant, ceilings_rps: dict[str, float | None]) 
 def findings_of(trials: Sequence[Trial]) -> list[Finding]:
     """One warning for each variant and code, with its first text: of warm-ups, windows and ends. What makes a variant
     invalid is among its reasons."""
-    first: dict[tuple[str, str], str] = {}
-    counts: Counter[tuple[str, str]] = Counter()
+    found = []
     for trial in trials:
-        found = [(label, finding) for label, start in trial.starts.items() for finding in start.findings]
+        parts: list[tuple[str, Start | Window]] = [*trial.starts.items()]
+        parts += [one for record in trial.windows for one in record.windows.items()]
         found += [
-            (label, finding)
-            for record in trial.windows
-            for label, window in record.windows.items()
-            for finding in window.findings
+            ((label, finding.code), f"{label}: {trial.spec.key}: {finding.text}")
+            for label, part in parts
+            for finding in part.findings
+            if finding.severity != "invalid"
         ]
-        for label, finding in found:
-            if finding.severity != "invalid":
-                counts[label, finding.code] += 1
-                first.setdefault((label, finding.code), f"{label}: {trial.spec.key}: {finding.text}")
-    out = []
-    for key, text in first.items():
-        more = f" (and {counts[key] - 1} more like it)" if counts[key] > 1 else ""
-        out.append(Finding(code=key[1], severity="warning", text=text + more))
-    return out
+    return [Finding.of(code, "warning", text) for (_, code), text in once(found).items()]
 
 
 def conclude(

@@ -7,20 +7,17 @@ variants share their CPUs. HAProxy is not in the path.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import fmean
-
-from rich.console import RenderableType
 
 from tandem.analysis.alternation import AlternatingBlock, alternation
 from tandem.catalog.catalog import Catalog, Pairing
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.compare import legacy, report
+from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import DUET, Compared, conclude, second, turn_name
 
 DIRECT = "app:8080"
@@ -68,6 +65,8 @@ class Compare(Study[Compared]):
 
     name = "compare"
     kind = Compared
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -135,15 +134,3 @@ class Compare(Study[Compared]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
         return conclude(trials, labels, baselines.ceilings_rps)
-
-    @classmethod
-    def report(cls, result: Result[Compared], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def markdown(cls, result: Result[Compared], trials: Sequence[Trial]) -> str:
-        return report.markdown(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Compared], list[Trial]] | None:
-        return legacy.read(folder)

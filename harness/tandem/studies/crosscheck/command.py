@@ -5,18 +5,8 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.measure import measure
-from tandem.cli.options import (
-    ROOT,
-    ChosenPlacement,
-    DbRtt,
-    Json,
-    Resume,
-    ScenarioName,
-    app,
-    make_request,
-    read_variant,
-)
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
 
@@ -24,27 +14,27 @@ PLAN = "ceiling"
 """Its warm-up is used."""
 
 
-@app.command()
+@cli.app.command()
 def crosscheck(
     variant: Annotated[str, typer.Argument(help="Which one both load; `tandem list` names them.")],
-    scenario: ScenarioName = "index",
+    scenario: cli.ScenarioName = "index",
     rate: Annotated[
         int | None,
         typer.Option(min=1, help="Requests per second; default: half of what a closed loop reaches."),
     ] = None,
     pairs: Annotated[int, typer.Option(min=3, help="Of windows, one by each generator.")] = 6,
     window: Annotated[int, typer.Option(min=4, help="Seconds of each window.")] = 5,
-    placement: ChosenPlacement = None,
-    db_rtt: DbRtt = None,
-    resume: Resume = False,
-    as_json: Json = False,
+    placement: cli.ChosenPlacement = None,
+    db_rtt: cli.DbRtt = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
 ) -> None:
     """Load one implementation with oha and vegeta in turn, and say whether they agree; 1 if they do not."""
     options = CrossCheckOptions(pairs=pairs, window_s=window, rate_rps=rate)
-    request = make_request(
+    request = cli.make_request(
         CrossCheck.name,
-        Catalog(ROOT),
-        [read_variant(variant)],
+        Catalog(cli.ROOT),
+        [cli.read_variant(variant)],
         scenario=scenario,
         plan=PLAN,
         topology=DEFAULT_TOPOLOGY,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tandem.analysis.analyse import t_interval
+from tandem.analysis.ratios import t_interval
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial

@@ -1,10 +1,8 @@
 """The study behind `crosscheck`: one warm application, loaded in turn by oha and by vegeta."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.findings import warnings, why
@@ -12,11 +10,11 @@ from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError
 from tandem.record.part import Part
 from tandem.record.request import Request
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import warm_up_of
-from tandem.studies.crosscheck import legacy, report
+from tandem.studies.crosscheck import report as tables
 from tandem.studies.crosscheck.conclusions import (
     GENERATORS,
     CrossChecked,
@@ -53,6 +51,7 @@ class CrossCheck(Study[CrossChecked]):
 
     name = "crosscheck"
     kind = CrossChecked
+    report = staticmethod(tables.report)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -141,11 +140,3 @@ class CrossCheck(Study[CrossChecked]):
     def _rate(self, trial: Trial) -> int | None:
         rates_rps = [rate for record in trial.windows for rate in record.spec.rates_rps.values()]
         return rates_rps[0] if rates_rps else self.asked.rate_rps
-
-    @classmethod
-    def report(cls, result: Result[CrossChecked], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[CrossChecked], list[Trial]] | None:
-        return legacy.migrated(folder)

@@ -125,11 +125,11 @@ def disturbance(steal_share: float) -> list[Finding]:
 
 
 def _wrong(text: str) -> Finding:
-    return Finding(code="wrong-count", severity="invalid", text=text)
+    return Finding.of("wrong-count", "invalid", text)
 
 
 def _not_measured(why: str) -> Finding:
-    return Finding(code="not-measured", severity="warning", text=f"not measured: {why}")
+    return Finding.of("not-measured", "warning", f"not measured: {why}")
 
 
 def _made(document: Document, way: str) -> Measurement | None:

@@ -87,7 +87,7 @@ class FilesLab:
             (folder / DOCUMENT).write_text(text)
             found = document.read(text)
         except (TandemError, OSError) as error:
-            trial.findings.append(Finding(code="failed", severity="invalid", text=str(error)))
+            trial.findings.append(Finding.of("failed", "invalid", str(error)))
             return trial
         took_s, spent = time.monotonic() - began, self.host.read_cpu().since(cpu)
         for label, way in ways.items():

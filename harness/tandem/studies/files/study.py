@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, cast
-
-from rich.console import RenderableType
+from typing import cast
 
 from tandem.analysis.repeated import Values
 from tandem.catalog.catalog import Catalog
@@ -13,13 +10,12 @@ from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WarmUp
-from tandem.studies.files import legacy
 from tandem.studies.files.conclusions import row_trial
 from tandem.studies.files.document import Counting
 from tandem.studies.files.spec import Case, case_of, cases, facts, request_with, runs, scaled, variant
-from tandem.studies.reproduce import report
+from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
 
@@ -43,6 +39,9 @@ class Files(Study[Reproduced]):
     name = "files"
     kind = Reproduced
     lab = "tandem.studies.files.lab.FilesLab"
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         # Its plan is one of the experiment's own, not of loadgen/plans.
@@ -94,22 +93,6 @@ class Files(Study[Reproduced]):
         return conclude(experiment, plan, experiment.digest(plan), found, known)
 
     @classmethod
-    def headline(cls, conclusions: dict[str, Any]) -> str:
-        return report.headline(conclusions)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Reproduced], list[Trial]] | None:
-        return legacy.migrated(folder)
-
-    @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:
         told = [Counting.model_validate(trial.facts.get(label, {})).figures for trial in trials]
         return {name: [one[name] for one in told if name in one] for name in COMPARED}
-
-    @classmethod
-    def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str:
-        return report.markdown(result)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tandem.analysis.analyse import t_interval
+from tandem.analysis.ratios import t_interval
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.window import Verdict

@@ -5,14 +5,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tandem.catalog.catalog import Catalog
-from tandem.errors import UsageError
 from tandem.record.request import Variant
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, RowTrial
-from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run
+from tandem.studies.reproduce.experiment import ExperimentRow
 from tandem.studies.reproduce.kinds import RowsOf, begun, with_findings
 from tandem.studies.reproduce.plots import PlotPoint
 from tandem.studies.reproduce.saturation import limit
@@ -74,23 +72,17 @@ def too_few_threads(spec: ConnectionsSpec, window: Window) -> list[Finding]:
     if not spec.thread_each or threads >= spec.connections:
         return []
     text = f"only {threads:,} threads for {spec.connections:,} connections: the others waited to be accepted"
-    return [Finding(code="too-few-threads", severity="invalid", text=text)]
+    return [Finding.of("too-few-threads", "invalid", text)]
 
 
-class ConnectionsRows(RowsOf):
+class ConnectionsRows(RowsOf[ConnectionsSpec]):
     """Kind `connections`."""
 
-    def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
-        super().__init__(catalog, experiment, plan, cpus)
-        self.specs: dict[str, ConnectionsSpec] = {}
-        self._groups: dict[str, list[str]] = {}
-        for row in self.rows:
-            spec = self.specs[row.label] = parse_run(experiment, row, ConnectionsSpec)
-            try:
-                self.possible(spec.implementation, SCENARIO, TOPOLOGY, self.placement, {})
-            except UsageError as error:
-                raise self.refused(row, error) from None
-            self._groups.setdefault(spec.group, []).append(row.label)
+    form = ConnectionsSpec
+
+    def accept(self, row: ExperimentRow, spec: ConnectionsSpec) -> None:
+        self.possible(spec.implementation, SCENARIO, TOPOLOGY, self.placement, {})
+        self.groups.setdefault(spec.group, []).append(row.label)
 
     @property
     def variants(self) -> list[Variant]:
@@ -105,29 +97,21 @@ class ConnectionsRows(RowsOf):
         own = [spec.threads for spec in self.specs.values() if spec.implementation == implementation]
         return {"THREADS": str(max(own))} if max(own) else {}
 
-    @property
-    def groups(self) -> dict[str, list[str]]:
-        return self._groups
+    def started(self, group: str) -> str:
+        return self.specs[self.groups[group][0]].implementation
 
     def trial(self, group: str, block: int, labels: Sequence[str]) -> TrialSpec:
         # What a load has touched stays with the allocator: ascending, so that memory is each load's own.
-        rising = sorted(labels, key=lambda label: self.specs[label].connections)
-        return TrialSpec(
-            name=f"{block}-{file_name(group)}",
-            block=block,
-            variants=[self.specs[labels[0]].implementation],
-            warm_up=self.warm_up(),
-            windows=[self._window(label) for label in rising],
-        )
+        return super().trial(group, block, sorted(labels, key=lambda label: self.specs[label].connections))
 
-    def _window(self, label: str) -> WindowSpec:
+    def window(self, variant: str, label: str) -> WindowSpec:
         spec = self.specs[label]
         if not spec.idle:
             seconds = self.plan.window_s or 10
-            return loaded(file_name(label), spec.implementation, seconds, spec.connections)
+            return loaded(file_name(label), variant, seconds, spec.connections)
         return WindowSpec(
             name=file_name(label),
-            variants=[spec.implementation],
+            variants=[variant],
             seconds=IDLE_S,
             generator=SILENT,
             scenario_changes={"idle_connections": spec.connections},

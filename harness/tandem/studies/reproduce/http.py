@@ -1,6 +1,5 @@
 """Rows of the kind `http`: fresh starts with closed windows, one for each delay. Pure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog, Implementation
@@ -9,10 +8,10 @@ from tandem.errors import UsageError
 from tandem.lab.cell import db_pool_usable, handler_threads
 from tandem.record.request import Variant
 from tandem.record.store import file_name
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.reproduce.conclusions import Facts, RowTrial
-from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanName, parse_run
+from tandem.studies.reproduce.experiment import Experiment, ExperimentRow, PlanName
 from tandem.studies.reproduce.http_figures import figures, oha_text, peaks
 from tandem.studies.reproduce.http_run import (
     HttpRun,
@@ -66,30 +65,25 @@ def scenario_of(run: HttpRun, base: Scenario) -> Scenario:
     return base.model_copy(update={"path": path, "connections": run.connections})
 
 
-class HttpRows(RowsOf):
+class HttpRows(RowsOf[HttpRun]):
     """Kind `http`. Rows that differ in nothing but what the client asks share a fresh start."""
 
+    form = HttpRun
+
     def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
+        self.known: dict[str, HttpRow] = {}
         super().__init__(catalog, experiment, plan, cpus)
-        found = []
-        for row in self.rows:
-            run = parse_run(experiment, row, HttpRun)
-            try:
-                found.append(self._row(row, run))
-            except UsageError as error:
-                raise self.refused(row, error) from None
-        if any(one.run.limits != found[0].run.limits for one in found):
+        if any(run.limits != self.specs[self.rows[0].label].limits for run in self.specs.values()):
             raise UsageError(
                 f"{experiment.name}: run -> limits: the shared services start once, so all rows have the same"
             )
-        self.known = {one.row.label: one for one in found}
         together: dict[str, list[str]] = {}
         # The shortest delay first: it is what is verified and warmed up.
-        for one in sorted(found, key=lambda one: one.run.delay_ms or 0):
-            together.setdefault(one.run.group, []).append(one.row.label)
-        self._groups = {labels[0]: labels for labels in together.values()}
+        for label, run in sorted(self.specs.items(), key=lambda item: item[1].delay_ms or 0):
+            together.setdefault(run.group, []).append(label)
+        self.groups = {labels[0]: labels for labels in together.values()}
 
-    def _row(self, row: ExperimentRow, run: HttpRun) -> HttpRow:
+    def accept(self, row: ExperimentRow, run: HttpRun) -> None:
         placement = self._placement(run.app_cpus_least)
         implementation, settings = self.possible(
             run.implementation, run.scenario, run.topology, placement, run.settings, run.db_rtt_ms
@@ -100,7 +94,9 @@ class HttpRows(RowsOf):
         times = window_times(self.plan, least, run.delay_ms)
         patience_s = run.timeout_s or timeout_s(run.connections, least)
         scenario = scenario.model_copy(update={"timeout_s": patience_s})
-        return HttpRow(row, run, implementation, scenario, placement, times, ceilings, settings)
+        self.known[row.label] = HttpRow(
+            row, run, implementation, scenario, placement, times, ceilings, settings
+        )
 
     def _placement(self, app_cpus_least: int) -> str:
         """The host's own where it gives the application so many CPUs, else the one that pins nothing."""
@@ -114,7 +110,7 @@ class HttpRows(RowsOf):
 
     @property
     def variants(self) -> list[Variant]:
-        return [self._variant(group) for group in self._groups]
+        return [self._variant(group) for group in self.groups]
 
     def _variant(self, group: str) -> Variant:
         one = self.known[group]
@@ -130,23 +126,11 @@ class HttpRows(RowsOf):
             variables={str(name): value for name, value in one.run.limits.items()},
         )
 
-    @property
-    def groups(self) -> dict[str, list[str]]:
-        return self._groups
-
-    def trial(self, group: str, block: int, labels: Sequence[str]) -> TrialSpec:
-        return TrialSpec(
-            name=f"{block}-{file_name(group)}",
-            block=block,
-            variants=[group],
-            warm_up=self.warm_up(),
-            windows=[self._window(group, self.known[label]) for label in labels],
-        )
-
-    def _window(self, group: str, one: HttpRow) -> WindowSpec:
+    def window(self, variant: str, label: str) -> WindowSpec:
+        one = self.known[label]
         return WindowSpec(
-            name=file_name(one.row.label),
-            variants=[group],
+            name=file_name(label),
+            variants=[variant],
             seconds=one.times.seconds,
             scenario_changes=one.changes,
             trim_start_s=round(one.times.trim_start_s, 4),

@@ -3,30 +3,51 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
+from pydantic import BaseModel
+
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.placement import cpus_in
 from tandem.engine.blocks import complete_blocks
 from tandem.errors import UsageError
 from tandem.judge.judge import verdict
 from tandem.record.request import Variant
-from tandem.record.trial import Trial, TrialSpec, WarmUp
+from tandem.record.store import file_name
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.reproduce.conclusions import Facts, RowTrial
-from tandem.studies.reproduce.experiment import Experiment, ExperimentPlan, ExperimentRow, PlanName
+from tandem.studies.reproduce.experiment import (
+    Experiment,
+    ExperimentPlan,
+    ExperimentRow,
+    PlanName,
+    parse_run,
+)
 
 WARM_UP_LEAST_S = 1
 LONG_S = 10
 """A window from here on can spare the usual seconds at its start and its end."""
 
 
-class RowsOf(ABC):
+class RowsOf[Run: BaseModel](ABC):
     """The rows of one experiment that one plan measures. cpus: of the host."""
+
+    form: type[Run]
+    """Of a row's `run`."""
 
     def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
         """Raises UsageError, with the row, for what does not exist or does not fit together."""
         self.catalog, self.experiment, self.cpus = catalog, experiment, cpus
         self.plan: ExperimentPlan = experiment.plan(plan)
         self.rows: list[ExperimentRow] = experiment.measured(plan)
+        self.specs: dict[str, Run] = {}
+        self.groups: dict[str, list[str]] = {}
+        """Labels of the rows that one fresh start measures a window for, by the name of that start."""
+        for row in self.rows:
+            spec = self.specs[row.label] = parse_run(experiment, row, self.form)
+            try:
+                self.accept(row, spec)
+            except UsageError as error:
+                raise UsageError(f"{experiment.name}: row '{row.label}': {error}") from None
 
     # ---- before anything is measured ----
 
@@ -35,18 +56,32 @@ class RowsOf(ABC):
     def variants(self) -> list[Variant]:
         """Everything that is started."""
 
-    @property
     @abstractmethod
-    def groups(self) -> dict[str, list[str]]:
-        """Labels of the rows that one fresh start measures a window for, by the name of that start."""
+    def accept(self, row: ExperimentRow, spec: Run) -> None:
+        """Takes a row up. Raises UsageError for what cannot be run."""
+
+    @abstractmethod
+    def window(self, variant: str, label: str) -> WindowSpec:
+        """A row's window. variant: that is loaded."""
 
     def labels(self, group: str) -> list[str]:
         """Every row of a group, those among them that share another's window."""
         return self.groups[group]
 
-    @abstractmethod
+    def started(self, group: str) -> str:
+        """The variant that is started for a group."""
+        return group
+
     def trial(self, group: str, block: int, labels: Sequence[str]) -> TrialSpec:
         """A fresh start with these rows of its group, in this order."""
+        variant = self.started(group)
+        return TrialSpec(
+            name=f"{block}-{file_name(group)}",
+            block=block,
+            variants=[variant],
+            warm_up=self.warm_up(),
+            windows=[self.window(variant, label) for label in labels],
+        )
 
     @abstractmethod
     def facts(self, label: str) -> Facts:
@@ -99,10 +134,6 @@ class RowsOf(ABC):
                 f"{known.name} does not support {scenario}: {known.unsupported.scenarios[scenario]}"
             )
         return known, catalog.effective_settings(known, self.app_cpus(placement), dict(settings))
-
-    def refused(self, row: ExperimentRow, error: UsageError) -> UsageError:
-        """The same with the experiment and the row."""
-        return UsageError(f"{self.experiment.name}: row '{row.label}': {error}")
 
     def outline(self, seed: int) -> list[list[TrialSpec]]:
         """Randomised complete blocks, fixed by the seed. The order of rows within a start is random too."""

@@ -1,10 +1,7 @@
 """The study behind `reproduce`: an experiment's rows as variants and windows, in randomised complete blocks."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, get_args
-
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.study import Study
@@ -13,7 +10,8 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.reproduce import legacy, plots, report
+from tandem.studies.reproduce import plots
+from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
 from tandem.studies.reproduce.connections import ConnectionsRows, curves
 from tandem.studies.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
@@ -21,7 +19,7 @@ from tandem.studies.reproduce.http import HttpRows
 from tandem.studies.reproduce.kinds import RowsOf
 from tandem.studies.reproduce.tools import ToolsRows
 
-KINDS: dict[Kind, type[RowsOf]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
+KINDS: dict[Kind, type[RowsOf[Any]]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
 """How the rows of each kind are measured."""
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
 
@@ -34,7 +32,7 @@ def plan_named(name: str) -> PlanName:
     return known[name]
 
 
-def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf:
+def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf[Any]:
     """Raises UsageError for what cannot be measured. cpus: of the host."""
     if experiment.kind not in KINDS:
         raise UsageError(f"{experiment.name}: the kind {experiment.kind} is not measured here")
@@ -68,6 +66,9 @@ class Reproduce(Study[Reproduced]):
 
     name = "reproduce"
     kind = Reproduced
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         self.catalog, self.request = catalog, request
@@ -103,24 +104,7 @@ class Reproduce(Study[Reproduced]):
         return conclude(self.experiment, self.plan_name, digest, found, facts)
 
     @classmethod
-    def headline(cls, conclusions: dict[str, Any]) -> str:
-        return report.headline(conclusions)
-
-    @classmethod
-    def report(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def markdown(cls, result: Result[Reproduced], trials: Sequence[Trial]) -> str:
-        return report.markdown(result)
-
-    @classmethod
     def files(cls, result: Result[Reproduced]) -> dict[str, str]:
         """The plots of an experiment over numbers of connections."""
         found = result.conclusions
         return plots.files(curves(found)) if found.kind == "connections" else {}
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Reproduced], list[Trial]] | None:
-        found = legacy.read(folder)
-        return None if found is None else (found, [])

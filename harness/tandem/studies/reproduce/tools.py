@@ -1,28 +1,20 @@
 """Rows of the kind `tools`: one application under wrk, drill and oha, in one fresh start of each build. Pure."""
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.load import drill, wrk
 from tandem.load.generator import Load
 from tandem.load.tool_result import ToolResult
 from tandem.record.request import Variant
 from tandem.record.store import file_name
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, WindowSpec
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.reproduce.conclusions import Facts, RowTrial
-from tandem.studies.reproduce.experiment import (
-    Experiment,
-    ExperimentPlan,
-    ExperimentRow,
-    PlanName,
-    parse_run,
-)
+from tandem.studies.reproduce.experiment import ExperimentPlan, ExperimentRow
 from tandem.studies.reproduce.kinds import RowsOf, begun, trims_s, with_findings
 from tandem.studies.reproduce.saturation import limit
 
@@ -182,10 +174,10 @@ def not_connected(window: Window, connections: int, connect_errors: float = 0.0)
     found, established = [], window.established or 0
     if established < connections:
         text = f"only {established:,} of {connections:,} connections were established"
-        found.append(Finding(code="not-connected", severity="invalid", text=text))
+        found.append(Finding.of("not-connected", "invalid", text))
     if connect_errors:
         text = f"{connect_errors:,.0f} connections could not be opened (connect errors)"
-        found.append(Finding(code="connect-errors", severity="invalid", text=text))
+        found.append(Finding.of("connect-errors", "invalid", text))
     return found
 
 
@@ -194,30 +186,24 @@ def overrun(told: ToolResult, asked_s: float) -> list[Finding]:
     if told.duration_s <= OVERRUN * asked_s:
         return []
     text = f"the tool took {told.duration_s:.1f} s for a load of {asked_s:.0f} s: it was not ready to send"
-    return [Finding(code="overrun", severity="invalid", text=text)]
+    return [Finding.of("overrun", "invalid", text)]
 
 
-class ToolsRows(RowsOf):
+class ToolsRows(RowsOf[ToolSpec]):
     """Kind `tools`."""
 
-    def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
-        super().__init__(catalog, experiment, plan, cpus)
-        self.specs: dict[str, ToolSpec] = {}
-        self._groups: dict[str, list[str]] = {}
-        for row in self.rows:
-            spec = self.specs[row.label] = parse_run(experiment, row, ToolSpec)
-            try:
-                self._check(row, spec)
-            except UsageError as error:
-                raise self.refused(row, error) from None
-            # The first of those with the same load stands for all.
-            if self._first(spec) == row.label:
-                self._groups.setdefault(spec.group, []).append(row.label)
+    form = ToolSpec
 
     def _first(self, spec: ToolSpec) -> str:
         return next(label for label, own in self.specs.items() if own == spec)
 
-    def _check(self, row: ExperimentRow, spec: ToolSpec) -> None:
+    def accept(self, row: ExperimentRow, spec: ToolSpec) -> None:
+        self._check(spec)
+        # The first of those with the same load stands for all.
+        if self._first(spec) == row.label:
+            self.groups.setdefault(spec.group, []).append(row.label)
+
+    def _check(self, spec: ToolSpec) -> None:
         self.possible(spec.implementation, spec.scenario, TOPOLOGY, self.placement, {})
         if spec.tool == wrk.NAME and spec.threads > spec.connections:
             raise UsageError(f"wrk needs a connection for each of its {spec.threads} threads")
@@ -246,7 +232,7 @@ class ToolsRows(RowsOf):
 
     @property
     def variants(self) -> list[Variant]:
-        return [self._variant(group, self.specs[labels[0]]) for group, labels in self._groups.items()]
+        return [self._variant(group, self.specs[labels[0]]) for group, labels in self.groups.items()]
 
     def _variant(self, group: str, spec: ToolSpec) -> Variant:
         return Variant(
@@ -256,28 +242,15 @@ class ToolsRows(RowsOf):
             build="debug" if spec.build == "debug" else None,
         )
 
-    @property
-    def groups(self) -> dict[str, list[str]]:
-        return self._groups
-
     def labels(self, group: str) -> list[str]:
         return [label for label, spec in self.specs.items() if spec.group == group]
 
-    def trial(self, group: str, block: int, labels: Sequence[str]) -> TrialSpec:
-        return TrialSpec(
-            name=f"{block}-{file_name(group)}",
-            block=block,
-            variants=[group],
-            warm_up=self.warm_up(),
-            windows=[self._window(group, label) for label in labels],
-        )
-
-    def _window(self, group: str, label: str) -> WindowSpec:
+    def window(self, variant: str, label: str) -> WindowSpec:
         spec = self.specs[label]
         if spec.tool == OHA:
-            return loaded(file_name(label), group, self.seconds(spec), spec.connections)
+            return loaded(file_name(label), variant, self.seconds(spec), spec.connections)
         options = spec.options(self.plan)
-        return by_tool(file_name(label), group, self.seconds(spec), spec.connections, spec.tool, options)
+        return by_tool(file_name(label), variant, self.seconds(spec), spec.connections, spec.tool, options)
 
     def facts(self, label: str) -> Facts:
         return Facts(self.specs[label].settings(self.plan))

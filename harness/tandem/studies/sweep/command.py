@@ -5,28 +5,15 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.measure import measure
-from tandem.cli.options import (
-    ROOT,
-    ChosenPlacement,
-    ChosenTopology,
-    DbRtt,
-    Json,
-    Resume,
-    Seed,
-    Settings,
-    Variants,
-    app,
-    make_request,
-    read_variants,
-)
 from tandem.studies.sweep.axis import WAIT_SCENARIO, parse_over
 from tandem.studies.sweep.study import Sweep, SweepOptions
 
 
-@app.command()
+@cli.app.command()
 def sweep(
-    variants: Variants,
+    variants: cli.Variants,
     over: Annotated[
         str,
         typer.Option(
@@ -38,20 +25,20 @@ def sweep(
         str | None, typer.Option(help="What the client asks for; default: recipes, for wait: work.")
     ] = None,
     plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
-    topology: ChosenTopology = None,
-    placement: ChosenPlacement = None,
-    setting: Settings = None,
-    db_rtt: DbRtt = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    as_json: Json = False,
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    setting: cli.Settings = None,
+    db_rtt: cli.DbRtt = None,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
 ) -> None:
     """Measure implementations at each value of one setting: peak, where it begins, what is lost beyond it."""
     swept = parse_over(over)
-    request = make_request(
+    request = cli.make_request(
         Sweep.name,
-        Catalog(ROOT),
-        read_variants(variants),
+        Catalog(cli.ROOT),
+        cli.read_variants(variants),
         scenario=scenario or (WAIT_SCENARIO if swept.axis == "wait" else "recipes"),
         plan=plan,
         topology=topology,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from tandem.analysis.analyse import t_interval
+from tandem.analysis.ratios import t_interval
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial

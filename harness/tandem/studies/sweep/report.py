@@ -69,14 +69,14 @@ def _words(found: Result[Swept], curve: Curve) -> list[Text]:
     return out
 
 
-def report(found: Result[Swept]) -> Group:
+def report(result: Result[Swept]) -> Group:
     """One table for each variant, the sentences under it, then why trials do not count and their warnings."""
     parts: list[Table | Text] = []
-    for curve in found.conclusions.curves:
-        parts += [_table(found, curve), *_words(found, curve)]
+    for curve in result.conclusions.curves:
+        parts += [_table(result, curve), *_words(result, curve)]
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    highest = max(curve.peak_rps or 0.0 for curve in found.conclusions.curves)
-    parts += ceilings(found.baselines.ceilings_rps, CUT_OFF, highest)
-    parts += [Text(note, style="dim"), Text(time_spent(found.phases_s), style="dim")]
-    parts += [Text(reason, style="yellow") for reason in found.reasons]
-    return Group(*parts, *findings(found))
+    highest = max(curve.peak_rps or 0.0 for curve in result.conclusions.curves)
+    parts += ceilings(result.baselines.ceilings_rps, CUT_OFF, highest)
+    parts += [Text(note, style="dim"), Text(time_spent(result.phases_s), style="dim")]
+    parts += [Text(reason, style="yellow") for reason in result.reasons]
+    return Group(*parts, *findings(result))

@@ -1,10 +1,8 @@
 """The study behind `sweep`: each variant at each value of one setting, fresh starts in randomised complete blocks."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
-from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import best, complete_blocks
@@ -13,11 +11,11 @@ from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.bench.study import warm_up_of, windows_of
-from tandem.studies.sweep import legacy, report
+from tandem.studies.sweep import report as tables
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
 from tandem.studies.sweep.conclusions import Swept, curve
 
@@ -44,6 +42,7 @@ class Sweep(Study[Swept]):
 
     name = "sweep"
     kind = Swept
+    report = staticmethod(tables.report)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -127,12 +126,4 @@ class Sweep(Study[Swept]):
         if self.asked.axis != "pool" or not under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
             return []
         text = "PgBouncer has a pool of its own (PGBOUNCER_POOL_SIZE): what is beyond it waits there"
-        return [Finding(code="pooled", severity="warning", text=text)]
-
-    @classmethod
-    def report(cls, result: Result[Swept], trials: Sequence[Trial]) -> RenderableType:
-        return report.report(result)
-
-    @classmethod
-    def migrated(cls, folder: Path) -> tuple[Result[Swept], list[Trial]] | None:
-        return legacy.migrated(folder)
+        return [Finding.of("pooled", "warning", text)]

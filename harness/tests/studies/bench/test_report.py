@@ -1,12 +1,10 @@
 """tandem.studies.bench.report: what a person reads at the end."""
 
-import io
 from typing import Any
 
 import pytest
-from harness_engine import environment_of, made_trial, request
+from harness_engine import environment_of, made_trial, request, text
 from harness_samples import NOW, finding, good_window
-from rich.console import Console
 
 from tandem.engine.run import phases
 from tandem.judge import bottleneck
@@ -65,9 +63,7 @@ def benched(*rows: Row, **changes: Any) -> Result[Benched]:
 
 
 def render(*rows: Row, **changes: Any) -> str:
-    console = Console(width=140, record=True, file=io.StringIO())
-    console.print(report(benched(*rows, **changes)))
-    return console.export_text()
+    return text(report(benched(*rows, **changes)), 140)
 
 
 def line(text: str, start: str) -> str:

@@ -1,14 +1,12 @@
 """tandem.studies.capacity.legacy: a real record of schema 1 (rust-async, index, p90 <= 100 ms) as it was told then."""
 
-import io
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from harness_engine import text
 
-from tandem.errors import TandemError
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import CapacityFound
@@ -52,9 +50,7 @@ def folder(fixtures: Path, tmp_path: Path) -> Path:
 
 def told(result: Result[CapacityFound]) -> list[str]:
     """The report's lines without the frames of its tables."""
-    console = Console(width=300, record=True, file=io.StringIO())
-    console.print(Capacity.report(result, []))
-    lines = console.export_text().replace("│", " ").splitlines()
+    lines = text(Capacity.report(result), 300).replace("│", " ").splitlines()
     return [" ".join(line.split()) for line in lines]
 
 
@@ -86,29 +82,3 @@ def test_interruptions_and_what_older_records_did_not_have(folder: Path) -> None
     assert told(result)
     file.write_text(json.dumps(old))
     assert read_folder(folder)[1].baselines.ceilings_rps == {}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ({"schema_version": 2}, "schema version 2 is not known"),
-        ({"slo": None}, "Input should be"),
-        ({"search": [{}]}, "response_time_ms is missing"),
-        ({"verdict": "fine"}, "verdict: Input should be"),
-    ],
-)
-def test_a_record_that_cannot_be_read_is_named(folder: Path, wrong: dict[str, object], why: str) -> None:
-    file = folder / "capacity.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **wrong}))
-    with pytest.raises(TandemError) as error:
-        read_folder(folder)
-    assert str(error.value).startswith(f"{file}: the record cannot be read: ")
-    assert why in str(error.value)
-
-
-def test_half_a_record_is_named_and_no_record_is_none(folder: Path, tmp_path: Path) -> None:
-    file = folder / "capacity.json"
-    file.write_text(file.read_text()[:-40])
-    with pytest.raises(TandemError, match=r"capacity\.json: the record cannot be read: "):
-        read_folder(folder)
-    assert Capacity.migrated(tmp_path) is None

@@ -22,7 +22,7 @@ def interrupted(real: Catalog, results: Path, stops_at: int, resume: bool = Fals
     lab = Simulated(odd=ODD, stops_at=stops_at)
     with pytest.raises(KeyboardInterrupt):
         search(real, results, lab, resume)
-    assert lab.down
+    assert not lab.is_up
     return lab
 
 

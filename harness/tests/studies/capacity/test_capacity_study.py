@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from harness_capacity import LABEL, STALL, VOID, WRONG, Simulated, asked, search
+from harness_engine import text
 from harness_samples import finding
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.estimate import Overheads, estimate_s, overheads_of
@@ -22,17 +23,11 @@ from tandem.studies.capacity.study import Capacity
 from tandem.studies.registry import read_folder
 
 
-def text(told: RenderableType) -> str:
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(told)
-    return console.export_text()
-
-
 def run(real: Catalog, results: Path, **changes: Any) -> tuple[Simulated, Result[CapacityFound]]:
     """changes: of the simulation."""
     lab = Simulated(**changes)
     result, _ = search(real, results, lab)
-    assert lab.down
+    assert not lab.is_up
     [folder] = results.glob("*-capacity-rust-async-capacity")
     assert read_folder(folder)[1].model_dump_json() == result.model_dump_json()
     return lab, result

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from harness_engine import invalid_window, play, request, result_of, text, trial, void_window
 from harness_places import FIXTURES
-from harness_samples import NOW, good_window
-from harness_trials import invalid_window, play, request, text, trial, void_window
+from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
@@ -26,7 +26,8 @@ RATES = {PROXY: 20_000.0, NULL: 10_000.0, DATABASE: 1_000.0, "rust-async": 900.0
 
 
 def asked(*names: str, **changes: Any) -> Request:
-    return request("ceiling", *(names or ("rust-async", "python-sync")), **changes)
+    several = names or ("rust-async", "python-sync")
+    return request(*several, study="ceiling", plan="ceiling", seed=7, **changes)
 
 
 def rounds(
@@ -147,15 +148,7 @@ OF = {
 def concluded(real: Catalog, of: dict[str, list[Trial]] = OF) -> Result[Ceilings]:
     wanted = asked(*[label for label in of if not label.startswith("ceiling ")])
     found = Ceiling(real, wanted).conclude([t for own in of.values() for t in own], Baselines())
-    return Result[Ceilings](
-        id="x",
-        request=wanted,
-        started_at=NOW,
-        finished_at=NOW,
-        trials={},
-        baselines=Baselines(),
-        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
-    )
+    return result_of(wanted, found)
 
 
 def test_the_lowest_ceiling_is_the_nearest(real: Catalog) -> None:
@@ -226,7 +219,7 @@ OLD = FIXTURES / "old-records/ceiling"
 def test_an_old_record_is_told_as_it_was() -> None:
     kind, found, trials = read_folder(OLD)
     assert (kind, trials, found.verdict) == (Ceiling, [], Verdict.VOID)
-    told = text(kind.report(found, trials))
+    told = text(kind.report(found))
     # What the old `tandem report` printed of it.
     assert "1,257 ± 914" in told
     assert "implementations" not in told

@@ -10,10 +10,9 @@ from harness_samples import finding
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
-from tandem.engine.study import Windows
 from tandem.errors import TandemError
 from tandem.record.request import Request
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import TrialSpec
 from tandem.record.window import Verdict
 from tandem.studies.compare.study import Compare
 from tandem.studies.registry import read_folder
@@ -27,20 +26,14 @@ class ManyLab(FakeLab):
 
     absent: str = ""
     void: dict[int, str] = field(default_factory=dict)
-    trials: list[Trial] = field(default_factory=list)
 
-    def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
-        self.visited.append(spec.key)
-        number = len(self.visited)
-        if number in self.raises:
-            raise self.raises[number]
-        floor = FakeFloor(goodput_rps=1000.0)
+    def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
+        floor = super().floor(spec, number)
         if self.absent:
             floor.failures[f"ready {self.absent}"] = TandemError("it never answered")
         if number in self.void:
             floor.judged[self.void[number]] = [finding("void", text="busy")]
-        self.trials.append(floor.visit(spec, script))
-        return self.trials[-1]
+        return floor
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def test_a_comparison_is_a_trial_for_each_block(real: Catalog, tmp_path: Path, a
         assert duet.spec.rates_rps.keys() == duet.windows.keys() == set(trial.spec.variants)
         assert list(duet.spec.rates_rps.values()) == [200, 201, 202]
     assert set(result.environments) == {"rust-async", "rust-sync", "rust-async~2"}
-    assert kind.report(again, trials)
+    assert kind.report(again)
 
 
 def test_an_interrupted_one_goes_on_with_the_block_that_is_missing(
@@ -91,12 +84,12 @@ def test_one_that_does_not_start_leaves_the_others_their_figures(
     real: Catalog, tmp_path: Path, asked: Request
 ) -> None:
     lab = ManyLab(absent="rust-sync")
-    result, _ = run(Compare, asked, session(real, tmp_path, lab))
+    result, journal = run(Compare, asked, session(real, tmp_path, lab))
     assert result.verdict is Verdict.FAILED
     reference, other = result.conclusions.entries
     assert (reference.verdict, other.verdict) == (Verdict.OK, Verdict.FAILED)
     assert reference.means["duet_cpu_us_per_request"] == 900.0
-    assert [record.spec.variants for record in lab.trials[0].windows].count([]) == 1
+    assert [record.spec.variants for record in journal.trials()[0].windows].count([]) == 1
 
 
 def test_a_reference_that_does_not_start_voids_the_session(

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness_engine import invalid_window, play, request, result_of, text
 from harness_places import FIXTURES
-from harness_samples import NOW, PROPERTY, REQUESTS, finding, good_window
-from harness_trials import invalid_window, play, request, text
+from harness_samples import PROPERTY, REQUESTS, finding, good_window
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,7 +155,8 @@ def test_exchanging_the_sides_changes_the_sign_and_no_verdict(shift_ms: float, n
 
 def asked(pairs: int = 3, rate_rps: int | None = None, *names: str, **changes: Any) -> Request:
     options = CrossCheckOptions(pairs=pairs, window_s=5, rate_rps=rate_rps).as_options()
-    return request("crosscheck", *(names or ("rust-async",)), scenario="index", options=options, **changes)
+    fields = {"study": "crosscheck", "scenario": "index", "plan": "ceiling", "options": options, **changes}
+    return request(*names, **fields)
 
 
 def test_pairs_begin_with_either_generator_in_turn(real: Catalog) -> None:
@@ -199,7 +200,7 @@ def test_what_answers_nothing_has_no_rate(real: Catalog) -> None:
     found = study.conclude([made], Baselines())
     assert found.verdict is Verdict.INVALID
     assert "too few right answers to derive a rate from" in found.reasons[0]
-    assert "at –/s" in text(report(result(real, asked(), found)))
+    assert "at –/s" in text(report(result_of(asked(), found)))
 
 
 def test_one_side_that_is_late_makes_it_invalid(real: Catalog) -> None:
@@ -230,7 +231,7 @@ def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalo
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (request("crosscheck", "rust-async"), "needs pairs"),
+        (request(study="crosscheck", plan="ceiling"), "needs pairs"),
         (asked(3, 500, "a", "b"), "of one implementation"),
     ],
 )
@@ -242,19 +243,6 @@ def test_what_cannot_be_asked(real: Catalog, wanted: Request, told: str) -> None
 # ---- the report ----
 
 
-def result(real: Catalog, wanted: Request, found: Any) -> Result[CrossChecked]:
-    return Result[CrossChecked](
-        id="x",
-        request=wanted,
-        started_at=NOW,
-        finished_at=NOW,
-        trials={},
-        baselines=Baselines(),
-        phases_s={"stop": 3.0},
-        **{name: getattr(found, name) for name in ("verdict", "reasons", "findings", "conclusions")},
-    )
-
-
 def test_the_report(real: Catalog) -> None:
     study = CrossCheck(real, asked(7, 4000))
 
@@ -263,7 +251,7 @@ def test_the_report(real: Catalog) -> None:
             return window(findings=[finding("void", "steal", "20 % steal")], verdict=Verdict.VOID)
         return window(SHIFT_MS if asked_for.generator == "vegeta" else 0.0)
 
-    found = result(real, asked(7, 4000), study.conclude(play(study, answered), Baselines()))
+    found = result_of(asked(7, 4000), study.conclude(play(study, answered), Baselines()))
     told = text(report(found))
     assert "rust-async, index: oha and vegeta at 4,000/s, 6 pairs of 5 s" in told
     assert "1 disturbed pairs were left out" in told
@@ -280,7 +268,7 @@ OLD = FIXTURES / "old-records/crosscheck"
 def test_an_old_record_is_told_as_it_was() -> None:
     kind, found, [made] = read_folder(OLD)
     assert (kind, found.verdict, found.conclusions.word) == (CrossCheck, Verdict.OK, "undecided")
-    told = text(kind.report(found, [made]))
+    told = text(kind.report(found))
     # What the old `tandem report` printed of it.
     assert "rust-async, index: oha and vegeta at 500/s, 0 pairs of 4 s" in told
     assert "3 disturbed pairs were left out" in told

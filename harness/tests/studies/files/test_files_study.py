@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from harness_engine import Quiet, environment_of
 from harness_places import EXPERIMENTS
 
 from tandem.catalog.catalog import Catalog
@@ -19,7 +20,7 @@ from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
 from tandem.record.request import Request, Variant
-from tandem.record.result import Environment, Result
+from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.files.lab import FilesLab
@@ -31,13 +32,6 @@ from tandem.studies.reproduce.experiment import read
 
 TINY = EXPERIMENTS / "tiny-files.toml"
 HOT, COLD = "2-400000-8192-hot", "2-400000-8192-cold"
-
-
-class Quiet:
-    """A view that tells nobody."""
-
-    def __getattr__(self, _: str) -> Any:
-        return lambda *arguments: None
 
 
 @dataclass
@@ -96,16 +90,7 @@ class Place:
             def up(self) -> Iterator[None]:
                 self._container = place.program  # type: ignore[assignment]
                 host: dict[str, Any] = {"cpu_model": "test", "cpus": 2}
-                self.environments[PROGRAM] = Environment(
-                    tandem_version="0",
-                    git_commit=None,
-                    git_dirty=None,
-                    host=host,
-                    images={},
-                    versions={},
-                    settings={},
-                    variables={},
-                )
+                self.environments[PROGRAM] = environment_of(host=host, settings={}, variables={})
                 yield
 
         def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> FilesLab:
@@ -219,7 +204,7 @@ def test_its_folder_can_be_read_and_told_again(place: Place, request_: Request) 
     assert (kind, again.model_dump(mode="json")) == (Files, result.model_dump(mode="json"))
     assert len(those) == len(trials) == 4
     assert len(list(folder.glob("raw/*/asynctest.json"))) == 4
-    assert "tokio is behind" in (kind.markdown(again, those) or "")
+    assert "tokio is behind" in (kind.markdown(again) or "")
 
 
 def test_a_replay_compares_the_figures_of_each_row(place: Place, request_: Request) -> None:

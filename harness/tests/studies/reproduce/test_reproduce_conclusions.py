@@ -1,14 +1,13 @@
 """What a reproduction concludes: claims, rows, the whole, and how it is told."""
 
-import io
 import math
 
 import pytest
+from harness_engine import text
 from harness_experiments import FAST, OURS, SLOW, made, reproduction, trials
 from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from tandem.analysis.ratios import MARGIN, compare
 from tandem.record.result import Result
@@ -18,12 +17,6 @@ from tandem.studies.reproduce.conclusions import Reproduced, figure
 from tandem.studies.reproduce.report import markdown, report
 
 RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
-
-
-def text(found: Result[Reproduced]) -> str:
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(report(found))
-    return console.export_text()
 
 
 # ---- claims ----
@@ -176,7 +169,7 @@ def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
     assert (slow.figures["goodput_rps"].n, fast.figures["goodput_rps"].n) == (5, 6)
     assert found.conclusions.claims[0].ratio.n == 5
     assert found.verdict is Verdict.OK
-    assert "5 of 6" in text(found)
+    assert "5 of 6" in text(report(found))
 
 
 def test_a_row_without_any_trial_makes_no_ok() -> None:
@@ -192,7 +185,7 @@ def test_one_start_has_a_mean_and_no_interval() -> None:
 
 
 def test_the_report_has_ours_beside_the_published() -> None:
-    told = text(reproduction(trials(RATES)))
+    told = text(report(reproduction(trials(RATES))))
     for part in (
         "100 (90)",
         "390 ± 2",
@@ -209,5 +202,5 @@ def test_the_report_has_ours_beside_the_published() -> None:
     page = markdown(reproduction(trials(RATES)))
     assert f"| {FAST} | 5 | 400 (450) | 390 ± 2 |" in page
     assert "| async is four times faster | requests: async / sync, 2 threads | × 4.00 |" in page
-    smoke = " ".join(text(reproduction(trials(RATES, 2), plan="smoke")).split())
+    smoke = " ".join(text(report(reproduction(trials(RATES, 2), plan="smoke"))).split())
     assert "of the reference result: Async won." in smoke, "smoke itself concludes nothing"

@@ -1,12 +1,10 @@
 """Records of reproductions that an older Tandem made, and the committed ones, which were converted from such."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError
 from tandem.record.window import Verdict
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.study import Reproduce
@@ -32,7 +30,7 @@ def old(fixtures: Path) -> Path:
 def test_an_old_record_gives_the_same_tables(old: Path) -> None:
     kind, result, trials = read_folder(old)
     assert (kind, result.verdict, result.request.seed) == (Reproduce, Verdict.OK, 2026)
-    assert kind.markdown(result, trials) == (old / "chatbot-pool.md").read_text().removesuffix("\n")
+    assert kind.markdown(result) == (old / "chatbot-pool.md").read_text().removesuffix("\n")
     assert trials == [], "it held figures and no windows"
     assert result.trials == {Verdict.OK: 40}
     one = result.conclusions.rows[0].trials[0]
@@ -57,21 +55,7 @@ def test_its_request_tells_what_was_measured(old: Path) -> None:
 def test_the_committed_records_give_the_tables_that_they_gave(
     name: str, old: Path, root: Path, real: Catalog
 ) -> None:
-    kind, result, trials = read_folder(root / "results/reference-experiments" / name)
-    assert kind.markdown(result, trials) == (old / f"{name}.md").read_text().removesuffix("\n")
+    kind, result, _ = read_folder(root / "results/reference-experiments" / name)
+    assert kind.markdown(result) == (old / f"{name}.md").read_text().removesuffix("\n")
     again = Reproduce(real, result.request)
     assert again.variants == result.request.variants, "it could be made again from its request"
-
-
-def test_records_of_other_kinds_are_left_to_their_study(old: Path, tmp_path: Path) -> None:
-    record = json.loads((old / "reproduction.json").read_text())
-    (tmp_path / "reproduction.json").write_text(json.dumps({**record, "kind": "files"}))
-    assert Reproduce.migrated(tmp_path) is None
-    assert Reproduce.migrated(tmp_path / "nothing") is None
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"kind": "http"}', '{"kind": "http", "rows": [{"starts": 1}]}'])
-def test_a_record_that_cannot_be_read_is_named(text: str, tmp_path: Path) -> None:
-    (tmp_path / "reproduction.json").write_text(text)
-    with pytest.raises(TandemError, match=r"reproduction\.json: the record cannot be read"):
-        Reproduce.migrated(tmp_path)

@@ -1,24 +1,23 @@
 """The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_engine import FakeFloor, FakeLab, session
 from harness_experiments import experiment, table
 from harness_samples import finding, good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
-from tandem.engine.run import Session, run
+from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
-from tandem.lab.visit import Visit, Windows
-from tandem.record.result import Environment, Result
-from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.record.window import DbRtt, Finding, Verdict
+from tandem.lab.visit import Windows
+from tandem.record.result import Result
+from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.window import DbRtt, Verdict, Window
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
@@ -161,72 +160,35 @@ def test_usable_connections(real: Catalog, root: Path) -> None:
 # ---- the order of things ----
 
 
-class Quiet:
-    """A view that tells nobody."""
-
-    def __getattr__(self, _: str) -> Any:
-        return lambda *arguments: None
-
-
 @dataclass
-class Floor:
-    """done: what was asked of it, in order; odd: verdict of the n-th window, or an interruption."""
+class Place(FakeLab):
+    """odd: verdict of the n-th window, or what is raised in its place. calls: of all starts, in order."""
 
-    done: list[str]
-    odd: dict[int, Verdict | KeyboardInterrupt]
+    odd: dict[int, Verdict | BaseException] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
+    made: int = 0
 
-    def __getattr__(self, name: str) -> Any:
-        def told(*_: object) -> list[Any]:
-            self.done.append(name)
-            return []
-
-        return told
-
-    def launch(self, label: str) -> None:
-        self.done.append(f"fresh {label}")
-
-    def workers(self, label: str) -> int:
-        return 1
-
-    def warm_up(self, label: str, duration_s: int) -> list[int]:
-        self.done.append("warm_up")
-        return [100] * duration_s
-
-    def measure(self, spec: WindowSpec) -> WindowRecord:
-        self.done.append(f"closed {spec.seconds} s: {spec.scenario_changes['path']}")
-        odd = self.odd.get(sum(text.startswith("closed") for text in self.done), Verdict.OK)
-        if isinstance(odd, KeyboardInterrupt):
-            raise odd
-        if odd is Verdict.FAILED:
-            raise TandemError("the closed window broke")
-        found: list[Finding] = [finding("void", "steal", "much steal")] if odd is Verdict.VOID else []
-        trip = DbRtt(setting=4, before_p50=4.5, during_p50=5.0, during_p90=6.0, samples=9)
-        made = good_window(verdict=odd, findings=found, db_rtt_ms=trip, bottleneck="app-cpu")
-        return WindowRecord(spec=spec, windows={spec.variants[0]: made})
-
-
-@dataclass
-class Place:
-    """A laboratory whose floor is a fake."""
-
-    done: list[str] = field(default_factory=list)
-    odd: dict[int, Verdict | KeyboardInterrupt] = field(default_factory=dict)
-    environments: dict[str, Environment] = field(default_factory=dict)
-    phases_s: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def up(self) -> Iterator[None]:
-        self.done.append("up")
-        try:
-            yield
-        finally:
-            self.done.append("down")
+    def floor(self, spec: TrialSpec, number: int) -> FakeFloor:
+        return FakeFloor(answer=self.told, calls=self.calls)
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
-        trial = Visit(Floor(self.done, self.odd), spec, Quiet()).run(script)
+        trial = super().visit(spec, script, folder)
         for start in trial.starts.values():
             start.cpu_peak_percent, start.resident_peak_bytes = 50.0, 20 << 20
         return trial
+
+    def told(self, _: TrialSpec, spec: WindowSpec) -> Window:
+        self.made += 1
+        self.calls.append(str(spec.scenario_changes["path"]))
+        odd = self.odd.get(self.made, Verdict.OK)
+        if isinstance(odd, BaseException):
+            raise odd
+        found = [finding("void", "steal", "much steal")] if odd is Verdict.VOID else []
+        trip = DbRtt(setting=4, before_p50=4.5, during_p50=5.0, during_p90=6.0, samples=9)
+        return good_window(verdict=odd, findings=found, db_rtt_ms=trip, bottleneck="app-cpu")
+
+
+BROKE = TandemError("the closed window broke")
 
 
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
@@ -249,7 +211,7 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def make(place: Place, seed: int = 7, resume: bool = False) -> tuple[Result[Reproduced], Journal]:
         request = request_for(real, "waiting", waiting(), "smoke", 2, seed)
-        return run(Reproduce, request, Session(real, tmp_path, Quiet(), lambda *_: place), resume)
+        return run(Reproduce, request, session(real, tmp_path, place), resume)
 
     return make
 
@@ -257,17 +219,17 @@ def made(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     place = Place()
     found, journal = made(place)
-    done = place.done
-    assert (done[0], done[-1]) == ("up", "down")
-    starts = [done[n:] for n, text in enumerate(done) if text == "fresh threads 20"]
+    calls = place.calls
+    assert not place.is_up
+    starts = [calls[n:] for n, text in enumerate(calls) if text == "launch threads 20"]
     assert len(starts) == 2
     for start in starts:
-        own = start[: start.index("stop") + 1]
-        assert own[:5] == ["fresh threads 20", "wait_ready", "verify", "warm_up", "rest"]
+        own = [text.removesuffix(" threads 20") for text in start[: start.index("stop threads 20") + 1]]
+        assert own[:4] == ["launch", "ready", "verify", "warm up"]
         assert own[-3:] == ["drain", "collect", "stop"]
-        windows = sorted(text.partition(": ")[2] for text in own if text.startswith("closed"))
+        windows = sorted(text for text in own if text.startswith("/"))
         assert windows == ["/work?delay_ms=20", "/work?delay_ms=200"]
-    assert done.count("fresh alone") == 2
+    assert calls.count("launch alone") == 2
     assert found.verdict is Verdict.OK
     assert found.conclusions.digest == waiting().digest("smoke")
     row = found.conclusions.rows[0]
@@ -287,13 +249,13 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     kind, again, trials = read_folder(journal.folder)
     assert kind is Reproduce
     assert len(trials) == 4
-    assert kind.markdown(again, trials) == kind.markdown(found, trials)
+    assert kind.markdown(again) == kind.markdown(found)
 
 
 def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
     place = Place(odd={1: Verdict.VOID})
     found, _ = made(place)
-    assert sum(text.startswith("fresh") for text in place.done) == 6
+    assert len(place.visited) == 6
     assert found.verdict is Verdict.OK
     assert found.trials == {Verdict.OK: 5, Verdict.VOID: 1}
     assert sum(one.attempt == 2 for row in found.conclusions.rows for one in row.trials) == 3
@@ -301,7 +263,7 @@ def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
 
 
 def test_what_was_measured_before_a_failure_counts(made: Any) -> None:
-    found, _ = made(Place(odd={2: Verdict.FAILED, 3: Verdict.FAILED}))
+    found, _ = made(Place(odd={2: BROKE, 3: BROKE}))
     assert found.verdict is Verdict.FAILED
     assert sum(one.verdict is Verdict.OK for row in found.conclusions.rows for one in row.trials) >= 3
     assert any("the closed window broke" in reason for reason in found.reasons)
@@ -311,13 +273,14 @@ def test_an_interruption_keeps_the_trials_and_takes_all_down(made: Any, tmp_path
     place = Place(odd={4: KeyboardInterrupt()})
     with pytest.raises(KeyboardInterrupt):
         made(place)
-    assert place.done[-2:] == ["stop", "down"]
+    assert place.calls[-1].startswith("stop ")
+    assert not place.is_up
     kept = list(tmp_path.glob("*/trials/*.json"))
     assert 2 <= len(kept) <= 3
     again = Place()
     found, _ = made(again, seed=99, resume=True)
     assert (found.verdict, found.request.seed) == (Verdict.OK, 7), "the order is the first one's"
-    assert sum(text.startswith("fresh") for text in again.done) == 4 - len(kept)
+    assert len(again.visited) == 4 - len(kept)
     with pytest.raises(UsageError, match="no unfinished reproduce"):
         made(Place(), resume=True)
 

@@ -1,11 +1,11 @@
-"""tandem.probes.pause: looks that are not evenly apart."""
+"""tandem.probes.background: looks that are not evenly apart."""
 
 import statistics
 from itertools import accumulate
 
 import pytest
 
-from tandem.probes.pause import uneven_s
+from tandem.probes.background import uneven_s
 
 
 def seen_share(pauses_s: list[float], period_s: float, share: float) -> float:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from harness_places import FIXTURES, ROOT
 
-from tandem.errors import TandemError
 from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
@@ -154,25 +153,3 @@ def test_a_trial_that_was_made_once_more_is_a_second_attempt(tmp_path: Path) -> 
     _, trials = read(changed(tmp_path, trials=[*old, again]))
     assert trials[-1].spec.key == "2-python-sync.2"
     assert row("python-sync", trials, 6).summary.trials_ok == 6
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"schema_version": 4}, "schema_version: Input should be 1 or 2"),
-        ({"trials": [{}]}, "trials -> 0 -> index: Field required"),
-        ({"summary": {"goodput": 1}}, "its summary cannot be read"),
-    ],
-)
-def test_an_old_record_that_cannot_be_read_is_named(
-    tmp_path: Path, changes: dict[str, object], told: str
-) -> None:
-    with pytest.raises(TandemError, match=told) as error:
-        read_folder(changed(tmp_path, **changes))
-    assert "python-sync.recipes.full" in str(error.value)
-
-
-def test_a_campaign_that_was_never_finished(tmp_path: Path) -> None:
-    shutil.copy(OLD / "bench-2/campaign.json", tmp_path)
-    with pytest.raises(TandemError, match="holds no finished study"):
-        read_folder(tmp_path)
