@@ -21,13 +21,30 @@ app = typer.Typer(
 
 
 @app.command()
-def verify(implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")]) -> None:
+def verify(
+    implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="This check alone, as it is named in contract/tests; may be repeated."),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option(help="Checks about this scenario alone; may be repeated.")
+    ] = None,
+    hardened: Annotated[
+        bool, typer.Option("--hardened", help="Show what of this tier a core implementation passes as well.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Tracebacks and logs of what fails, in full.")
+    ] = False,
+) -> None:
     """Run the contract's black-box tests against implementations."""
     catalog = Catalog(ROOT)
     names = list(catalog.implementations) if implementations == ["all"] else implementations
     for name in names:
         catalog.implementation(name)
-    raise typer.Exit(run.contract(ROOT, names))
+    for name in scenario or []:
+        catalog.pick("scenario", name, catalog.scenarios)
+    raise typer.Exit(run.contract(ROOT, names, only or [], scenario or [], hardened, verbose))
 
 
 @app.command(name="test")
