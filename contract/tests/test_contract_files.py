@@ -1,5 +1,6 @@
 """The contract itself: its document is valid, and its golden files are what the seeded database says."""
 
+import re
 import statistics
 from collections.abc import Callable
 
@@ -29,6 +30,23 @@ def test_every_scenario_has_its_operations() -> None:
     tags = {tag for operation in operations for tag in operation.get("tags", ())}
     # The operations of these are those of index and work.
     assert tags | {"idle", "work-large"} == SCENARIOS
+
+
+def test_every_path_of_the_checks_is_in_the_document() -> None:
+    document = yaml.safe_load(openapi.DOCUMENT.read_text())["paths"]
+    operations = {
+        path: {method.upper() for method in item if method != "parameters"} for path, item in document.items()
+    }
+    asked = {
+        re.sub(r"/(987654|1)\b", "/{id}", path.path): {*path.allow, *path.refused} - {"HEAD"}
+        for path in paths.PATHS
+    }
+    assert operations == asked | {"/pool": {"GET"}}
+    assert operations.keys() >= {*openapi.ALIASES}
+    ids = [
+        part["operationId"] for item in document.values() for part in item.values() if "operationId" in part
+    ]
+    assert len(ids) == len({*ids})
 
 
 def test_checks_have_names_of_their_own() -> None:
