@@ -116,7 +116,7 @@ set positional-arguments := true
 @fmt *arguments:
     harness/run fmt "$@"
 
-# Fill the figures of the documents in from the committed records; --check: only say which are stale
+# Fill the figures of the documents in from the committed records and the sources; --check: only say which are stale
 [group('develop')]
 @docs *arguments:
     harness/run docs "$@"

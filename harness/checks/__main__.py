@@ -108,10 +108,11 @@ def fmt() -> None:
 @app.command()
 def docs(
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; 1 if a figure is not what the records say.")
+        bool,
+        typer.Option("--check", help="Change nothing; 1 if a figure is not what records and sources say."),
     ] = False,
 ) -> None:
-    """Fill the figures of README.md and docs/ in from the committed records."""
+    """Fill the figures of README.md and docs/ in from the committed records and the sources."""
     stale = fill_all(ROOT, FIGURES, write=not check)
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from harness_places import ROOT
 
 TOOLS = Path(sys.executable).parent
@@ -190,6 +191,13 @@ def test_compose_understands_the_stack(topology: str, placement: str) -> None:
         "docker", "compose", *flags, "--profile", "load", "--profile", "faults", "config", "--quiet"
     )
     assert ok, said
+
+
+def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
+    """HAProxy's container asks, through HAProxy: a guest's image may have no shell."""
+    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
+    assert "healthcheck" not in services["app"]
+    assert services["proxy"]["healthcheck"]["test"][-1] == "http://127.0.0.1:8080/healthz"
 
 
 def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
