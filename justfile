@@ -66,6 +66,16 @@ set positional-arguments := true
 @verify *arguments:
     harness/run verify "$@"
 
+# Make the folder of a new implementation: just new go-async --model async --language go
+[group('develop')]
+@new *arguments:
+    harness/run new "$@"
+
+# Say in seconds whether a folder has the shape that takes part: just shape go-async
+[group('develop')]
+@shape *arguments:
+    harness/run shape "$@"
+
 # Say what this machine is fit for, what it is not, and why
 [group('measure')]
 @doctor *arguments:
@@ -106,7 +116,7 @@ set positional-arguments := true
 @fmt *arguments:
     harness/run fmt "$@"
 
-# Fill the figures of the documents in from the committed records; --check: only say which are stale
+# Fill the figures of the documents in from the committed records and the sources; --check: only say which are stale
 [group('develop')]
 @docs *arguments:
     harness/run docs "$@"

@@ -2,8 +2,10 @@
 
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,25 +14,103 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from contract_checks import catalog
 from contract_checks.backend import Backend
+from contract_checks.brief import brief
 from contract_checks.docker import end_of_log
+from contract_checks.needs import name_of
+from contract_checks.registry import CHECKS, tier_of
 from contract_checks.stack import Stack
+
+NOT_ASKED = pytest.StashKey[dict[str, int]]()
+TOLD = pytest.StashKey[set[str]]()
+START_SHOWN = 2500  # characters: the end of a build or of a log
+TIER = "tier of the check"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("contract").addoption(
+    group = parser.getgroup("contract")
+    group.addoption(
         "--implementation",
         action="append",
         metavar="NAME",
         help="an implementation to test, repeatable; without it every folder that has a bench.toml",
     )
+    group.addoption("--only", action="append", metavar="CHECK", help="a check, without `check_`; repeatable")
+    group.addoption("--scenario", action="append", metavar="S", help="checks about a scenario; repeatable")
+    group.addoption("--hardened", action="store_true", help="ask a core implementation these checks as well")
+    group.addoption("--brief", action="store_true", help="a few lines for each check that fails")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "docker: needs the Docker engine and builds images")
+    config.stash[NOT_ASKED] = {}
+    config.stash[TOLD] = set()
     try:
         _chosen(config)
+        _known("check", config.getoption("only"), map(name_of, CHECKS))
+        _known("scenario", config.getoption("scenario"), _scenarios(CHECKS))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _known(kind: str, given: list[str] | None, known: Iterable[str]) -> None:
+    """Raises ValueError for a name that does not exist; offers the nearest."""
+    names = sorted(known)
+    for name in given or []:
+        if name not in names:
+            near = get_close_matches(name, names, n=1, cutoff=0.5)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise ValueError(f"there is no {kind} '{name}'.{hint} There are: {', '.join(names)}.")
+
+
+def _scenarios(checks: Iterable[Any]) -> set[str]:
+    return {scenario for check in checks for scenario in getattr(check, "scenarios", ())}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the checks that were not asked for, and those that a core implementation does not promise."""
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        asked = getattr(item, "originalname", "") != "test_contract" or _asked(config, item)
+        (kept if asked else left).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+
+
+def _asked(config: pytest.Config, item: pytest.Item) -> bool:
+    parameters = getattr(item, "callspec").params  # noqa: B009 (of pytest.Function, which has no public type for it)
+    check, implementation = parameters["check"], parameters["backend"]
+    only, scenarios = config.getoption("only"), config.getoption("scenario")
+    if only and name_of(check) not in only:
+        return False
+    if scenarios and not _scenarios([check]) & set(scenarios):
+        return False
+    tier = tier_of(check)
+    item.user_properties.append((TIER, tier))
+    # A check that is named is asked, whatever was promised.
+    if tier == "core" or implementation.tier == "hardened" or only or config.getoption("hardened"):
+        return True
+    not_asked = config.stash[NOT_ASKED]
+    not_asked[implementation.name] = not_asked.get(implementation.name, 0) + 1
+    return False
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What was asked of each tier, and what of it passed."""
+    for tier in catalog.TIERS:
+        counts = {
+            outcome: len(
+                [r for r in terminalreporter.getreports(outcome) if (TIER, tier) in r.user_properties]
+            )
+            for outcome in ("passed", "failed", "xfailed", "skipped")
+        }
+        if any(counts.values()):
+            words = [f"{number} {outcome}" for outcome, number in counts.items() if number]
+            terminalreporter.write_line(f"tier {tier}: {', '.join(words)}")
+    for name, number in config.stash[NOT_ASKED].items():
+        terminalreporter.write_line(
+            f"{name} is of the tier core: {number} checks of the tier hardened were not asked (--hardened)"
+        )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -51,13 +131,31 @@ def _chosen(config: pytest.Config) -> list[catalog.Implementation]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Shows what the application and PgBouncer said beside a failure: the answers alone do not tell why."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Shows what the application and PgBouncer said beside a failure: the answers alone do not tell why.
+
+    With --brief the failure is told in a few lines instead.
+    """
     report = yield
-    backend = getattr(item, "funcargs", {}).get("backend")
-    if report.failed and isinstance(backend, Backend):
-        for name in (backend.container, backend.stack.container("pgbouncer")):
-            report.sections.append((f"end of the log of {name}", end_of_log(name, 60)))
+    arguments = getattr(item, "funcargs", {})
+    backend, check = arguments.get("backend"), arguments.get("check")
+    if not report.failed:
+        return report
+    if item.config.getoption("brief") and call.excinfo and check:
+        report.sections = []
+        if isinstance(backend, Backend):
+            report.longrepr = brief(check, backend.implementation.name, call.excinfo.value)
+        else:  # it was not even started, which is the same for every check
+            told = str(call.excinfo.value)[-START_SHOWN:]
+            report.longrepr = "as above" if told in item.config.stash[TOLD] else told
+            item.config.stash[TOLD].add(told)
+        return report
+    if not isinstance(backend, Backend):
+        return report
+    for name in (backend.container, backend.stack.container("pgbouncer")):
+        report.sections.append((f"end of the log of {name}", end_of_log(name, 60)))
     return report
 
 

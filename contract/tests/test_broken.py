@@ -32,6 +32,7 @@ from contract_checks import (
     stopping,
     time_zone,
     users,
+    whole_path,
     work,
 )
 from contract_checks.backend import POOLED, Backend
@@ -54,11 +55,13 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("pretended-statement", statements.check_statements_by_id),
     ("session-ignored", statements.check_statements_of_errors),
     ("eager-session", statements.check_no_statements),
+    ("session-ignored", cookies.check_plain_sessions),
     ("session-ignored", cookies.check_refused_sessions),
     ("expired-accepted", cookies.check_refused_sessions),
     ("odd-cookie-500", cookies.check_refused_sessions),
     ("first-cookie-only", cookies.check_accepted_sessions),
     ("odd-cookie-500", cookies.check_doubtful_sessions),
+    ("sloppy-id", inputs.check_plain_ids),
     ("sloppy-id", inputs.check_bad_ids),
     ("query-is-id", inputs.check_good_ids),
     ("html-errors", inputs.check_unknown_paths),
@@ -76,6 +79,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("users-collide", users.check_users_at_once),
     ("sum-of-32-bits", work.check_work_sums),
     ("numbers-dropped", work.check_work_large),
+    ("sloppy-delay", work.check_work_mistakes),
     ("nested-500", work.check_work_bodies),
     ("lenient-json", work.check_work_bodies),
     ("lenient-text", work.check_work_bodies),
@@ -94,6 +98,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("note-trimmed", notes.check_note_stored),
     ("bytes-for-characters", notes.check_note_stored),
     ("cached", notes.check_note_shown),
+    ("sloppy-note", notes.check_note_mistakes),
     ("sloppy-note", notes.check_note_refused),
     ("note-before-session", notes.check_note_refused),
     ("orphan-event", notes.check_note_refused),
@@ -210,7 +215,7 @@ def test_fault_is_found(patience: Backend, fault: str, check: Check) -> None:
 
 
 def test_every_check_and_every_fault_is_used() -> None:
-    by_hand = {bodies.check_proxied, paths.check_declared_scenarios, *hygiene.CHECKS}  # the tests below
+    by_hand = {*whole_path.CHECKS, paths.check_declared_scenarios, *hygiene.CHECKS}  # the tests below
     found = {getattr(check, "func", check) for _, check in FAULTS}
     assert found | by_hand == set(CHECKS)
     known = runpy.run_path(str(catalog.ROOT / BROKEN.name / "src" / "faults.py"))["FAULTS"]
@@ -251,11 +256,16 @@ def test_missing_label_is_found(backend: Backend) -> None:
         docker("rm", container)
 
 
-def test_missing_proxy_is_found(patience: Backend) -> None:
+@pytest.fixture
+def without_proxy(patience: Backend) -> Iterator[Backend]:
     patience.stack.stop("proxy")
     patience.stack.patience_s = 4
-    try:
-        with pytest.raises(AssertionError):
-            bodies.check_proxied(patience)
-    finally:
-        patience.stack.start("proxy")
+    yield patience
+    patience.stack.start("proxy")
+
+
+@pytest.mark.parametrize("check", whole_path.CHECKS, ids=name_of)
+def test_missing_proxy_is_found(without_proxy: Backend, check: Check) -> None:
+    """None of them asks the application itself, which is there."""
+    with pytest.raises(AssertionError):
+        check(without_proxy)

@@ -1,13 +1,18 @@
 """The contract itself: its document is valid, and its golden files are what the seeded database says."""
 
+import re
 import statistics
+from collections.abc import Callable
 
+import httpx
 import pytest
 import yaml
 
-from contract_checks import catalog, golden, golden_files, openapi, paths
+from contract_checks import catalog, errors, golden, golden_files, inputs, openapi, paths
+from contract_checks.backend import Answer
+from contract_checks.brief import brief
 from contract_checks.needs import name_of
-from contract_checks.registry import CHECKS
+from contract_checks.registry import CHECKS, CORE, HARDENED, tier_of
 from contract_checks.stack import Stack
 
 SCENARIOS = {scenario for path in paths.PATHS for scenario in path.scenarios}
@@ -27,8 +32,35 @@ def test_every_scenario_has_its_operations() -> None:
     assert tags | {"idle", "work-large"} == SCENARIOS
 
 
+def test_every_path_of_the_checks_is_in_the_document() -> None:
+    document = yaml.safe_load(openapi.DOCUMENT.read_text())["paths"]
+    operations = {
+        path: {method.upper() for method in item if method != "parameters"} for path, item in document.items()
+    }
+    asked = {
+        re.sub(r"/(987654|1)\b", "/{id}", path.path): {*path.allow, *path.refused} - {"HEAD"}
+        for path in paths.PATHS
+    }
+    assert operations == asked | {"/pool": {"GET"}}
+    assert operations.keys() >= {*openapi.ALIASES}
+    ids = [
+        part["operationId"] for item in document.values() for part in item.values() if "operationId" in part
+    ]
+    assert len(ids) == len({*ids})
+
+
 def test_checks_have_names_of_their_own() -> None:
     assert len(set(map(name_of, CHECKS))) == len(CHECKS)
+
+
+def test_every_check_has_one_tier() -> None:
+    assert set(CHECKS) == CORE | HARDENED
+    assert not CORE & HARDENED
+
+
+def test_a_check_without_a_tier_is_found() -> None:
+    with pytest.raises(KeyError):
+        tier_of(lambda _: None)
 
 
 @pytest.mark.parametrize("name", [*catalog.names(), "contract/broken"])
@@ -68,3 +100,35 @@ def test_changed_data_makes_golden_files_stale(stack: Stack) -> None:
     finally:
         stack.query("update core_step set text = rtrim(text, '!') where recipe_id = 2 returning 1")
     assert golden_files.stale(stack) == []
+
+
+def _answer(status: int, body: bytes) -> Answer:
+    headers = httpx.Headers({"content-type": "application/json"})
+    return Answer(status, headers, body, 0.1, "GET /api/v1/recipes/0")
+
+
+def _failure(of: Callable[[], None]) -> AssertionError:
+    with pytest.raises(AssertionError) as caught:
+        of()
+    return caught.value
+
+
+def test_a_failure_is_told_in_a_few_lines() -> None:
+    wrong = _answer(404, b'{"error":"not found"}')
+    told = brief(
+        inputs.check_bad_ids, "mine", _failure(lambda: errors.assert_error(wrong, 400, what="id '0'"))
+    )
+    lines = told.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("bad_ids: An id that is none is 400")
+    assert lines[1] == "  request   id '0': GET /api/v1/recipes/0"
+    assert lines[2] == '  expected  400 with the body {"error":"bad request"}'
+    assert lines[3] == '  received  404 application/json b\'{"error":"not found"}\''
+    assert "Order of refusal" in lines[4]
+    assert lines[5] == "  again     just verify mine --only bad_ids --verbose"
+
+
+def test_a_long_failure_is_cut() -> None:
+    told = brief(inputs.check_bad_ids, "mine", AssertionError("\n".join(["x" * 5000] * 200)))
+    assert len(told.splitlines()) < 15
+    assert len(told) < 6000

@@ -1,10 +1,10 @@
 """The command line: `harness/run check`, `test`, `verify`, `docs` and `fmt`."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from checks import run
+from checks import new, run, shape
 from documents.figures import FIGURES
 from documents.fill import fill_all
 from tandem.catalog.catalog import Catalog
@@ -21,13 +21,68 @@ app = typer.Typer(
 
 
 @app.command()
-def verify(implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")]) -> None:
+def verify(
+    implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="This check alone, as it is named in contract/tests; may be repeated."),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option(help="Checks about this scenario alone; may be repeated.")
+    ] = None,
+    hardened: Annotated[
+        bool, typer.Option("--hardened", help="Show what of this tier a core implementation passes as well.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Tracebacks and logs of what fails, in full.")
+    ] = False,
+) -> None:
     """Run the contract's black-box tests against implementations."""
     catalog = Catalog(ROOT)
     names = list(catalog.implementations) if implementations == ["all"] else implementations
     for name in names:
         catalog.implementation(name)
-    raise typer.Exit(run.contract(ROOT, names))
+    for name in scenario or []:
+        catalog.pick("scenario", name, catalog.scenarios)
+    raise typer.Exit(run.contract(ROOT, names, only or [], scenario or [], hardened, verbose))
+
+
+@app.command(name="shape")
+def shape_(
+    implementations: Annotated[list[str], typer.Argument(help="Folders, or `all` that have a bench.toml.")],
+) -> None:
+    """Say in seconds whether a folder has the shape that takes part; starts no container."""
+    names = implementations
+    if names == ["all"]:
+        names = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
+    flawed = False
+    for name in names:
+        flaws = shape.examine(ROOT, name.rstrip("/"))
+        flawed = flawed or bool(flaws)
+        for flaw in flaws:
+            out.print(f"{name}/{flaw}", markup=False, highlight=False, soft_wrap=True)
+        if not flaws:
+            out.print(f"{name}: has the shape that takes part", highlight=False)
+    if flawed:
+        raise typer.Exit(1)
+
+
+@app.command(name="new")
+def new_(
+    name: Annotated[str, typer.Argument(help="Of the folder: small letters, digits and hyphens.")],
+    model: Annotated[Literal["sync", "async"], typer.Option(help="What waits: a thread, or an event loop.")],
+    tier: Annotated[
+        Literal["core", "hardened"], typer.Option(help="How much of the contract it will promise.")
+    ] = "core",
+    language: Annotated[str, typer.Option(help="In which it will be written.")] = "python",
+) -> None:
+    """Make the folder of a new implementation: a stub that takes part, with every scenario declared off."""
+    made = new.make(ROOT, name, model, tier, language)
+    for file in made:
+        out.print(str(file.relative_to(ROOT)), highlight=False)
+    out.print(
+        f"Next: just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md", highlight=False
+    )
 
 
 @app.command(name="test")
@@ -53,10 +108,11 @@ def fmt() -> None:
 @app.command()
 def docs(
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; 1 if a figure is not what the records say.")
+        bool,
+        typer.Option("--check", help="Change nothing; 1 if a figure is not what records and sources say."),
     ] = False,
 ) -> None:
-    """Fill the figures of README.md and docs/ in from the committed records."""
+    """Fill the figures of README.md and docs/ in from the committed records and the sources."""
     stale = fill_all(ROOT, FIGURES, write=not check)
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)

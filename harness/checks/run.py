@@ -109,10 +109,28 @@ def quick(root: Path) -> int:
     return _pytest(root, ["-m", "not docker", str(root / "harness/tests")])
 
 
-def contract(root: Path, implementations: list[str]) -> int:
-    """The contract's tests against some implementations. Returns the exit status."""
+def contract(
+    root: Path,
+    implementations: list[str],
+    only: list[str],
+    scenarios: list[str],
+    hardened: bool,
+    verbose: bool,
+) -> int:
+    """The contract's tests against some implementations; those of its files only where nothing is chosen.
+
+    Returns the exit status, 2 for names that do not exist.
+    """
+    files = CONTRACT[:1] if only or scenarios else CONTRACT
     chosen = [argument for name in implementations for argument in ("--implementation", name)]
-    return _pytest(root, [*(str(root / "contract/tests" / file) for file in CONTRACT), *chosen])
+    chosen += [argument for name in only for argument in ("--only", name)]
+    chosen += [argument for name in scenarios for argument in ("--scenario", name)]
+    chosen += ["--hardened"] if hardened else []
+    chosen += ["--verbose"] if verbose else ["--brief", "-q", "--no-header", "--disable-warnings", "-rsx"]
+    status = _pytest(root, [*(str(root / "contract/tests" / file) for file in files), *chosen])
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        print("no check is both one of --only and about one of --scenario", file=sys.stderr)
+    return 2 if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) else status
 
 
 def format_sources(root: Path) -> None:

@@ -16,9 +16,13 @@ class UsageError(TandemError):
     exit_code = 2
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """` Did you mean '…'?`, or nothing where no name is near."""
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f" Did you mean '{near[0]}'?" if near else ""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name that does not exist: says what exists and offers the nearest name."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    return UsageError(f"there is no {kind} '{name}'.{hint} There are: {', '.join(names)}.")
+    return UsageError(f"there is no {kind} '{name}'.{nearest(name, names)} There are: {', '.join(names)}.")

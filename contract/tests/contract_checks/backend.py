@@ -28,9 +28,19 @@ class Answer:
     headers: httpx.Headers
     body: bytes
     seconds: float
+    asked: str = ""  # the request, for a message
 
     def __str__(self) -> str:
         return f"{self.status} {self.headers.get('content-type')} {self.body[:300]!r}"
+
+
+def told(method: str, path: str, headers: Headers = (), content: bytes | None = None) -> str:
+    """A request in one line, for a message."""
+    parts = [f"{method} {path[:100]}"]
+    parts += [f"{name.decode('latin-1')}: {value[:80].decode('latin-1')}" for name, value in headers]
+    return "  ".join(
+        [*parts, *([f"body {content[:80]!r}, {len(content)} bytes"] if content is not None else [])]
+    )
 
 
 class Backend:
@@ -59,7 +69,8 @@ class Backend:
         url = httpx.URL(scheme="http", host=self.host, port=self.port, raw_path=path.encode())
         response = self._client.request(method, url, headers=list(headers), content=content)
         seconds = response.elapsed.total_seconds()
-        return Answer(response.status_code, response.headers, response.content, seconds)
+        asked = told(method, path, headers, content)
+        return Answer(response.status_code, response.headers, response.content, seconds, asked)
 
     def get(self, path: str, session: str | None = None) -> Answer:
         """GET, with the session's cookie where one is given."""

@@ -1,11 +1,10 @@
-"""Every body is golden: by id, at random, at once from many clients, and through HAProxy."""
+"""Every body is golden: by id, at random, and at once from many clients."""
 
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks.backend import Backend
-from contract_checks.docker import address
 from contract_checks.errors import assert_error
 from contract_checks.golden import (
     RECIPES,
@@ -80,20 +79,6 @@ def check_concurrent(backend: Backend) -> None:
         _all(pool.map(client, range(1, 25)))
 
 
-def check_proxied(backend: Backend) -> None:
-    """HAProxy finds the application and passes its answers on unchanged."""
-    host = address(backend.stack.container("proxy"))
-    proxy = Backend(backend.stack, backend.implementation, backend.container, host)
-    try:
-        proxy.wait_alive()
-        assert_error(proxy.get("/nothing"), 404, what="an unknown path, through HAProxy")
-        if backend.implementation.serves("recipe"):
-            assert_golden(proxy.get(f"{RECIPES}/1", session(1)), 1)
-            assert_error(proxy.get(f"{RECIPES}/1"), 401, what="without a session, through HAProxy")
-    finally:
-        proxy.close()
-
-
 def _random(backend: Backend, user: int) -> int:
     answer = backend.get(RECIPES, session(user))
     assert answer.status == 200, f"a random recipe of user {user}: {answer}"
@@ -109,4 +94,4 @@ def _all(results: Iterable[None]) -> None:
         pass
 
 
-CHECKS = (check_golden_bodies, check_invisible, check_random, check_concurrent, check_proxied)
+CHECKS = (check_golden_bodies, check_invisible, check_random, check_concurrent)

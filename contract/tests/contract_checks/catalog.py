@@ -8,6 +8,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTRACT = ROOT / "contract"
+TIERS = ("core", "hardened")
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Implementation:
 
     name: str
     model: str = "sync"
+    # How much of the contract it promises: core or hardened.
+    tier: str = "hardened"
     # Whether GET /pool says how long connections were waited for.
     pool_tells: bool = False
     # What bench.toml names under [unsupported], each with its reason.
@@ -51,8 +54,11 @@ def load(name: str) -> Implementation:
     text = _read(path)
     unsupported = text.get("unsupported", {})
     settings, scenarios, checks = (unsupported.get(kind, {}) for kind in ("settings", "scenarios", "checks"))
+    tier = text.get("tier", "hardened")
+    if tier not in TIERS:
+        raise ValueError(f"{path}: tier is {tier!r}, and not one of {', '.join(TIERS)}")
     return Implementation(
-        name, text.get("model", "sync"), bool(text.get("pool_tells")), settings, scenarios, checks
+        name, text.get("model", "sync"), tier, bool(text.get("pool_tells")), settings, scenarios, checks
     )
 
 

@@ -45,6 +45,14 @@ EITHER = (
 
 
 @for_scenario("recipe", "recipes")
+def check_plain_sessions(backend: Backend) -> None:
+    """No session, an empty one, one that nobody has and one that has ended are 401 on both paths."""
+    for path in (RECIPES, f"{RECIPES}/1"):
+        for key in (None, "", "unknown", expired(1)):
+            assert_error(backend.get(path, key), 401, what=f"{path} with the session {key!r}")
+
+
+@for_scenario("recipe", "recipes")
 def check_refused_sessions(backend: Backend) -> None:
     """Missing, unknown, expired and odd sessions are 401 on both paths."""
     for path in (RECIPES, f"{RECIPES}/1"):
@@ -74,4 +82,4 @@ def check_doubtful_sessions(backend: Backend) -> None:
             assert_error(answer, 401, what=f"{headers}")
 
 
-CHECKS = (check_refused_sessions, check_accepted_sessions, check_doubtful_sessions)
+CHECKS = (check_plain_sessions, check_refused_sessions, check_accepted_sessions, check_doubtful_sessions)

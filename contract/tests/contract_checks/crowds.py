@@ -33,7 +33,7 @@ def check_slow_clients(backend: Backend) -> None:
             for wire in slow:
                 wire.send(HEALTHZ[at : at + 1])
             for _ in range(3):
-                _assert_prompt(backend)
+                assert_prompt(backend)
             time.sleep(max(0.0, began + 1 - time.monotonic()))
         for wire in slow[:20]:
             answer = wire.ask(HEALTHZ[13:])
@@ -117,7 +117,7 @@ def _crowd(backend: Backend, number: int) -> None:
             _use(batch, f"connection {len(crowd)} of {number}")
         took_s, each = time.monotonic() - began, (memory(backend) - before) / number
         print(f"{number} connections: opened in {took_s:.1f} s, {each / 1024:.1f} KiB of memory each")
-        _assert_prompt(backend)
+        assert_prompt(backend)
         for start in range(0, number, BATCH):
             _use(crowd[start : start + BATCH], f"{number} idle connections")
     finally:
@@ -134,7 +134,7 @@ def _use(batch: list[Wire], what: str) -> None:
         assert answer.status == 200, f"{what}: {answer}"
 
 
-def _assert_prompt(backend: Backend) -> None:
+def assert_prompt(backend: Backend) -> None:
     """A new client is answered soon; the better of two tries, because the machine may be busy."""
     took_s = min(_fresh(backend) for _ in range(2))
     assert took_s <= PROMPT_S, f"a new client waited for {took_s:.1f} s"

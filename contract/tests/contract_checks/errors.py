@@ -1,4 +1,4 @@
-"""The bodies of the contract's errors."""
+"""What a check says when it fails, and the bodies of the contract's errors."""
 
 from contract_checks.backend import Answer
 
@@ -13,13 +13,24 @@ WORDS = {
 }
 
 
+class Failed(AssertionError):
+    """An answer that is not the one of the contract. remedy: where the contract says what it has to be."""
+
+    def __init__(self, what: str, answer: Answer, expected: str, remedy: str) -> None:
+        super().__init__(f"{what}: expected {expected}, got {answer}")
+        self.what, self.expected, self.remedy = what, expected, remedy
+        self.request, self.received = answer.asked, str(answer)
+
+
 def assert_error(answer: Answer, *statuses: int, what: str) -> None:
     """Fails unless the answer is one of these errors, with exactly the body that belongs to it."""
-    assert answer.status in statuses, f"{what}: expected {' or '.join(map(str, statuses))}, got {answer}"
-    expected = f'{{"error":"{WORDS[answer.status]}"}}'.encode()
-    assert answer.body == expected, f"{what}: expected the body {expected!r}, got {answer}"
-    assert answer.headers.get("content-type") == "application/json", f"{what}: {answer}"
+    name = " or ".join(map(str, statuses))
+    body = f'{{"error":"{WORDS[answer.status if answer.status in statuses else statuses[0]]}"}}'.encode()
+    remedy = "contract/README.md, Order of refusal: which status goes first, and its body"
+    if answer.status not in statuses or answer.body != body:
+        raise Failed(what, answer, f"{name} with the body {body.decode()}", remedy)
+    if answer.headers.get("content-type") != "application/json":
+        raise Failed(what, answer, f"{name} with Content-Type: application/json", remedy)
     length = answer.headers.get("content-length")
-    assert length in (None, str(len(expected))), (
-        f"{what}: Content-Length is {length}, the body has {len(expected)}"
-    )
+    if length not in (None, str(len(body))):
+        raise Failed(what, answer, f"Content-Length: {len(body)}, as the body has, not {length}", remedy)

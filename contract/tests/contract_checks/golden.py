@@ -7,6 +7,7 @@ from functools import cache
 
 from contract_checks.backend import Answer
 from contract_checks.catalog import CONTRACT
+from contract_checks.errors import Failed
 
 FOLDER = CONTRACT / "golden"
 BLOCK, USERS = 50, 40
@@ -94,14 +95,14 @@ def assert_golden_dashboard(answer: Answer, user: int) -> None:
 
 
 def _assert_golden(answer: Answer, expected: Golden, full: bytes | None, what: str) -> None:
-    assert answer.status == 200, f"{what}: expected 200, got {answer}"
-    assert answer.headers.get("content-type") == "application/json", f"{what}: {answer}"
-    if full is not None:
-        assert answer.body == full, f"{what} is not its golden body: {_difference(full, answer.body)}"
+    remedy = "contract/README.md, The API: canonical JSON, keys in the order of openapi.yaml; contract/golden has bodies"
+    if answer.status != 200 or answer.headers.get("content-type") != "application/json":
+        raise Failed(what, answer, "200 with Content-Type: application/json", remedy)
+    if full is not None and answer.body != full:
+        raise Failed(what, answer, f"its golden body; they part {_difference(full, answer.body)}", remedy)
     found = Golden(len(answer.body), hashlib.sha256(answer.body).hexdigest())
-    assert found == expected, (
-        f"{what} is not its golden body: {found}, expected {expected}: {answer.body[:2000]!r}"
-    )
+    if found != expected:
+        raise Failed(what, answer, f"its golden body, {expected}, not {found}", remedy)
 
 
 def _difference(golden: bytes, served: bytes) -> str:

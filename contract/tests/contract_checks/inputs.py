@@ -14,6 +14,7 @@ BAD_IDS = (
     "%00", "1%09", "%2B1", "~", "*", "[]", "%D9%A1", "%EF%BC%91", "%C2%B2", "%E2%82%81", "%F0%9D%9F%8F",
     "%FF", "%C3%28", "%27", "%22", "%5C", "%25",
 )  # fmt: skip
+PLAIN_BAD_IDS = ("0", "01", "-1", "abc", "1.0", "2147483648")
 UNKNOWN = (
     "/health", "/healthz/", "/HEALTHZ", "/index", "/index.html/", "/index.php", "/Index.html", "/user/x", "/users/1",
     "/work/", "/work/1", "/WORK", "/null", "/api", "/api/v1", "/api/v1/", "/api/v2/recipes", "/API/v1/recipes",
@@ -21,6 +22,15 @@ UNKNOWN = (
     f"{RECIPES}/1/notes/", f"{RECIPES}/1/notes/1", "/api/v1/dashboards", "/api/v1/dashboard/", "/api/v1/dashboard/1",
     "/favicon.ico", "/admin/", "/metrics", "/docs", "/openapi.json", "/static/x",
 )  # fmt: skip
+
+
+@for_scenario("recipe")
+def check_plain_ids(backend: Backend) -> None:
+    """An id that is no number from 1 to 2147483647, or begins with 0, is 400, with a session and without."""
+    for text in PLAIN_BAD_IDS:
+        for headers in (COOKIE, []):
+            answer = backend.request("GET", f"{RECIPES}/{text}", headers)
+            assert_error(answer, 400, what=f"id {text!r}")
 
 
 @for_scenario("recipe")
@@ -84,4 +94,11 @@ def check_healthz(backend: Backend) -> None:
         assert answer.headers.get("content-type") == "application/json", f"/healthz: {answer}"
 
 
-CHECKS = (check_healthz, check_bad_ids, check_good_ids, check_unknown_paths, check_head_requests)
+CHECKS = (
+    check_healthz,
+    check_plain_ids,
+    check_bad_ids,
+    check_good_ids,
+    check_unknown_paths,
+    check_head_requests,
+)

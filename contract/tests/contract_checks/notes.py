@@ -41,6 +41,11 @@ EITHER = (
     b'{"text":"\\ud800"}', b'{"text":"\\udc00"}', b'{"text":"a\\ud83cb"}', b'{"text":"\\udf72\\ud83c"}',
     b'{"text":' + b"[" * 100_000, b'{"text":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a":' * 100_000,
 )  # fmt: skip
+# What a client sends by mistake: status and body.
+PLAIN_MISTAKES = (
+    (400, b""), (400, b"text"), (400, b'{"text":'), (422, b"{}"), (422, b"[]"), (422, b'{"text":1}'), (422, b'{"text":""}'),
+    (422, b'{"text":"x","id":1}'), (422, b'{"text":"%s"}' % (b"a" * 10_001)),
+)  # fmt: skip
 N = 200
 
 
@@ -154,6 +159,22 @@ def check_note_shown(backend: Backend) -> None:
 
 
 @for_scenario("note-write")
+def check_note_mistakes(backend: Backend) -> None:
+    """The mistakes that clients make: no JSON, another shape, no session, not their recipe. Nothing is stored."""
+    with cleared(backend.stack):
+        for status, body in PLAIN_MISTAKES:
+            assert_error(write(backend, 1, body), status, what=f"a note {body[:40]!r}")
+        good = b'{"text":"x"}'
+        assert_error(write(backend, "abc", good), 400, what="a note on recipe 'abc'")
+        assert_error(write(backend, 1, good, ()), 401, what="a note without a session")
+        unknown = [(b"cookie", b"sessionid=unknown")]
+        assert_error(write(backend, 1, good, unknown), 401, what="a note with an unknown session")
+        assert_error(write(backend, 25, good), 404, what="a note on a recipe that was deleted")
+        assert not stored(backend.stack), "a note that was refused is stored"
+        assert not events(backend.stack), "a note that was refused left an event"
+
+
+@for_scenario("note-write")
 def check_note_refused(backend: Backend) -> None:
     """What is no note is 400 or 422, without a session 401, on a recipe that is not visible 404: in this order."""
     good = b'{"text":"x"}'
@@ -237,6 +258,7 @@ def check_note_statements(backend: Backend) -> None:
 CHECKS = (
     check_note_stored,
     check_note_shown,
+    check_note_mistakes,
     check_note_refused,
     check_notes_at_once,
     check_note_statements,

@@ -32,6 +32,8 @@ REACHED = {
     422: ("work", "note-write"),
 }
 SHOWN = 8
+# Other names of operations that are tried under their first one: the checks of index, users and methods ask for these.
+ALIASES = ("/index.html", "/index.htm", "/user", "/user/{id}/", "/users")
 
 
 def load(
@@ -62,6 +64,7 @@ def load(
         },
         "operations": [
             *({"include-tag": scenario, "enabled": False} for scenario in without),
+            *({"include-path": path, "enabled": False} for path in ALIASES),
             # Never allowed, but with an answer of its own: it never succeeds, and no Allow names it.
             {"include-operation-id": "createUserWithId", "checks": _off("positive_data_acceptance")},
             {"include-path": "/user/{id}", "checks": _off("allow_header_conformance")},

@@ -4,7 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.errors import assert_error
+from contract_checks.errors import Failed, assert_error
 from contract_checks.needs import for_scenario
 
 AT_ONCE = 300
@@ -16,9 +16,12 @@ NO_IDS = ("abc", "-1", "+1", "1.0", "1a", "0x1", "%20", "1%20", "%00", "%D9%A1",
 
 def assert_text(answer: Answer, body: str, what: str) -> None:
     """Fails unless the answer is 200 with this text."""
-    assert (answer.status, answer.body) == (200, body.encode()), f"{what}: expected {body!r}, got {answer}"
+    remedy = "contract/README.md, the section of the scenario: the text, and `text/plain; charset=utf-8`"
+    if (answer.status, answer.body) != (200, body.encode()):
+        raise Failed(what, answer, f"200 {body!r}", remedy)
     kind = answer.headers.get("content-type", "").lower().replace(" ", "")
-    assert kind == "text/plain;charset=utf-8", f"{what}: Content-Type is {kind!r}"
+    if kind != "text/plain;charset=utf-8":
+        raise Failed(what, answer, "Content-Type: text/plain; charset=utf-8", remedy)
 
 
 def _create(backend: Backend, path: str = "/user/") -> int:

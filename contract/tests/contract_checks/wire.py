@@ -31,6 +31,7 @@ class Wire:
         self._name = backend.implementation.name
         self._patience_s = patience_s
         self._unread = b""
+        self._sent = b""
         self.socket = socket.create_connection((backend.host, backend.port), patience_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -44,6 +45,7 @@ class Wire:
 
     def send(self, data: bytes) -> bool:
         """Whether all of it went out; not so when the server has closed or takes no more."""
+        self._sent = data
         try:
             self.socket.sendall(data)
         except (ConnectionError, TimeoutError):
@@ -92,7 +94,8 @@ class Wire:
         self._unread = parser.trailing_data[0]
         assert head
         seconds = time.monotonic() - began
-        return Answer(head.status_code, httpx.Headers(list(head.headers)), bytes(body), seconds)
+        asked = f"{self._sent[:80]!r}, {len(self._sent)} bytes on a connection of its own"
+        return Answer(head.status_code, httpx.Headers(list(head.headers)), bytes(body), seconds, asked)
 
     def closed(self, within_s: float) -> bool:
         """Whether the server closes the connection in that time; raises when it sends something."""

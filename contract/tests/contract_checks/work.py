@@ -44,6 +44,14 @@ BAD_DELAYS = (
 )  # fmt: skip
 
 
+# What a client sends by mistake: status, body, query.
+PLAIN_MISTAKES = (
+    (400, b"", ""), (400, b"x", ""), (400, b"[1,", ""), (422, b"{}", ""), (422, b"[\"1\"]", ""), (422, b"[1.5]", ""),
+    (422, b"[2147483648]", ""), (400, b"[1]", "?delay_ms=-1"), (400, b"[1]", "?delay_ms=abc"),
+    (400, b"[1]", "?delay_ms=1.5"), (400, b"[1]", "?delay_ms=10001"),
+)  # fmt: skip
+
+
 def post(backend: Backend, body: bytes, query: str = "") -> Answer:
     """POST /work"""
     return backend.request("POST", f"/work{query}", content=body)
@@ -75,6 +83,13 @@ def check_work_large(backend: Backend) -> None:
     with ThreadPoolExecutor(4) as pool:
         for answer in pool.map(lambda _: post(backend, large()), range(8)):
             assert_text(answer, f"Sum: {LARGE_SUM}", "POST /work with the large body")
+
+
+@for_scenario("work")
+def check_work_mistakes(backend: Backend) -> None:
+    """The mistakes that clients make: no JSON is 400, another shape 422, a delay that is none 400."""
+    for status, body, query in PLAIN_MISTAKES:
+        assert_error(post(backend, body, query), status, what=f"POST /work{query} {body!r}")
 
 
 @for_scenario("work")
@@ -154,6 +169,7 @@ def check_work_overlaps(backend: Backend) -> None:
 CHECKS = (
     check_work_sums,
     check_work_large,
+    check_work_mistakes,
     check_work_bodies,
     check_work_delay_values,
     check_work_waits,

@@ -30,6 +30,8 @@ class Implementation(Entry):
     title: str
     language: str
     model: Literal["sync", "async"]
+    tier: Literal["core", "hardened"] = "hardened"
+    """How much of the contract it promises (contract/README.md); without a word all of it."""
     stack: list[str]
     defaults: dict[str, CpuFormula] = Field(default_factory=dict)
     further_values: dict[str, list[str]] = Field(default_factory=dict)

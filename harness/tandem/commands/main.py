@@ -50,7 +50,7 @@ def list_(as_json: Json = False) -> None:
     catalog = Catalog(ROOT)
     groups = {
         "implementations": {
-            n: f"{i.model}: {', '.join(i.stack)}" for n, i in catalog.implementations.items()
+            n: f"{i.model}, {i.tier}: {', '.join(i.stack)}" for n, i in catalog.implementations.items()
         },
         "scenarios": {name: scenario.stresses for name, scenario in catalog.scenarios.items()},
         "plans": {name: plan.purpose for name, plan in catalog.plans.items()},

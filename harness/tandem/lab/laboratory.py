@@ -150,6 +150,7 @@ class Laboratory:
             found = environment(self.catalog.root, run.stack, run.settings, images)
         else:
             found = of_another(known, run.stack, run.settings)
+        found.configuration["tier"] = run.cell.implementation.tier
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own
             found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)

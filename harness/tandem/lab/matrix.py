@@ -47,6 +47,8 @@ class Square:
     scenario: str
     outcome: SquareOutcome
     text: str = ""
+    tier: str = ""
+    """How much of the contract the implementation promises; it is not looked at here."""
 
 
 def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
@@ -79,7 +81,9 @@ def find_out(
         for prepared in runs:
             note(f"{prepared.variant.label} ...")
             ground = Ground.of(catalog, request, prepared.variant)
-            squares += _row(ground, Application(prepared, folder), scenarios)
+            tier = prepared.cell.implementation.tier
+            row = _row(ground, Application(prepared, folder), scenarios)
+            squares += [replace(one, tier=tier) for one in row]
     finally:
         runs[0].stack.down()
         shutil.rmtree(folder, ignore_errors=True)
@@ -130,11 +134,13 @@ def table(squares: list[Square]) -> Table:
     scenarios = list(dict.fromkeys(square.scenario for square in squares))
     out = Table(title="implementation x scenario", title_justify="left")
     out.add_column("implementation", no_wrap=True)
+    out.add_column("tier")
     for scenario in scenarios:
         out.add_column(scenario)
     for name in dict.fromkeys(square.implementation for square in squares):
-        cells = {square.scenario: square.outcome for square in squares if square.implementation == name}
-        out.add_row(name, *(_cell(cells[scenario]) for scenario in scenarios))
+        own = [square for square in squares if square.implementation == name]
+        cells = {square.scenario: square.outcome for square in own}
+        out.add_row(name, own[0].tier, *(_cell(cells[scenario]) for scenario in scenarios))
     return out
 
 

@@ -146,11 +146,14 @@ class Stack:
             raise TandemError(f"the stack did not come up:\n{text}\n{self.unhealthy()}".rstrip()) from None
 
     def unhealthy(self) -> str:
-        """For each container that does not run or is not healthy: its name and the end of its log."""
+        """For each container that does not run or is not healthy: its name and the end of its log. The application has no
+        health check of its own: if anything is not healthy, it may be because of it."""
         out = []
-        for container in self.docker.compose.ps(all=True):
-            health = container.state.health.status if container.state.health else None
-            if container.state.status != "running" or health == "unhealthy":
+        found = self.docker.compose.ps(all=True)
+        states = [container.state.health.status if container.state.health else None for container in found]
+        for container, health in zip(found, states, strict=True):
+            suspect = health == "unhealthy" or (health is None and "unhealthy" in states)
+            if container.state.status != "running" or suspect:
                 out.append(f"--- {container.name} ({container.state.status}, {health}), end of its log:")
                 out.append(tail(str(container.logs(tail=LOG_TAIL))))
         return "\n".join(out)

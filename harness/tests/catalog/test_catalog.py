@@ -121,12 +121,14 @@ def test_a_good_bench_toml(made: Path) -> None:
     [found] = Catalog(made).implementations.values()
     assert (found.name, found.title, found.model, found.stack) == ("one", "T", "async", ["a"])
     assert not found.pool_tells
+    assert found.tier == "hardened"
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         (BENCH.replace('"async"', '"threads"'), "model: Input should be 'sync' or 'async'"),
+        (BENCH + 'tier = "soft"', "tier: Input should be 'core' or 'hardened'"),
         (BENCH.replace('title = "T"', ""), "title: Field required"),
         (BENCH.replace('["a"]', '["a", 3]'), "stack -> 1: Input should be a valid string"),
         (BENCH + 'modle = "x"', "modle: Extra inputs are not permitted"),

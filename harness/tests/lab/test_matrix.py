@@ -1,6 +1,7 @@
 """tandem.lab.matrix: outcomes, with an application that answers as it is told to."""
 
 import io
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -99,7 +100,7 @@ def test_what_changes_the_database_comes_last(real: Catalog) -> None:
 
 def test_the_table_and_its_reasons() -> None:
     squares = [
-        Square("a", "index", SquareOutcome.OK),
+        Square("a", "index", SquareOutcome.OK, tier="core"),
         Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
         Square("b", "index", SquareOutcome.FAILED, "it did not start"),
         Square("b", "users", SquareOutcome.FAILED, "it did not start"),
@@ -110,3 +111,4 @@ def test_the_table_and_its_reasons() -> None:
     assert "a: users: unsupported: many processes" in text
     assert "b: index, users: failed: it did not start" in text
     assert "–" in text
+    assert re.search(r"│ a +│ core +│ ok", text)

@@ -89,3 +89,57 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
 
 def _path() -> dict[str, str]:
     return {"PYTHONPATH": str(Path(run.__file__).parents[1])}
+
+
+CORE = "harness/tests/unbuildable"
+"""An implementation of the tier core, whose image is not built here."""
+
+
+def chosen(root: Path, *arguments: str) -> tuple[int, set[str], str]:
+    """Exit status of a collection of the contract's tests, the checks that would be asked, and what was said."""
+    file = str(root / "contract/tests/test_contract.py")
+    flags = ["-q", "--collect-only", "-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *flags, file, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names = {
+        line.rsplit("-", 1)[-1].rstrip("]") for line in done.stdout.splitlines() if "::test_contract[" in line
+    }
+    return done.returncode, names, done.stdout + done.stderr
+
+
+def test_a_core_implementation_is_asked_the_core_checks(root: Path) -> None:
+    _, core, said = chosen(root, "--implementation", CORE)
+    _, with_hardened, _ = chosen(root, "--implementation", CORE, "--hardened")
+    _, every, _ = chosen(root, "--implementation", "rust-async")
+    assert {"golden_bodies", "statements_by_id", "stop_finishes", "proxied_heads"} <= core
+    assert with_hardened == every > core
+    assert {"slow_clients", "head_too_large", "database_away"} <= every - core
+    assert f"{CORE} is of the tier core: {len(every - core)} checks" in said
+
+
+def test_checks_are_chosen_by_name_and_by_scenario(root: Path) -> None:
+    only = ["--implementation", "node", "--only", "bad_ids", "--only", "index"]
+    assert chosen(root, *only)[1] == {"bad_ids", "index"}
+    assert chosen(root, *only, "--scenario", "index")[1] == {"index"}
+    assert chosen(root, "--implementation", "node", "--scenario", "users")[1] == {
+        *("users", "user_paths", "users_at_once")
+    }
+    # What is asked for by its name is asked, whatever was promised.
+    assert chosen(root, "--implementation", CORE, "--only", "bad_ids")[1] == {"bad_ids"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--only", "bad_id"], "there is no check 'bad_id'. Did you mean 'bad_ids'?"),
+        (["--scenario", "user"], "there is no scenario 'user'. Did you mean 'users'?"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest(root: Path, arguments: list[str], told: str) -> None:
+    status, names, said = chosen(root, *arguments)
+    assert (status, names) == (pytest.ExitCode.USAGE_ERROR, set())
+    assert told in said

@@ -8,20 +8,41 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from harness_places import ROOT
 
 TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
+OURS = {
+    *(
+        "cpp-async",
+        "cpp-sync",
+        "node",
+        "python-async",
+        "python-sync",
+        "rust-async",
+        "rust-hyper",
+        "rust-sync",
+    ),
+}
+"""The implementations that this project keeps. Whoever adds another keeps the layout and the linters of their language: of
+those only the shape is looked at (checks.shape)."""
 SCRIPTS = {"bootstrap", "harness/run", "compose/db/start", "compose/db/reset", "compose/pgbouncer/start"}
 """What has to be among the scripts that are found by looking."""
+
+
+def guests(root: Path) -> set[str]:
+    """The folders of implementations that are not ours."""
+    return {file.parent.name for file in root.glob("*/bench.toml")} - OURS
 
 
 def files(root: Path) -> list[Path]:
     """Everything in the repository but what is built, fetched or measured."""
     out = []
+    left = NOT_OURS | guests(root)
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in NOT_OURS)
+        folders[:] = sorted(name for name in folders if name not in left)
         out += [Path(folder, name) for name in sorted(names)]
     return out
 
@@ -45,8 +66,8 @@ def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
 
 
 def python_folders() -> list[str]:
-    """The harness, the contract, and every implementation in Python."""
-    own = [file.parent.name for file in ROOT.glob("*/pyproject.toml")]
+    """The harness, the contract, and every implementation of ours in Python."""
+    own = {file.parent.name for file in ROOT.glob("*/pyproject.toml")} - guests(ROOT)
     return sorted({"harness", "contract", *own})
 
 
@@ -172,6 +193,13 @@ def test_compose_understands_the_stack(topology: str, placement: str) -> None:
     assert ok, said
 
 
+def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
+    """HAProxy's container asks, through HAProxy: a guest's image may have no shell."""
+    services = yaml.safe_load((ROOT / "compose/stack.yaml").read_text())["services"]
+    assert "healthcheck" not in services["app"]
+    assert services["proxy"]["healthcheck"]["test"][-1] == "http://127.0.0.1:8080/healthz"
+
+
 def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text("services: {app: {image: x, cpuste: '1'}}\n")
     ok, said = run("docker", "compose", "config", "--quiet", folder=tmp_path)
@@ -203,7 +231,11 @@ def test_the_check_of_tracked_files_can_fail(tmp_path: Path) -> None:
     assert tracked_but_ignored(tmp_path) == ["rows.sqlite"]
 
 
-@pytest.mark.parametrize("dockerfile", sorted(ROOT.glob("*/Dockerfile")), ids=lambda file: file.parent.name)
+@pytest.mark.parametrize(
+    "dockerfile",
+    [file for file in sorted(ROOT.glob("*/Dockerfile")) if file.parent.name not in guests(ROOT)],
+    ids=lambda file: file.parent.name,
+)
 def test_every_image_has_an_ignore_file_and_the_common_base(dockerfile: Path) -> None:
     """The context is the whole repository; without an ignore file all of it is sent to the engine."""
     assert dockerfile.with_name("Dockerfile.dockerignore").read_text().startswith("*\n")
@@ -215,23 +247,25 @@ def test_every_image_has_an_ignore_file_and_the_common_base(dockerfile: Path) ->
             stages.update(words[3:4])
 
 
-@pytest.mark.parametrize("bench", sorted(ROOT.glob("*/bench.toml")), ids=lambda file: file.parent.name)
-def test_every_implementation_has_the_same_shape(bench: Path) -> None:
-    for name in ("README.md", "Dockerfile", "Dockerfile.dockerignore", "src"):
-        assert (bench.parent / name).exists(), name
-    headings = [
-        line[3:] for line in (bench.parent / "README.md").read_text().splitlines() if line.startswith("## ")
-    ]
-    assert headings[:5] == [
-        "Stack",
-        "Concurrency model",
-        "Settings that matter",
-        "Request path",
-        "Known limits",
-    ]
-    roles = {file.stem for file in (bench.parent / "src").rglob("*.*")}
-    described = tomllib.loads(bench.read_text())
+def roles_missing(folder: Path) -> set[str]:
+    """What ours have each in a file of that name, in whichever language."""
+    roles = {file.stem for file in (folder / "src").rglob("*.*")}
+    described = tomllib.loads((folder / "bench.toml").read_text())
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
     stored = set() if without_database else {"repository", "models"}
-    assert {"main", "config", "server", "routes", "handlers", "errors"} | stored <= roles
-    assert described["language"]
+    return ({"main", "config", "server", "routes", "handlers", "errors"} | stored) - roles
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_ours_are_laid_out_alike(name: str) -> None:
+    assert roles_missing(ROOT / name) == set()
+
+
+def test_a_guest_may_be_laid_out_in_any_way(tmp_path: Path) -> None:
+    for name in ("node", "go-async"):
+        (tmp_path / name).mkdir()
+        shutil.copy(ROOT / "node/bench.toml", tmp_path / name)
+        (tmp_path / name / "run").write_text("#!/bin/sh\nrm -rf $1/*\n")
+    assert guests(tmp_path) == {"go-async"}
+    assert scripts(tmp_path) == [tmp_path / "node/run"]
+    assert "server" in roles_missing(tmp_path / "go-async")

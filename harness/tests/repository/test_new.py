@@ -1,0 +1,173 @@
+"""checks.new, checks.shape: a folder that was just made takes part, and what a folder lacks is told with its remedy."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness_places import ROOT
+
+from checks import new
+from checks.shape import Flaw, examine
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+
+NAME = "go-async"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """What the catalog reads, and one implementation."""
+    unneeded = shutil.ignore_patterns("__pycache__", "tests")
+    for folder in ("contract", "loadgen", "compose"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unneeded)
+    (tmp_path / "node").mkdir()
+    shutil.copy(ROOT / "node/bench.toml", tmp_path / "node")
+    return tmp_path
+
+
+@pytest.fixture
+def made(copy: Path) -> Path:
+    new.make(copy, NAME, "async", "core", "go")
+    return copy
+
+
+# ---- new ----
+
+
+@pytest.mark.parametrize("model", ["sync", "async"])
+@pytest.mark.parametrize("tier", ["core", "hardened"])
+def test_a_new_folder_takes_part_with_everything_off(copy: Path, model: str, tier: str) -> None:
+    files = new.make(copy, NAME, model, tier, "go")
+    assert examine(copy, NAME) == []
+    catalog = Catalog(copy)
+    found = catalog.implementation(NAME)
+    assert (found.model, found.tier, found.language) == (model, tier, "go")
+    assert found.unsupported.scenarios.keys() == catalog.scenarios.keys()
+    assert found.unsupported.settings.keys() == catalog.settings.keys() - new.WORKS
+    assert catalog.effective_settings(found, 2, {})["DB_POOL_MAX"] == "20"
+    assert {file.relative_to(copy / NAME).as_posix() for file in files} == {
+        *(
+            "README.md",
+            "bench.toml",
+            "Dockerfile",
+            "Dockerfile.dockerignore",
+            "src/main.py",
+            "tests/test_main.py",
+        )
+    }
+    assert not [file for file in files if file.suffix != ".py" and "$" in file.read_text()]
+
+
+def test_the_example_names_every_key(made: Path) -> None:
+    text = (made / NAME / "bench.toml").read_text()
+    for key in Catalog(made).implementation(NAME).__class__.model_fields.keys() - {"name", "unsupported"}:
+        assert f"\n{key} = " in text or f"\n[{key}]" in text, key
+
+
+def test_its_files_belong_to_whom_the_repository_belongs(made: Path) -> None:
+    assert {(made / NAME / name).stat().st_uid for name in ("src", "bench.toml")} == {made.stat().st_uid}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("node", "node exists"),
+        ("loadgen", "loadgen exists"),
+        ("Go", "'Go' is no name"),
+        ("../x", "'../x' is no name"),
+        ("go_async", "is no name"),
+        ("-go", "is no name"),
+        ("go-", "is no name"),
+        ("", "is no name"),
+        ("a" * 41, "is no name"),
+    ],
+)
+def test_a_bad_or_taken_name_is_refused(copy: Path, name: str, told: str) -> None:
+    before = sorted(copy.rglob("*"))
+    with pytest.raises(UsageError, match=told.replace("../x", r"\.\./x")):
+        new.make(copy, name, "async", "core", "go")
+    with pytest.raises(UsageError, match="is no language"):
+        new.make(copy, NAME, "async", "core", "Go Lang")
+    assert sorted(copy.rglob("*")) == before
+
+
+# ---- shape ----
+
+
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in ROOT.glob("*/bench.toml")))
+def test_every_implementation_has_the_shape(name: str) -> None:
+    assert examine(ROOT, name) == []
+
+
+def flaws(root: Path, file: str, change: Callable[[str], str]) -> list[Flaw]:
+    path = root / NAME / file
+    path.write_text(change(path.read_text()))
+    return examine(root, NAME)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new_", "found", "remedy"),
+    [
+        ("bench.toml", 'stack = ["', 'stack = "', "not TOML", "toml.io"),
+        ("bench.toml", 'model = "async"', 'model = "asink"', "model: Input should be 'sync' or 'async'", 'model = "sync"'),
+        ("bench.toml", "pool_tells = false", 'pool_tells = "no!"', "pool_tells: Input should be a valid boolean", "without quotes"),
+        ("bench.toml", "stack = [", "stak = [", "no key 'stak'", "Did you mean 'stack'?"),
+        ("bench.toml", 'tier = "core"', 'tier = "hard"', "tier: Input should be", 'tier = "core"'),
+        ("bench.toml", 'tier = "core"', "", "tier is missing", 'tier = "core"'),
+        ("bench.toml", "language = ", "# ", "language: Field required", 'language = "go"'),
+        ("bench.toml", '# WORKERS = "cpus"', 'WORKERS = "all"', "defaults -> WORKERS", "cpus"),
+        ("bench.toml", '# WORKERS = "cpus"', 'WORKER = "cpus"', "[defaults] there is no setting 'WORKER'", "Did you mean 'WORKERS'?"),
+        ("bench.toml", "users = ", "user = ", "no scenario 'user'", "Did you mean 'users'?"),
+        ("bench.toml", 'users = "not written yet"', 'users = " "', "users has no reason", "why not"),
+        ("bench.toml", "DB_RESET = ", "DB_RESTE = ", "no setting 'DB_RESTE'", "Did you mean 'DB_RESET'?"),
+        ("bench.toml", "[unsupported.scenarios]", "[unsupported.scenario]", "no key of [unsupported] 'scenario'", "'scenarios'"),
+        ("Dockerfile", "AS test", "AS tests", "no stage `test`", "linters"),
+        ("Dockerfile", "USER tandem", "", "runs as root", "USER tandem"),
+        ("Dockerfile", "CMD [", "# [", "starts nothing", "CMD"),
+        ("Dockerfile", f"COPY {NAME}/src", "COPY src", "COPY src: there is no such file", f"{NAME}/src"),
+        ("Dockerfile.dockerignore", "*\n", "\n", "does not begin with a line *", "contract/sql/queries"),
+        ("README.md", "## Request path", "## Requests", "its headings are Stack,", "Request path"),
+    ],
+)  # fmt: skip
+def test_a_flaw_is_told_with_its_remedy(
+    made: Path, file: str, old: str, new_: str, found: str, remedy: str
+) -> None:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new_, 1)
+
+    [flaw, *more] = flaws(made, file, change)
+    assert flaw.file == file
+    assert found in flaw.found
+    assert remedy in flaw.remedy
+    assert not more
+
+
+@pytest.mark.parametrize("file", ["bench.toml", "Dockerfile", "Dockerfile.dockerignore", "README.md"])
+def test_a_missing_file_is_told(made: Path, file: str) -> None:
+    (made / NAME / file).unlink()
+    [flaw] = examine(made, NAME)
+    assert flaw.file == file
+    assert "missing" in flaw.found
+
+
+def test_a_dockerfile_of_two_stages(made: Path) -> None:
+    def change(text: str) -> str:
+        return text.replace("FROM debian:trixie-slim AS build", "FROM debian:trixie-slim AS test", 1).replace(
+            "FROM build AS test", ""
+        )
+
+    assert [flaw.found for flaw in flaws(made, "Dockerfile", change)] == ["has 2 stages"]
+
+
+def test_several_flaws_are_told_at_once(made: Path) -> None:
+    os.remove(made / NAME / "README.md")
+    found = flaws(made, "Dockerfile", lambda text: text.replace("USER tandem", ""))
+    assert [flaw.file for flaw in found] == ["Dockerfile", "README.md"]
+
+
+def test_a_folder_that_is_none(copy: Path) -> None:
+    with pytest.raises(UsageError, match=r"no folder 'nod'\. Did you mean 'node'\?"):
+        examine(copy, "nod")
