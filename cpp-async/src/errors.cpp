@@ -38,15 +38,4 @@ std::string_view message_of(Reason reason) {
     return answer_of(reason).message;
 }
 
-Error::Error(Reason reason) : Error(reason, std::string(message_of(reason))) {}
-
-Error::Error(Reason reason, const std::string& cause)
-    : std::runtime_error(cause), reason_(reason) {}
-
-Error Error::method_not_allowed(std::string_view allow) {
-    Error error(Reason::method_not_allowed);
-    error.allow_ = allow;
-    return error;
-}
-
 }  // namespace tandem

@@ -1,9 +1,8 @@
 // Everything that can end a request early, and what the client is told.
 #pragma once
 
+#include <expected>
 #include <ostream>  // Boost 1.83: status.hpp needs it and does not include it
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 #include <boost/beast/http/status.hpp>
@@ -25,24 +24,21 @@ boost::beast::http::status status_of(Reason reason);
 /// The word of the contract, for the body of the answer.
 std::string_view message_of(Reason reason);
 
-/// Thrown where the request ends; caught in one place, which makes the answer. `what` is for the
-/// log.
-class Error : public std::runtime_error {
-public:
-    explicit Error(Reason reason);
-    Error(Reason reason, const std::string& cause);
+/// An answer that the contract expects, and therefore a value: exceptions are for what fails.
+struct Refusal {
+    /// `allow` must outlive the refusal: it is one of the literals of the route table.
+    Refusal(Reason reason, std::string_view allow = {}) : reason(reason), allow(allow) {}
 
-    [[nodiscard]] Reason reason() const noexcept { return reason_; }
-
-    /// The value of `Allow`; empty unless the reason is method_not_allowed.
-    [[nodiscard]] std::string_view allow() const noexcept { return allow_; }
-
-    /// `allow` must outlive the error: it is one of the literals of the route table.
-    static Error method_not_allowed(std::string_view allow);
-
-private:
-    Reason reason_;
-    std::string_view allow_;
+    Reason reason;
+    std::string_view allow;  // the value of `Allow`; empty unless the method is not allowed
 };
+
+/// What was asked for, or why the request ends here.
+template <typename T>
+using Expected = std::expected<T, Refusal>;
+
+inline std::unexpected<Refusal> refuse(Reason reason, std::string_view allow = {}) {
+    return std::unexpected(Refusal(reason, allow));
+}
 
 }  // namespace tandem

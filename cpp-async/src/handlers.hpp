@@ -41,7 +41,6 @@ public:
 
 private:
     Task<Response> answer(const Call& call, std::string body);
-    Response user(const Call& call);
     Task<Response> work(std::chrono::milliseconds delay, std::string body);
 
     Shared& shared_;

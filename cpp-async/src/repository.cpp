@@ -3,12 +3,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
-#include <iterator>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
-#include "errors.hpp"
 #include "rows.hpp"
 
 namespace tandem {
@@ -18,78 +15,78 @@ Task<pg::Result> wanted_recipe(pg::Connection& connection, std::int32_t user_id,
     if (const auto* id = std::get_if<std::int32_t>(&wanted)) {
         co_return co_await connection.run(Query::recipe_by_id, {user_id, *id});
     }
-    co_return co_await connection.run(Query::recipe_random, {user_id});
-}
-
-template <typename To, typename From>
-void append(To& to, From from) {
-    to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
+    co_return co_await connection.run(Query::recipe_random, user_id);
 }
 
 }  // namespace
 
-Task<Recipe> Repository::recipe(std::string_view session_key, Wanted wanted) {
-    auto connection = co_await pool_.acquire(worker_);
+Task<Expected<Recipe>> Repository::recipe(std::string_view session_key, Wanted wanted) {
+    const auto connection = co_await pool_.acquire(worker_);
     const auto user_id = co_await session_user(*connection, session_key);
-    const auto found = co_await wanted_recipe(*connection, user_id, wanted);
-    if (found.empty()) {
-        throw Error(Reason::not_found);
+    if (!user_id) {
+        co_return std::unexpected(user_id.error());
     }
-    auto recipe = rows::recipe(found[0]);
-
-    const auto ingredients = co_await connection->run(Query::ingredients, {recipe.id});
-    const auto steps = co_await connection->run(Query::steps, {recipe.id});
-    const auto sections = co_await connection->run(Query::sections, {recipe.id});
-    const auto notes = co_await connection->run(Query::notes, {recipe.id});
-    const auto reactions = co_await connection->run(Query::reactions, {recipe.id});
-    const auto events = co_await connection->run(Query::timeline_events, {recipe.id});
-
-    append(recipe.ingredients, ingredients.map(rows::ingredient));
-    append(recipe.ingredients, sections.map(rows::section));
-    recipe.steps = steps.map(rows::step);
-    append(recipe.timeline, rows::notes(notes, reactions));
-    append(recipe.timeline, events.map(rows::event));
-    co_return recipe;
+    rows::RecipeResults results;
+    results.recipe = co_await wanted_recipe(*connection, *user_id, wanted);
+    if (results.recipe.empty()) {
+        co_return refuse(Reason::not_found);
+    }
+    const auto id = results.recipe[0].int4(0);
+    results.ingredients = co_await connection->run(Query::ingredients, id);
+    results.steps = co_await connection->run(Query::steps, id);
+    results.sections = co_await connection->run(Query::sections, id);
+    results.notes = co_await connection->run(Query::notes, id);
+    results.reactions = co_await connection->run(Query::reactions, id);
+    results.events = co_await connection->run(Query::timeline_events, id);
+    co_return rows::recipe(results);
 }
 
 /// The session's user, with which every request begins.
-Task<std::int32_t> Repository::session_user(pg::Connection& connection,
-                                            std::string_view session_key) const {
+Task<Expected<std::int32_t>> Repository::session_user(pg::Connection& connection,
+                                                      std::string_view session_key) const {
     if (time_zone_ == TimeZone::request) {
         co_await connection.command("SET TIME ZONE 'UTC'");
     }
-    const auto sessions = co_await connection.run(Query::session, {session_key});
+    const auto sessions = co_await connection.run(Query::session, session_key);
     if (sessions.empty()) {
-        throw Error(Reason::unauthorized);
+        co_return refuse(Reason::unauthorized);
     }
     co_return sessions[0].int4(0);
 }
 
 /// A connection that an exception leaves in a transaction is closed by the pool, which rolls back.
-Task<NoteId> Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
-                                    std::string_view text) {
-    auto connection = co_await pool_.acquire(worker_);
+Task<Expected<NoteId>> Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
+                                              std::string_view text) {
+    const auto connection = co_await pool_.acquire(worker_);
     const auto user_id = co_await session_user(*connection, session_key);
+    if (!user_id) {
+        co_return std::unexpected(user_id.error());
+    }
     co_await connection->command("begin");
-    const auto notes = co_await connection->run(Query::note_insert, {user_id, recipe_id, text});
+    const auto notes = co_await connection->run(Query::note_insert, {*user_id, recipe_id, text});
     if (notes.empty()) {
         co_await connection->command("rollback");
-        throw Error(Reason::not_found);
+        co_return refuse(Reason::not_found);
     }
-    co_await connection->run(Query::event_insert, {user_id, recipe_id});
+    co_await connection->run(Query::event_insert, {*user_id, recipe_id});
     const auto committed = co_await connection->command("commit");
+    // The server answers ROLLBACK, and no error, when it could not commit.
     if (committed.command() != "COMMIT") {
         throw pg::Error("the transaction was rolled back");
     }
     co_return NoteId{.id = notes[0].int4(0)};
 }
 
-Task<Dashboard> Repository::dashboard(std::string_view session_key) {
-    std::int32_t user_id = 0;
+Task<Expected<Dashboard>> Repository::dashboard(std::string_view session_key) {
+    Expected<std::int32_t> user = 0;
     {
-        auto connection = co_await pool_.acquire(worker_);
-        user_id = co_await session_user(*connection, session_key);
+        const auto connection = co_await pool_.acquire(worker_);
+        user = co_await session_user(*connection, session_key);
     }
+    if (!user) {
+        co_return std::unexpected(user.error());
+    }
+    const auto user_id = *user;
     const auto start = [this, user_id](Query query) {
         return asio::co_spawn(worker_.context, read(query, user_id), asio::deferred);
     };
@@ -113,8 +110,8 @@ Task<Dashboard> Repository::dashboard(std::string_view session_key) {
 }
 
 Task<pg::Result> Repository::read(Query query, std::int32_t user_id) {
-    auto connection = co_await pool_.acquire(worker_);
-    co_return co_await connection->run(query, {user_id});
+    const auto connection = co_await pool_.acquire(worker_);
+    co_return co_await connection->run(query, user_id);
 }
 
 }  // namespace tandem

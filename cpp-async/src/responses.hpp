@@ -1,6 +1,7 @@
 // Answers as Beast messages, ready to be sent.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,10 @@ Response text_response(std::string body);
 Response html_response(std::string_view body);
 
 /// The status and `{"error":"..."}`; `Allow` where it belongs.
-Response error_response(const Error& error);
+Response error_response(const Refusal& refusal);
+
+/// The same for what failed, in the database as a rule: 503 here, the cause in the log.
+Response unavailable_response(const std::exception& error);
 
 /// 431, for a head that is too long. The contract leaves its body free.
 Response head_too_large_response();

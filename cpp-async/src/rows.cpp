@@ -1,5 +1,6 @@
 #include "rows.hpp"
 
+#include <iterator>
 #include <unordered_map>
 
 namespace tandem::rows {
@@ -42,8 +43,6 @@ Note note(pg::Row row) {
         .reactions = {}};
 }
 
-}  // namespace
-
 Ingredient ingredient(pg::Row row) {
     return {.id = row.int4(0),
             .position = row.text(1),
@@ -67,6 +66,53 @@ Event event(pg::Row row) {
             .created = row.timestamptz(3)};
 }
 
+/// Each note with its own of the reactions, which come for the whole recipe.
+std::vector<Note> notes(const pg::Result& notes, const pg::Result& reactions) {
+    auto list = notes.map(note);
+    std::unordered_map<std::int32_t, Note*> by_id;
+    for (auto& note : list) {
+        by_id.emplace(note.id, &note);
+    }
+    for (int index = 0; index < reactions.size(); ++index) {
+        // The two statements do not see the same moment: a reaction may be to a note that is new.
+        if (const auto found = by_id.find(reactions[index].int4(1)); found != by_id.end()) {
+            found->second->reactions.push_back(reaction(reactions[index]));
+        }
+    }
+    return list;
+}
+
+template <typename To, typename From>
+void append(To& to, From from) {
+    to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
+}
+
+}  // namespace
+
+Recipe recipe(const RecipeResults& results) {
+    const auto row = results.recipe[0];
+    Recipe recipe{.id = row.int4(0),
+                  .name = row.text(1),
+                  .author = row.optional_text(2),
+                  .source = row.optional_text(3),
+                  .time = row.text(4),
+                  .servings = row.text(5),
+                  .edits = row.int4(6),
+                  .created = row.timestamptz(7),
+                  .modified = row.timestamptz(8),
+                  .archived_at = row.optional_timestamptz(9),
+                  .tags = row.text_array(10),
+                  .owner = owner(row.int4(12), row.int4(11)),
+                  .ingredients = {},
+                  .steps = results.steps.map(step),
+                  .timeline = {}};
+    append(recipe.ingredients, results.ingredients.map(ingredient));
+    append(recipe.ingredients, results.sections.map(section));
+    append(recipe.timeline, notes(results.notes, results.reactions));
+    append(recipe.timeline, results.events.map(event));
+    return recipe;
+}
+
 DashboardRecipe dashboard_recipe(pg::Row row) {
     return {.id = row.int4(0), .name = row.text(1), .modified = row.timestamptz(2)};
 }
@@ -87,39 +133,6 @@ DashboardEvent dashboard_event(pg::Row row) {
             .recipe_id = row.int4(1),
             .action = row.text(2),
             .created = row.timestamptz(3)};
-}
-
-std::vector<Note> notes(const pg::Result& notes, const pg::Result& reactions) {
-    auto list = notes.map(note);
-    std::unordered_map<std::int32_t, Note*> by_id;
-    for (auto& note : list) {
-        by_id.emplace(note.id, &note);
-    }
-    for (int index = 0; index < reactions.size(); ++index) {
-        // The two statements do not see the same moment: a reaction may be to a note that is new.
-        if (const auto found = by_id.find(reactions[index].int4(1)); found != by_id.end()) {
-            found->second->reactions.push_back(reaction(reactions[index]));
-        }
-    }
-    return list;
-}
-
-Recipe recipe(pg::Row row) {
-    return {.id = row.int4(0),
-            .name = row.text(1),
-            .author = row.optional_text(2),
-            .source = row.optional_text(3),
-            .time = row.text(4),
-            .servings = row.text(5),
-            .edits = row.int4(6),
-            .created = row.timestamptz(7),
-            .modified = row.timestamptz(8),
-            .archived_at = row.optional_timestamptz(9),
-            .tags = row.text_array(10),
-            .owner = owner(row.int4(12), row.int4(11)),
-            .ingredients = {},
-            .steps = {},
-            .timeline = {}};
 }
 
 }  // namespace tandem::rows

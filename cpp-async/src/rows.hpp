@@ -7,20 +7,23 @@
 
 namespace tandem::rows {
 
-Ingredient ingredient(pg::Row row);
-Section section(pg::Row row);
-Step step(pg::Row row);
-Event event(pg::Row row);
+/// The results of the statements of one recipe.
+struct RecipeResults {
+    pg::Result recipe;
+    pg::Result ingredients;
+    pg::Result steps;
+    pg::Result sections;
+    pg::Result notes;
+    pg::Result reactions;
+    pg::Result events;
+};
+
+/// Throws pg::Error if a value is not what the schema says.
+Recipe recipe(const RecipeResults& results);
 
 DashboardRecipe dashboard_recipe(pg::Row row);
 DashboardTeam dashboard_team(pg::Row row);
 DashboardNote dashboard_note(pg::Row row);
 DashboardEvent dashboard_event(pg::Row row);
-
-/// Each note with its own of the reactions, which come for the whole recipe.
-std::vector<Note> notes(const pg::Result& notes, const pg::Result& reactions);
-
-/// The columns of the recipe itself; what belongs to it is empty.
-Recipe recipe(pg::Row row);
 
 }  // namespace tandem::rows

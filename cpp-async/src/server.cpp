@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "accept.hpp"
 #include "async.hpp"
+#include "exchange.hpp"
 #include "handlers.hpp"
 #include "log.hpp"
 #include "session.hpp"
@@ -22,13 +24,6 @@
 
 namespace tandem {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// A request may take 10 s by contract.
-constexpr auto drain_limit = 11s;
-/// When the process has no file descriptor left.
-constexpr auto accept_pause = 100ms;
 
 /// A thread with its own handlers, so that hardly anything is shared.
 struct Site {
@@ -81,18 +76,15 @@ void Server::run() {
 /// Connections go to the threads in turn, so each has as many as the others. With SO_REUSEPORT
 /// the kernel would choose by a hash, which is uneven with the few connections of a proxy.
 Task<void> Server::accept() {
-    for (std::size_t next = 0; !stopping_; next = (next + 1) % sites_.size()) {
-        auto& site = *sites_[next];
-        auto [failure, socket] = co_await acceptor_->async_accept(site.worker.context, as_tuple);
-        if (!failure) {
+    std::size_t next = 0;
+    co_await accept_all(
+        *acceptor_, [&]() -> auto& { return sites_[next]->worker.context; },
+        [&](Socket socket) {
+            auto& site = *sites_[next];
+            next = (next + 1) % sites_.size();
             ++sessions_;
             asio::co_spawn(site.worker.context, serve(site, std::move(socket)), asio::detached);
-        } else if (!stopping_) {
-            log(LogLevel::warn, "accept: " + failure.message());
-            Timer timer(main().context, accept_pause);
-            co_await timer.async_wait(use_task);
-        }
-    }
+        });
 }
 
 /// Whatever happens ends this connection only.

@@ -2,64 +2,18 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/write.hpp>
-#include <boost/none.hpp>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <format>
-#include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "errors.hpp"
 #include "requests.hpp"
 #include "routes.hpp"
 
 namespace tandem {
 namespace {
 
-namespace beast = boost::beast;
 namespace http = boost::beast::http;
-using namespace std::chrono_literals;
-
-constexpr auto idle_time = 75s;
-constexpr auto head_time = 10s;
-constexpr auto body_time = 30s;
-constexpr auto write_time = 30s;
-constexpr auto linger_time = 2s;
-
-constexpr std::uint32_t head_limit = 65'536;
-constexpr std::size_t head_read = 4096;
-constexpr std::size_t body_read = 32'768;
-
-bool is_http_error(const error_code& error) {
-    return error.category() == make_error_code(http::error::bad_method).category();
-}
-
-bool expects_continue(const http::request_header<>& head) {
-    constexpr unsigned http_1_1 = 11;
-    return head.version() >= http_1_1 && beast::iequals(head[http::field::expect], "100-continue");
-}
-
-/// Whether what is left of a refused request is short enough to be read and thrown away. A client
-/// that was not told to go on may not send it at all.
-bool may_discard_body(const http::request_parser<http::string_body>& parser) {
-    return parser.is_done() ||
-           (!expects_continue(parser.get()) && parser.content_length().value_or(0) <= body_limit);
-}
-
-void log_access(const http::request_header<>& head, const Response& response,
-                Clock::duration took) {
-    const auto line = std::format(
-        "{} {} {} {} us\n", std::string_view(head.method_string()), std::string_view(head.target()),
-        response.result_int(), std::chrono::duration_cast<std::chrono::microseconds>(took).count());
-    std::fwrite(line.data(), 1, line.size(), stdout);
-    std::fflush(stdout);
-}
 
 }  // namespace
 
@@ -88,15 +42,17 @@ bool Session::has_arrived() {
     return socket_.available(error) > 0;
 }
 
+/// Closed, not only cancelled: what was waited for may have completed already, and then the next
+/// wait has to fail.
 void Session::expire() {
-    socket_.cancel();
+    error_code ignored;
+    socket_.close(ignored);
 }
 
 /// False when the connection is over.
 Task<bool> Session::serve_one() {
     Parser parser;
-    parser.header_limit(head_limit);
-    parser.body_limit(boost::none);  // the order of refusal: the path first, the size later
+    limit_head(parser);
     if (const auto failure = co_await read_head(parser)) {
         co_await refuse(failure);
         co_return false;
@@ -111,7 +67,7 @@ Task<bool> Session::serve_one() {
         !failure && parser.keep_alive() && may_discard_body(parser) && !stopping_;
     finish(response, parser.get().version(), keep_alive);
     if (access_log_) {
-        log_access(parser.get(), response, Clock::now() - started);
+        log_access(parser, response, Clock::now() - started);
     }
     if (co_await send(response, parser.get().method() == http::verb::head)) {
         co_return false;
@@ -157,8 +113,7 @@ Task<error_code> Session::read_head(Parser& parser) {
         }
         if (parser.is_header_done()) {
             no_limit();
-            // To Beast a body in another coding is no body at all, and the next request.
-            if (!parser.chunked() && parser.get().count(http::field::transfer_encoding) > 0) {
+            if (has_unknown_coding(parser)) {
                 co_return http::error::bad_transfer_encoding;
             }
             co_return error_code{};
@@ -177,20 +132,17 @@ Task<error_code> Session::read_head(Parser& parser) {
 
 /// `failure` is what went wrong with the body.
 Task<Response> Session::answer(Parser& parser, error_code& failure) {
-    std::optional<Call> call;
-    try {
-        call = route(parser.get(), handlers_.tells_pool());
-        if (!parser.is_done() && parser.content_length().value_or(0) > body_limit) {
-            throw Error(Reason::payload_too_large);
-        }
-    } catch (const Error& error) {
-        co_return error_response(error);
+    const auto call = route(parser.get(), handlers_.tells_pool());
+    if (!call) {
+        co_return error_response(call.error());
+    }
+    if (is_too_large(parser)) {
+        co_return error_response(Reason::payload_too_large);
     }
     if (!parser.is_done()) {
         if (expects_continue(parser.get())) {
             // Beast leaves this to its user.
             limit(write_time);
-            constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
             std::tie(failure, std::ignore) =
                 co_await asio::async_write(socket_, asio::buffer(go_on), as_tuple);
         }
@@ -198,9 +150,7 @@ Task<Response> Session::answer(Parser& parser, error_code& failure) {
             failure = co_await read_body(parser);
         }
         if (failure) {
-            co_return error_response(Error(failure == http::error::body_limit
-                                               ? Reason::payload_too_large
-                                               : Reason::bad_request));
+            co_return error_response(body_refusal(failure));
         }
     }
     co_return co_await handlers_.handle(*call, std::move(parser.get().body()));
@@ -251,15 +201,8 @@ Task<error_code> Session::send(Response& response, bool head_only) {
 
 /// Tells the client what is wrong with its request's head, if it can still be told.
 Task<void> Session::refuse(error_code reason) {
-    if (!is_http_error(reason)) {
-        co_return;
-    }
-    auto response = reason == http::error::header_limit
-                        ? head_too_large_response()
-                        : error_response(Error(Reason::bad_request));
-    constexpr unsigned http_1_1 = 11;
-    finish(response, http_1_1, false);
-    if (!co_await send(response, false)) {
+    auto response = head_refusal(reason);
+    if (response && !co_await send(*response, false)) {
         co_await linger();
     }
 }

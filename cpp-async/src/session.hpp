@@ -2,12 +2,11 @@
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 
 #include <cstddef>
 
 #include "async.hpp"
+#include "exchange.hpp"
 #include "handlers.hpp"
 #include "responses.hpp"
 #include "watchdog.hpp"
@@ -26,8 +25,6 @@ public:
     void stop();
 
 private:
-    using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-
     void expire() override;
     bool has_arrived();
     Task<bool> serve_one();

@@ -22,6 +22,7 @@ Task<void> Watchdog::run() {
         for (auto& object : objects_) {
             if (object.deadline_ <= now) {
                 object.no_limit();
+                object.expired_ = true;
                 object.expire();
             }
         }

@@ -20,8 +20,18 @@ public:
 protected:
     ~Watched() = default;
 
-    void limit(Clock::duration time) { deadline_ = Clock::now() + time; }
-    void no_limit() { deadline_ = Clock::time_point::max(); }
+    void limit(Clock::duration time) {
+        deadline_ = Clock::now() + time;
+        expired_ = false;
+    }
+    void no_limit() {
+        deadline_ = Clock::time_point::max();
+        expired_ = false;
+    }
+
+    /// Whether the time is over since the last limit. To be asked before each wait: what was
+    /// waited for may have completed before it could be cancelled.
+    [[nodiscard]] bool expired() const { return expired_; }
 
 private:
     friend class Watchdog;
@@ -30,6 +40,7 @@ private:
     virtual void expire() = 0;
 
     Clock::time_point deadline_ = Clock::time_point::max();
+    bool expired_ = false;
 };
 
 /// Tells the objects of one thread when their time is over.

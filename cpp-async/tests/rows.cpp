@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 using namespace tandem;
@@ -43,6 +44,15 @@ const auto moment = "\0\0\0\0\0\0\0\0"s;
 
 }  // namespace
 
+/// The results of a recipe's statements: the recipe alone, of a user.
+rows::RecipeResults recipe_of(char content_type = 1) {
+    rows::RecipeResults results;
+    results.recipe =
+        result({{int4(1), "name", std::nullopt, std::nullopt, "time", "servings", int4(2), moment,
+                 moment, std::nullopt, std::string(12, '\0'), int4(7), int4(content_type)}});
+    return results;
+}
+
 TEST_CASE("reactions go to their notes, and to none that was not read") {
     const auto note = [](char id) {
         return Values{int4(id), "text",       moment,  moment,       int4(1),
@@ -51,33 +61,30 @@ TEST_CASE("reactions go to their notes, and to none that was not read") {
     const auto reaction = [](char id, char note_id) {
         return Values{int4(id), int4(note_id), "+1", int4(9), moment};
     };
-    const auto notes = rows::notes(result({note(1), note(2)}),
-                                   result({reaction(5, 2), reaction(6, 3), reaction(7, 2)}));
-    REQUIRE(notes.size() == 2);
-    CHECK(notes[0].reactions.empty());
-    REQUIRE(notes[1].reactions.size() == 2);
-    CHECK(notes[1].reactions[0].id == 5);
-    CHECK(notes[1].reactions[1].id == 7);
-    CHECK_FALSE(notes[0].created_by.name);
-    CHECK(notes[0].last_modified_by->name == "Editor");
+    auto results = recipe_of();
+    results.notes = result({note(1), note(2)});
+    results.reactions = result({reaction(5, 2), reaction(6, 3), reaction(7, 2)});
+    const auto recipe = rows::recipe(results);
+    REQUIRE(recipe.timeline.size() == 2);
+    const auto& first = std::get<Note>(recipe.timeline[0]);
+    const auto& second = std::get<Note>(recipe.timeline[1]);
+    CHECK(first.reactions.empty());
+    REQUIRE(second.reactions.size() == 2);
+    CHECK(second.reactions[0].id == 5);
+    CHECK(second.reactions[1].id == 7);
+    CHECK_FALSE(first.created_by.name);
+    CHECK(first.last_modified_by->name == "Editor");
 }
 
 TEST_CASE("a recipe belongs to a user or to a team") {
-    const auto recipe = [](char content_type) {
-        return result(
-            {{int4(1), "name", std::nullopt, std::nullopt, "time", "servings", int4(2), moment,
-              moment, std::nullopt, std::string(12, '\0'), int4(7), int4(content_type)}});
-    };
-    const auto of_user = recipe(1);
-    const auto of_team = recipe(20);
-    const auto of_nobody = recipe(3);
-    CHECK(rows::recipe(of_user[0]).owner.kind == "user");
-    CHECK(rows::recipe(of_team[0]).owner.kind == "team");
-    CHECK(rows::recipe(of_team[0]).owner.id == 7);
-    CHECK_THROWS_AS(rows::recipe(of_nobody[0]), pg::Error);
+    CHECK(rows::recipe(recipe_of(1)).owner.kind == "user");
+    CHECK(rows::recipe(recipe_of(20)).owner.kind == "team");
+    CHECK(rows::recipe(recipe_of(20)).owner.id == 7);
+    CHECK_THROWS_AS(rows::recipe(recipe_of(3)), pg::Error);
 }
 
 TEST_CASE("a value that is null where it must not be is an error") {
-    const auto steps = result({{int4(1), std::nullopt, "text"}});
-    CHECK_THROWS_AS(rows::step(steps[0]), pg::Error);
+    auto results = recipe_of();
+    results.steps = result({{int4(1), std::nullopt, "text"}});
+    CHECK_THROWS_AS(rows::recipe(results), pg::Error);
 }

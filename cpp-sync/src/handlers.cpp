@@ -1,83 +1,65 @@
 #include "handlers.hpp"
 
-#include <contract_text.hpp>
-#include <cstdint>
-#include <format>
-#include <numeric>
-#include <string>
+#include <exception>
 #include <thread>
 #include <utility>
 
-#include "errors.hpp"
-#include "json.hpp"
+#include "answers.hpp"
 #include "requests.hpp"
 
 namespace tandem {
 namespace {
 
 using boost::beast::http::status;
-using boost::beast::http::verb;
 
 /// The waiting is a thread that sleeps: that is what this model has.
 Response work(std::chrono::milliseconds delay, std::string_view body) {
-    const auto numbers = parse_numbers(body);
-    const auto sum = std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
-    if (delay.count() > 0) {
+    const auto sum = parse_numbers(body).transform(sum_of);
+    if (!sum) {
+        return error_response(sum.error());
+    }
+    if (delay > delay.zero()) {
         std::this_thread::sleep_for(delay);
     }
-    return text_response(std::format("Sum: {}", sum));
+    return sum_response(*sum);
 }
 
 }  // namespace
 
-Handlers::Handlers(const Config& config)
-    : tells_pool_(config.db_persistent),
-      repository_({.url = config.database_url,
-                   .max = config.db_pool_max,
-                   .persistent = config.db_persistent,
-                   .prepare = config.db_prepare,
-                   .reset = config.db_reset},
-                  config.db_time_zone) {}
-
 Response Handlers::handle(const Call& call, std::string_view body) {
+    try {
+        if (auto response = immediate_answer(call, users_)) {
+            return *std::move(response);
+        }
+        return answer(call, body);
+    } catch (const std::exception& error) {
+        return unavailable_response(error);
+    }
+}
+
+Response Handlers::answer(const Call& call, std::string_view body) {
     switch (call.endpoint) {
-        case Endpoint::healthz:
-            return json_response(R"({"status":"ok"})");
-        case Endpoint::index:
-            return html_response(contract_text::index);
-        case Endpoint::create_user:
-            return text_response(std::to_string(users_.create()));
-        case Endpoint::user:
-            return user(call);
-        case Endpoint::list_users:
-            return text_response(users_.list());
         case Endpoint::work:
             return work(call.delay, body);
         case Endpoint::random_recipe:
-            return json_response(json::to_string(repository_.random_recipe(call.session_key)));
+            return json_answer(repository_.recipe(call.session_key, AnyRecipe{}));
         case Endpoint::recipe:
-            return json_response(
-                json::to_string(repository_.recipe(call.session_key, call.recipe_id)));
-        case Endpoint::write_note:
-            return json_response(json::to_string(repository_.write_note(
-                                     call.session_key, call.recipe_id, parse_note(body))),
-                                 status::created);
+            return json_answer(repository_.recipe(call.session_key, call.recipe_id));
+        case Endpoint::write_note: {
+            const auto text = parse_note(body);
+            if (!text) {
+                return error_response(text.error());
+            }
+            return json_answer(repository_.write_note(call.session_key, call.recipe_id, *text),
+                               status::created);
+        }
         case Endpoint::dashboard:
-            return json_response(json::to_string(repository_.dashboard(call.session_key)));
+            return json_answer(repository_.dashboard(call.session_key));
         case Endpoint::pool:
             return json_response(json::to_string(repository_.pool_use()));
+        default:
+            std::unreachable();
     }
-    std::unreachable();
-}
-
-Response Handlers::user(const Call& call) {
-    const bool found =
-        call.user_id && (call.method == verb::delete_ ? users_.remove(*call.user_id)
-                                                      : users_.contains(*call.user_id));
-    if (!found) {
-        throw Error(Reason::not_found);
-    }
-    return text_response(call.method == verb::get ? "{}" : "");
 }
 
 }  // namespace tandem

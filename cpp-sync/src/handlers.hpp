@@ -1,4 +1,4 @@
-// What each endpoint answers.
+// From a checked call to its answer.
 #pragma once
 
 #include <string_view>
@@ -14,16 +14,17 @@ namespace tandem {
 /// Safe to use from several threads; a call blocks until its answer is there.
 class Handlers {
 public:
-    explicit Handlers(const Config& config);
+    explicit Handlers(const Config& config)
+        : tells_pool_(config.db_persistent), repository_(config) {}
 
     /// Whether there is a pool whose counts say something.
     [[nodiscard]] bool tells_pool() const { return tells_pool_; }
 
-    /// Throws Error, and pg::Error where the database fails.
+    /// The answer, whatever happens: what fails is a 503 and a line in the log.
     Response handle(const Call& call, std::string_view body);
 
 private:
-    Response user(const Call& call);
+    Response answer(const Call& call, std::string_view body);
 
     const bool tells_pool_;
     Repository repository_;

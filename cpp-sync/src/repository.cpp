@@ -1,85 +1,88 @@
 #include "repository.hpp"
 
-#include <utility>
-
-#include "errors.hpp"
 #include "rows.hpp"
 
 namespace tandem {
+namespace {
 
-Recipe Repository::random_recipe(const std::string& session_key) {
-    return load_recipe(session_key, std::nullopt);
+pg::Result wanted_recipe(pg::Connection& connection, std::int32_t user_id, Wanted wanted) {
+    if (const auto* id = std::get_if<std::int32_t>(&wanted)) {
+        return connection.run(Query::recipe_by_id, {user_id, *id});
+    }
+    return connection.run(Query::recipe_random, user_id);
 }
 
-Recipe Repository::recipe(const std::string& session_key, std::int32_t id) {
-    return load_recipe(session_key, id);
-}
+}  // namespace
 
-Recipe Repository::load_recipe(const std::string& session_key, std::optional<std::int32_t> wanted) {
-    const auto results = [&] {
-        const auto connection = pool_.acquire();
-        const auto user = user_of(*connection, session_key);
-        auto recipe = wanted ? connection->query(Query::recipe_by_id, user, *wanted)
-                             : connection->query(Query::recipe_random, user);
-        if (recipe.empty()) {
-            throw Error(Reason::not_found);
-        }
-        const auto id = recipe[0].int4(0);
-        // Members are initialised in their order, which is that of the contract.
-        return rows::RecipeResults{
-            .recipe = std::move(recipe),
-            .ingredients = connection->query(Query::ingredients, id),
-            .steps = connection->query(Query::steps, id),
-            .sections = connection->query(Query::sections, id),
-            .notes = connection->query(Query::notes, id),
-            .reactions = connection->query(Query::reactions, id),
-            .events = connection->query(Query::timeline_events, id),
-        };
-    }();
-    // The connection is somebody else's by now.
+Expected<Recipe> Repository::recipe(std::string_view session_key, Wanted wanted) {
+    const auto connection = pool_.acquire();
+    const auto user_id = session_user(*connection, session_key);
+    if (!user_id) {
+        return std::unexpected(user_id.error());
+    }
+    rows::RecipeResults results;
+    results.recipe = wanted_recipe(*connection, *user_id, wanted);
+    if (results.recipe.empty()) {
+        return refuse(Reason::not_found);
+    }
+    const auto id = results.recipe[0].int4(0);
+    results.ingredients = connection->run(Query::ingredients, id);
+    results.steps = connection->run(Query::steps, id);
+    results.sections = connection->run(Query::sections, id);
+    results.notes = connection->run(Query::notes, id);
+    results.reactions = connection->run(Query::reactions, id);
+    results.events = connection->run(Query::timeline_events, id);
     return rows::recipe(results);
 }
 
-/// The session's user, with which every request begins. Throws unauthorized if the session is
-/// unknown or expired.
-std::int32_t Repository::user_of(pg::Connection& connection, const std::string& session_key) const {
+/// The session's user, with which every request begins.
+Expected<std::int32_t> Repository::session_user(pg::Connection& connection,
+                                                std::string_view session_key) const {
     if (time_zone_ == TimeZone::request) {
         connection.command("SET TIME ZONE 'UTC'");
     }
-    const auto sessions = connection.query(Query::session, session_key);
+    const auto sessions = connection.run(Query::session, session_key);
     if (sessions.empty()) {
-        throw Error(Reason::unauthorized);
+        return refuse(Reason::unauthorized);
     }
     return sessions[0].int4(0);
 }
 
-NoteId Repository::write_note(const std::string& session_key, std::int32_t recipe_id,
-                              const std::string& text) {
+/// A connection that an exception leaves in a transaction is closed by the pool, which rolls back.
+Expected<NoteId> Repository::write_note(std::string_view session_key, std::int32_t recipe_id,
+                                        std::string_view text) {
     const auto connection = pool_.acquire();
-    const auto user = user_of(*connection, session_key);
-    connection->command("BEGIN");
-    const auto note = connection->query(Query::note_insert, user, recipe_id, text);
-    if (note.empty()) {
-        connection->command("ROLLBACK");
-        throw Error(Reason::not_found);
+    const auto user_id = session_user(*connection, session_key);
+    if (!user_id) {
+        return std::unexpected(user_id.error());
     }
-    connection->query(Query::event_insert, user, recipe_id);
+    connection->command("begin");
+    const auto notes = connection->run(Query::note_insert, {*user_id, recipe_id, text});
+    if (notes.empty()) {
+        connection->command("rollback");
+        return refuse(Reason::not_found);
+    }
+    connection->run(Query::event_insert, {*user_id, recipe_id});
+    const auto committed = connection->command("commit");
     // The server answers ROLLBACK, and no error, when it could not commit.
-    if (connection->command("COMMIT") != "COMMIT") {
+    if (committed.command() != "COMMIT") {
         throw pg::Error("the transaction was rolled back");
     }
-    return {.id = note[0].int4(0)};
+    return NoteId{.id = notes[0].int4(0)};
 }
 
-Dashboard Repository::dashboard(const std::string& session_key) {
+Expected<Dashboard> Repository::dashboard(std::string_view session_key) {
     const auto connection = pool_.acquire();
-    const auto user = user_of(*connection, session_key);
-    return {
-        .user_id = user,
-        .recipes = connection->query(Query::dashboard_recipes, user).map(rows::dashboard_recipe),
-        .teams = connection->query(Query::dashboard_teams, user).map(rows::dashboard_team),
-        .notes = connection->query(Query::dashboard_notes, user).map(rows::dashboard_note),
-        .events = connection->query(Query::dashboard_events, user).map(rows::dashboard_event)};
+    const auto user_id = session_user(*connection, session_key);
+    if (!user_id) {
+        return std::unexpected(user_id.error());
+    }
+    const auto read = [&](Query query) { return connection->run(query, *user_id); };
+    return Dashboard{.user_id = *user_id,
+                     .recipes = read(Query::dashboard_recipes).map(rows::dashboard_recipe),
+                     .teams = read(Query::dashboard_teams).map(rows::dashboard_team),
+                     .notes = read(Query::dashboard_notes).map(rows::dashboard_note),
+                     .events = read(Query::dashboard_events).map(rows::dashboard_event)};
 }
 
 }  // namespace tandem

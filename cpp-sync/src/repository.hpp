@@ -1,43 +1,41 @@
-// What the scenarios ask of the database: one method each, on one connection, statement by
-// statement.
+// What the application reads from the database and writes to it: one function per use case.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <string_view>
+#include <variant>
 
 #include "config.hpp"
+#include "errors.hpp"
 #include "models.hpp"
 #include "pg/pool.hpp"
 
 namespace tandem {
 
-/// Safe to use from several threads. Throws Error where the contract refuses (no such session, not
-/// visible) and pg::Error where the database fails.
+/// Which recipe is wanted: any, or the one of an id.
+struct AnyRecipe {};
+using Wanted = std::variant<AnyRecipe, std::int32_t>;
+
+/// Safe to use from several threads. Throws pg::Error where the database fails.
 class Repository {
 public:
-    Repository(pg::PoolSettings settings, TimeZone time_zone)
-        : time_zone_(time_zone), pool_(std::move(settings)) {}
+    explicit Repository(const Config& config) : time_zone_(config.db_time_zone), pool_(config) {}
 
-    /// A random one of the recipes that the session's user may see.
-    Recipe random_recipe(const std::string& session_key);
+    /// A recipe that the owner of the session may see.
+    Expected<Recipe> recipe(std::string_view session_key, Wanted wanted);
 
-    /// The recipe of that id, if the session's user may see it.
-    Recipe recipe(const std::string& session_key, std::int32_t id);
+    /// Stores a note and its event in one transaction.
+    Expected<NoteId> write_note(std::string_view session_key, std::int32_t recipe_id,
+                                std::string_view text);
 
-    /// Writes a note and its event in one transaction; returns the note's id.
-    NoteId write_note(const std::string& session_key, std::int32_t recipe_id,
-                      const std::string& text);
-
-    /// What is new on the user's own recipes, and the user's teams.
-    Dashboard dashboard(const std::string& session_key);
+    /// Four reads, one after the other on one connection.
+    Expected<Dashboard> dashboard(std::string_view session_key);
 
     [[nodiscard]] PoolUse pool_use() const { return pool_.use(); }
 
 private:
-    Recipe load_recipe(const std::string& session_key, std::optional<std::int32_t> id);
-
-    std::int32_t user_of(pg::Connection& connection, const std::string& session_key) const;
+    Expected<std::int32_t> session_user(pg::Connection& connection,
+                                        std::string_view session_key) const;
 
     const TimeZone time_zone_;
     pg::Pool pool_;

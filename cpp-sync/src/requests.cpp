@@ -13,8 +13,6 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
-#include "errors.hpp"
-
 namespace tandem {
 namespace {
 
@@ -125,7 +123,7 @@ std::optional<std::uint64_t> parse_user_id(std::string_view digits) {
     return parse_digits<std::uint64_t>(digits);
 }
 
-std::chrono::milliseconds parse_delay(std::string_view query) {
+Expected<std::chrono::milliseconds> parse_delay(std::string_view query) {
     constexpr std::string_view name = "delay_ms";
     for (const auto part : std::views::split(query, '&')) {
         const std::string_view parameter(part);
@@ -136,7 +134,7 @@ std::chrono::milliseconds parse_delay(std::string_view query) {
         const auto value = equals == std::string_view::npos ? "" : parameter.substr(equals + 1);
         const auto delay = parse_digits<std::uint32_t>(value);
         if (!delay || *delay > longest_delay_ms) {
-            throw Error(Reason::bad_request);
+            return refuse(Reason::bad_request);
         }
         return std::chrono::milliseconds(*delay);
     }
@@ -161,25 +159,25 @@ std::optional<std::string> session_key(const http::fields& headers) {
     return std::string(key);
 }
 
-std::vector<std::int32_t> parse_numbers(std::string_view body) {
+Expected<std::vector<std::int32_t>> parse_numbers(std::string_view body) {
     json::basic_parser<NumbersHandler> parser(json::parse_options{});
     json::error_code error;
     const auto read = parser.write_some(false, body.data(), body.size(), error);
     if (error || read != body.size()) {
-        throw Error(Reason::bad_request);
+        return refuse(Reason::bad_request);
     }
     if (!parser.handler().matches) {
-        throw Error(Reason::unprocessable_content);
+        return refuse(Reason::unprocessable_content);
     }
     return std::move(parser.handler().numbers);
 }
 
-std::string parse_note(std::string_view body) {
+Expected<std::string> parse_note(std::string_view body) {
     json::monotonic_resource memory;  // the tree is thrown away as a whole
     json::error_code error;
     const auto document = json::parse(body, error, &memory);
     if (error) {
-        throw Error(Reason::bad_request);
+        return refuse(Reason::bad_request);
     }
     const auto* object = document.if_object();
     const auto* member =
@@ -187,9 +185,9 @@ std::string parse_note(std::string_view body) {
     const auto* text = member != nullptr ? member->if_string() : nullptr;
     if (text == nullptr || text->empty() || text->find('\0') != json::string::npos ||
         count_characters(*text) > longest_note) {
-        throw Error(Reason::unprocessable_content);
+        return refuse(Reason::unprocessable_content);
     }
-    return {text->data(), text->size()};
+    return std::string(text->data(), text->size());
 }
 
 }  // namespace tandem

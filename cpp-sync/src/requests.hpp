@@ -10,6 +10,8 @@
 
 #include <boost/beast/http/fields.hpp>
 
+#include "errors.hpp"
+
 namespace tandem {
 
 /// 413 beyond this.
@@ -24,18 +26,18 @@ bool is_digits(std::string_view text);
 /// Digits; nothing if the number is too large for any user.
 std::optional<std::uint64_t> parse_user_id(std::string_view digits);
 
-/// `delay_ms` of the query, 0 without one. Throws bad_request unless it is digits up to 10000.
-std::chrono::milliseconds parse_delay(std::string_view query);
+/// `delay_ms` of the query, 0 without one: digits up to 10000, else bad_request.
+Expected<std::chrono::milliseconds> parse_delay(std::string_view query);
 
 /// The value of the cookie `sessionid`. The last of several wins, as in Django and Starlette.
 /// Nothing if it is missing, empty or not printable ASCII, which no session key can be.
 std::optional<std::string> session_key(const boost::beast::http::fields& headers);
 
-/// A JSON array of 32-bit integers. Throws bad_request if the body is not JSON, and
-/// unprocessable_content if it is other JSON.
-std::vector<std::int32_t> parse_numbers(std::string_view body);
+/// A JSON array of 32-bit integers: bad_request if the body is not JSON, unprocessable_content if
+/// it is other JSON.
+Expected<std::vector<std::int32_t>> parse_numbers(std::string_view body);
 
-/// The text of `{"text":"..."}`, 1 to 10,000 characters without U+0000. Throws like parse_numbers.
-std::string parse_note(std::string_view body);
+/// The text of `{"text":"..."}`, 1 to 10,000 characters without U+0000. Refused like the numbers.
+Expected<std::string> parse_note(std::string_view body);
 
 }  // namespace tandem

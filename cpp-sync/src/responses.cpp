@@ -6,6 +6,8 @@
 
 #include <boost/beast/http/field.hpp>
 
+#include "log.hpp"
+
 namespace tandem {
 namespace {
 
@@ -45,13 +47,18 @@ Response html_response(std::string_view body) {
     return response(http::status::ok, "text/html; charset=utf-8", std::string(body));
 }
 
-Response error_response(const Error& error) {
-    auto answer = json_response(std::format(R"({{"error":"{}"}})", message_of(error.reason())),
-                                status_of(error.reason()));
-    if (!error.allow().empty()) {
-        answer.set(http::field::allow, error.allow());
+Response error_response(const Refusal& refusal) {
+    auto answer = json_response(std::format(R"({{"error":"{}"}})", message_of(refusal.reason)),
+                                status_of(refusal.reason));
+    if (!refusal.allow.empty()) {
+        answer.set(http::field::allow, refusal.allow);
     }
     return answer;
+}
+
+Response unavailable_response(const std::exception& error) {
+    log(LogLevel::warn, error.what());
+    return error_response(Reason::database_unavailable);
 }
 
 Response head_too_large_response() {

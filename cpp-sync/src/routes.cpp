@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "errors.hpp"
 #include "requests.hpp"
 
 namespace tandem {
@@ -114,34 +113,38 @@ std::optional<Match> match_path(std::string_view path) {
     return std::nullopt;
 }
 
-Call route(const boost::beast::http::request_header<>& head, bool tells_pool) {
+Expected<Call> route(const boost::beast::http::request_header<>& head, bool tells_pool) {
     const auto [path, query] = split_target(head.target());
     const auto match = match_path(path);
     if (!match || (match->endpoint == Endpoint::pool && !tells_pool)) {
-        throw Error(Reason::not_found);
+        return refuse(Reason::not_found);
     }
     const auto method = head.method() == verb::head ? verb::get : head.method();
     if (!is_allowed(match->endpoint, method)) {
-        throw Error::method_not_allowed(allowed(match->endpoint));
+        return refuse(Reason::method_not_allowed, allowed(match->endpoint));
     }
 
     Call call{.endpoint = match->endpoint, .method = method};
     switch (match->endpoint) {
         case Endpoint::user:
             if (method == verb::post) {
-                throw Error(Reason::bad_request);
+                return refuse(Reason::bad_request);
             }
             call.user_id = parse_user_id(match->id);
             break;
         case Endpoint::work:
-            call.delay = parse_delay(query);
+            if (const auto delay = parse_delay(query)) {
+                call.delay = *delay;
+            } else {
+                return std::unexpected(delay.error());
+            }
             break;
         case Endpoint::recipe:
         case Endpoint::write_note:
             if (const auto id = parse_recipe_id(match->id)) {
                 call.recipe_id = *id;
             } else {
-                throw Error(Reason::bad_request);
+                return refuse(Reason::bad_request);
             }
             [[fallthrough]];
         case Endpoint::random_recipe:
@@ -149,7 +152,7 @@ Call route(const boost::beast::http::request_header<>& head, bool tells_pool) {
             if (auto key = session_key(head)) {
                 call.session_key = *std::move(key);
             } else {
-                throw Error(Reason::unauthorized);
+                return refuse(Reason::unauthorized);
             }
             break;
         default:

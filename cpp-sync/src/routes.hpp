@@ -11,6 +11,8 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/verb.hpp>
 
+#include "errors.hpp"
+
 namespace tandem {
 
 enum class Endpoint {
@@ -46,7 +48,7 @@ struct Match {
 std::optional<Match> match_path(std::string_view path);
 
 /// Checks path, method, id, query and session cookie in this order. `tells_pool`: whether there is
-/// a pool that counts, and with it its path. Throws Error.
-Call route(const boost::beast::http::request_header<>& head, bool tells_pool);
+/// a pool that counts, and with it its path.
+Expected<Call> route(const boost::beast::http::request_header<>& head, bool tells_pool);
 
 }  // namespace tandem

@@ -1,8 +1,6 @@
-// Rows as models. The columns are those of the statements, in their order.
+// From rows to models. Columns are numbered in the order of the select list in
+// contract/sql/queries.
 #pragma once
-
-#include <cstdint>
-#include <optional>
 
 #include "models.hpp"
 #include "pg/result.hpp"
@@ -23,9 +21,9 @@ struct RecipeResults {
 /// Throws pg::Error if a value is not what the schema says.
 Recipe recipe(const RecipeResults& results);
 
-DashboardRecipe dashboard_recipe(const pg::Row& row);
-DashboardTeam dashboard_team(const pg::Row& row);
-DashboardNote dashboard_note(const pg::Row& row);
-DashboardEvent dashboard_event(const pg::Row& row);
+DashboardRecipe dashboard_recipe(pg::Row row);
+DashboardTeam dashboard_team(pg::Row row);
+DashboardNote dashboard_note(pg::Row row);
+DashboardEvent dashboard_event(pg::Row row);
 
 }  // namespace tandem::rows

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
@@ -18,6 +17,7 @@
 #include <system_error>
 #include <thread>
 
+#include "exchange.hpp"
 #include "handlers.hpp"
 #include "log.hpp"
 #include "session.hpp"
@@ -27,11 +27,6 @@ namespace {
 
 /// Threads beyond these that have nothing to do end, and their stacks with them.
 constexpr std::size_t most_spare_threads = 64;
-/// How long requests that are under way may take after the signal to stop: the longest `delay_ms`.
-constexpr std::chrono::seconds drain_limit{11};
-/// After accept() failed, for example because no more files can be opened.
-constexpr std::chrono::milliseconds pause{100};
-
 [[noreturn]] void fail(const char* what) {
     throw std::system_error(errno, std::system_category(), what);
 }
@@ -106,7 +101,7 @@ private:
     static bool recover() {
         if (errno != EINTR && errno != ECONNABORTED) {
             log(LogLevel::error, std::format("accept: {}", std::system_category().message(errno)));
-            std::this_thread::sleep_for(pause);
+            std::this_thread::sleep_for(accept_pause);
         }
         return true;
     }

@@ -2,67 +2,23 @@
 
 #include <sys/socket.h>
 
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/empty_body.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/write.hpp>
-#include <boost/none.hpp>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <format>
-#include <string>
-#include <utility>
 
+#include "body.hpp"
 #include "errors.hpp"
-#include "log.hpp"
-#include "requests.hpp"
 
 namespace tandem {
 namespace {
 
 namespace http = boost::beast::http;
 
-constexpr std::uint32_t head_limit = 65'536;
 // Room for the longest head and for one read beyond it.
 constexpr std::size_t buffer_limit = 2 * std::size_t{head_limit};
-constexpr std::chrono::seconds head_time{10};
-constexpr std::chrono::seconds body_time{30};
-
-bool is_http_error(const ErrorCode& error) {
-    return error.category() == make_error_code(http::error::bad_method).category();
-}
-
-bool expects_continue(const http::request_header<>& head) {
-    constexpr unsigned http_1_1 = 11;
-    return head.version() >= http_1_1 &&
-           boost::beast::iequals(head[http::field::expect], "100-continue");
-}
-
-/// Whether what is left of a refused request is short enough to be read and thrown away. A client
-/// that was not told to go on may not send it at all.
-bool may_discard_body(const http::request_parser<http::string_body>& parser) {
-    return parser.is_done() ||
-           (!expects_continue(parser.get()) && parser.content_length().value_or(0) <= body_limit);
-}
-
-/// Ends a request that the database failed; nobody else is told why.
-Response unavailable(const pg::Error& error) {
-    log(LogLevel::warn, std::format("database: {} {}", error.what(), error.sqlstate()));
-    return error_response(Error(Reason::database_unavailable));
-}
-
-void log_access(const http::request_header<>& head, const Response& response,
-                Stream::Clock::duration took) {
-    const auto line = std::format(
-        "{} {} {} {} us\n", std::string_view(head.method_string()), std::string_view(head.target()),
-        response.result_int(), std::chrono::duration_cast<std::chrono::microseconds>(took).count());
-    std::fwrite(line.data(), 1, line.size(), stdout);
-    std::fflush(stdout);
-}
 
 }  // namespace
 
@@ -70,11 +26,7 @@ Session::Session(int socket, Service service)
     : service_(service), stream_(socket), buffer_(buffer_limit) {}
 
 void Session::run() {
-    try {
-        while (serve_one()) {
-        }
-    } catch (const boost::system::system_error& error) {
-        log(LogLevel::debug, std::format("a client went away: {}", error.what()));
+    while (serve_one()) {
     }
 }
 
@@ -86,18 +38,21 @@ void Session::end_if_idle() {
 
 bool Session::serve_one() {
     Parser parser;
-    parser.header_limit(head_limit);
-    parser.body_limit(boost::none);  // the order of refusal: the path first, the size later
+    limit_head(parser);
     if (!read_head(parser)) {
         return false;
     }
     const auto started = Stream::Clock::now();
-    auto response = answer(parser);
+    ErrorCode failure;
+    auto response = answer(parser, failure);
+    if (failure && (!is_http_error(failure) || failure == http::error::partial_message)) {
+        return false;  // the rest of the body does not come
+    }
     const bool keep_alive =
-        parser.keep_alive() && !broken_ && may_discard_body(parser) && !service_.stopping;
+        !failure && parser.keep_alive() && may_discard_body(parser) && !service_.stopping;
     finish(response, parser.get().version(), keep_alive);
     if (service_.access_log) {
-        log_access(parser.get(), response, Stream::Clock::now() - started);
+        log_access(parser, response, Stream::Clock::now() - started);
     }
     if (!send(response, parser)) {
         return false;
@@ -114,6 +69,9 @@ bool Session::serve_one() {
 /// False when the connection is over: closed, too slow, or no HTTP, which is told to the client.
 bool Session::read_head(Parser& parser) {
     if (buffer_.size() == 0) {
+        if (buffer_.capacity() > 2 * head_read) {
+            buffer_.shrink_to_fit();  // a large body was read, and thousands may idle
+        }
         stream_.expect_idle(head_time);
         idle_ = true;
         // Looked at after saying idle, so that end_if_idle cannot miss this connection.
@@ -123,70 +81,59 @@ bool Session::read_head(Parser& parser) {
     } else {
         stream_.expires_after(head_time);
     }
+    buffer_.reserve(head_read);
     ErrorCode error;
     http::read_header(stream_, buffer_, parser, error);
     idle_ = false;
-    // To Beast a body in another coding is no body at all, and the next request.
-    if (!error && !parser.chunked() && parser.get().count(http::field::transfer_encoding) > 0) {
+    if (!error && has_unknown_coding(parser)) {
         error = http::error::bad_transfer_encoding;
     }
-    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-        refuse(head_too_large_response());
-    } else if (is_http_error(error) && error != http::error::end_of_stream &&
-               error != http::error::partial_message) {
-        refuse(error_response(Error(Reason::bad_request)));
+    if (auto response = head_refusal(error)) {
+        http::write(stream_, *response, error);
+        if (!error) {
+            stream_.linger();
+        }
+        return false;
     }
     return !error;
 }
 
-Response Session::answer(Parser& parser) {
-    try {
-        const auto call = route(parser.get(), service_.handlers.tells_pool());
-        read_body(parser);
-        return service_.handlers.handle(call, parser.get().body());
-    } catch (const Error& error) {
-        return error_response(error);
-    } catch (const pg::Error& error) {
-        return unavailable(error);
+/// `failure` is what went wrong with the body.
+Response Session::answer(Parser& parser, ErrorCode& failure) {
+    const auto call = route(parser.get(), service_.handlers.tells_pool());
+    if (!call) {
+        return error_response(call.error());
     }
+    if (is_too_large(parser)) {
+        return error_response(Reason::payload_too_large);
+    }
+    if (!parser.is_done()) {
+        failure = read_body(parser);
+        if (failure) {
+            return error_response(body_refusal(failure));
+        }
+    }
+    return service_.handlers.handle(*call, parser.get().body());
 }
 
-/// Throws Error if the body is too large or not HTTP, system_error if it does not come.
-void Session::read_body(Parser& parser) {
-    if (parser.is_done()) {
-        return;
-    }
-    if (parser.content_length().value_or(0) > body_limit) {
-        throw Error(Reason::payload_too_large);
-    }
-    parser.body_limit(body_limit);
+ErrorCode Session::read_body(Parser& parser) {
     stream_.expires_after(body_time);
     ErrorCode error;
     if (expects_continue(parser.get())) {
         // Beast leaves this to its user.
-        const http::response<http::empty_body> go_on(http::status::continue_,
-                                                     parser.get().version());
-        http::write(stream_, go_on, error);
+        boost::asio::write(stream_, boost::asio::buffer(go_on), error);
     }
-    http::read(stream_, buffer_, parser, error);
-    broken_ = error.failed();
-    if (error == http::error::body_limit) {
-        throw Error(Reason::payload_too_large);
+    if (!error) {
+        read_body_from(stream_, buffer_, parser, error);
     }
-    if (is_http_error(error) && error != http::error::partial_message) {
-        throw Error(Reason::bad_request);
-    }
-    if (error) {
-        throw boost::system::system_error(error);
-    }
+    return error;
 }
 
 /// Takes the body of a refused request off the connection, so that the next request can follow.
 bool Session::discard_body(Parser& parser) {
-    parser.body_limit(body_limit);
     stream_.expires_after(body_time);
     ErrorCode error;
-    http::read(stream_, buffer_, parser, error);
+    read_body_from(stream_, buffer_, parser, error);
     return !error;
 }
 
@@ -199,16 +146,6 @@ bool Session::send(Response& response, const Parser& parser) {
         http::write(stream_, serializer, error);
     }
     return !error;
-}
-
-void Session::refuse(Response response) {
-    constexpr unsigned http_1_1 = 11;
-    finish(response, http_1_1, false);
-    ErrorCode error;
-    http::write(stream_, response, error);
-    if (!error) {
-        stream_.linger();
-    }
 }
 
 }  // namespace tandem

@@ -8,14 +8,14 @@
 #include <boost/asio/error.hpp>
 #include <cerrno>
 
+#include "exchange.hpp"
+
 namespace tandem {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds idle_limit{75'000};
-constexpr milliseconds write_limit{10'000};
-constexpr std::chrono::seconds linger_limit{2};
+constexpr milliseconds idle_limit = idle_time;
 
 void set_limit(int socket, int option, milliseconds limit) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
@@ -39,7 +39,7 @@ Stream::Stream(int socket) : socket_(socket), read_limit_(idle_limit) {
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     set_limit(socket_, SO_RCVTIMEO, idle_limit);
-    set_limit(socket_, SO_SNDTIMEO, write_limit);
+    set_limit(socket_, SO_SNDTIMEO, write_time);
 }
 
 Stream::~Stream() {
@@ -85,7 +85,12 @@ std::size_t Stream::write(Vectors vectors, ErrorCode& error) {
         size = ::sendmsg(socket_, &message, MSG_NOSIGNAL);
     } while (size < 0 && errno == EINTR);
     error = size < 0 ? last_error() : ErrorCode();
-    return size < 0 ? 0 : static_cast<std::size_t>(size);
+    const auto written = size < 0 ? 0 : static_cast<std::size_t>(size);
+    if (!error && written < vectors.bytes) {
+        // The kernel takes all that a blocking call gives it, unless the time is over.
+        error = boost::asio::error::timed_out;
+    }
+    return written;
 }
 
 /// False if the time is up. A request that comes in one piece, as most do, needs no call here.
@@ -105,7 +110,7 @@ bool Stream::set_read_limit() {
 void Stream::linger() {
     constexpr std::size_t chunk = 16'384;
     std::array<char, chunk> ignored;
-    expires_after(linger_limit);
+    expires_after(linger_time);
     ::shutdown(socket_, SHUT_WR);
     ErrorCode error;
     while (!error) {

@@ -69,6 +69,7 @@ private:
     struct Vectors {
         std::array<iovec, most_vectors> items;
         std::size_t count = 0;
+        std::size_t bytes = 0;
     };
 
     template <typename Buffers>
@@ -79,6 +80,7 @@ private:
              it != end && vectors.count < most_vectors; ++it) {
             const auto buffer = *it;
             vectors.items[vectors.count++] = {const_cast<void*>(buffer.data()), buffer.size()};
+            vectors.bytes += buffer.size();
         }
         return vectors;
     }

@@ -8,14 +8,10 @@
 #include <tuple>
 
 #include "log.hpp"
+#include "pg/limits.hpp"
 
 namespace tandem::pg {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto wait_limit = 1500ms;
-constexpr auto longest_life = 30min;
 
 /// The timer of a waiter is touched by its own thread only, and not before it waits.
 template <typename Waiter>
@@ -45,19 +41,14 @@ Pool::Pool(const Config& config)
 
 Task<Lease> Pool::acquire(Worker& worker) {
     const Counts::Checkout checkout(counts_);
-    while (auto connection = take_idle(worker)) {
+    const auto waiter = std::make_shared<Waiter>(worker);
+    waiter->timer.expires_after(acquire_limit);
+    while (auto connection = take_idle_or_wait(worker, waiter)) {
         if (!connection->stale()) {
             connection->attach(worker);
             co_return Lease(*this, std::move(connection));
         }
         discard(std::move(connection));
-    }
-
-    const auto waiter = std::make_shared<Waiter>(worker);
-    waiter->timer.expires_after(wait_limit);
-    {
-        const std::scoped_lock lock(mutex_);
-        waiters_.push_back(waiter);
     }
     open_for_waiters(worker);
     // Woken or expired: what counts is what the waiter has got by then.
@@ -77,9 +68,13 @@ Task<Lease> Pool::acquire(Worker& worker) {
 }
 
 /// One that this thread used last, if there is one: another thread's has to change its event loop.
-std::unique_ptr<Connection> Pool::take_idle(const Worker& worker) {
+/// Where there is none the waiter stands in the queue, under the same lock: one that comes back in
+/// between would not be given to it.
+std::unique_ptr<Connection> Pool::take_idle_or_wait(const Worker& worker,
+                                                    const std::shared_ptr<Waiter>& waiter) {
     const std::scoped_lock lock(mutex_);
     if (idle_.empty()) {
+        waiters_.push_back(waiter);
         return nullptr;
     }
     const auto own = std::ranges::find_if(
@@ -118,21 +113,18 @@ Task<void> Pool::open(Worker& worker) {
         log(LogLevel::debug, failure.what());
         error = std::current_exception();
     }
-    {
-        const std::scoped_lock lock(mutex_);
-        --opening_;
-    }
-    if (connection) {
-        give(std::move(connection));
-        co_return;
-    }
     std::shared_ptr<Waiter> waiter;
     {
         const std::scoped_lock lock(mutex_);
-        --open_;
-        waiter = next_waiter();
-        if (waiter) {
-            waiter->error = error;
+        --opening_;
+        if (connection) {
+            waiter = hand_over(std::move(connection));
+        } else {
+            --open_;
+            waiter = next_waiter();
+            if (waiter) {
+                waiter->error = error;
+            }
         }
     }
     if (waiter) {
@@ -163,21 +155,26 @@ Task<void> Pool::reset(std::unique_ptr<Connection> connection) {
     connection->usable() ? give(std::move(connection)) : discard(std::move(connection));
 }
 
-/// To who has waited longest, if anybody waits.
 void Pool::give(std::unique_ptr<Connection> connection) {
     std::shared_ptr<Waiter> waiter;
     {
         const std::scoped_lock lock(mutex_);
-        waiter = next_waiter();
-        if (waiter) {
-            waiter->connection = std::move(connection);
-        } else {
-            idle_.push_back(std::move(connection));
-        }
+        waiter = hand_over(std::move(connection));
     }
     if (waiter) {
         wake(std::move(waiter));
     }
+}
+
+/// To who has waited longest, if anybody waits. Needs the lock, and the waiter to be woken.
+std::shared_ptr<Pool::Waiter> Pool::hand_over(std::unique_ptr<Connection> connection) {
+    auto waiter = next_waiter();
+    if (waiter) {
+        waiter->connection = std::move(connection);
+    } else {
+        idle_.push_back(std::move(connection));
+    }
+    return waiter;
 }
 
 /// Closes it, and opens another if it is waited for.
@@ -191,6 +188,7 @@ void Pool::discard(std::unique_ptr<Connection> connection) {
     open_for_waiters(worker);
 }
 
+/// Needs the lock.
 std::shared_ptr<Pool::Waiter> Pool::next_waiter() {
     if (waiters_.empty()) {
         return nullptr;

@@ -60,12 +60,14 @@ private:
         std::exception_ptr error;
     };
 
-    std::unique_ptr<Connection> take_idle(const Worker& worker);
+    std::unique_ptr<Connection> take_idle_or_wait(const Worker& worker,
+                                                  const std::shared_ptr<Waiter>& waiter);
     void open_for_waiters(Worker& worker);
     Task<void> open(Worker& worker);
     void release(std::unique_ptr<Connection> connection);
     Task<void> reset(std::unique_ptr<Connection> connection);
     void give(std::unique_ptr<Connection> connection);
+    std::shared_ptr<Waiter> hand_over(std::unique_ptr<Connection> connection);
     void discard(std::unique_ptr<Connection> connection);
     std::shared_ptr<Waiter> next_waiter();
 

@@ -7,17 +7,9 @@
 #include <vector>
 
 #include "async.hpp"
+#include "pg/options.hpp"
 
 namespace tandem::pg {
-
-/// Names and values, as PQconnectStartParams takes them.
-struct ConnectionParameters {
-    std::vector<std::string> names;
-    std::vector<std::string> values;
-
-    void set(const std::string& name, const std::string& value);
-    [[nodiscard]] std::string get(std::string_view name) const;
-};
 
 /// Shared by all threads.
 class Target {
@@ -25,11 +17,11 @@ public:
     explicit Target(const std::string& url);
 
     /// The addresses are kept until a connection fails.
-    Task<ConnectionParameters> resolve(Resolver& resolver);
+    Task<Options> resolve(Resolver& resolver);
     void forget();
 
 private:
-    ConnectionParameters parameters_;
+    Options options_;
     bool has_name_;
     std::mutex mutex_;
     std::vector<std::string> addresses_;

@@ -1,70 +1,38 @@
-// One connection to PostgreSQL through libpq. Calls block, but never beyond their time limit.
+// A connection to PostgreSQL whose user waits as a thread.
 #pragma once
 
-#include <libpq-fe.h>
-
-#include <array>
-#include <bitset>
 #include <chrono>
-#include <concepts>
-#include <memory>
-#include <span>
-#include <string>
 
-#include "pg/result.hpp"
-#include "queries.hpp"
+#include "pg/protocol.hpp"
 
 namespace tandem::pg {
 
 using Clock = std::chrono::steady_clock;
 
-/// Every function throws Error; the connection must not be used again then.
+/// Every member function may throw Error; the connection is then to be looked at with `usable`.
 class Connection {
 public:
-    /// Connects until the deadline. With `prepare` each statement is prepared at its first use.
-    Connection(const std::string& url, bool prepare, Clock::time_point deadline);
+    /// Connects until the deadline.
+    Connection(const Options& options, bool prepare, Clock::time_point deadline);
 
-    /// Runs a statement with integers and strings as parameters; the result is binary.
-    template <typename... Parameters>
-    Result query(Query query, const Parameters&... parameters) {
-        const std::array texts{to_text(parameters)...};
-        std::array<const char*, sizeof...(parameters)> pointers{};
-        for (std::size_t index = 0; index < texts.size(); ++index) {
-            pointers[index] = texts[index].c_str();
-        }
-        return run(query, pointers);
-    }
+    /// One statement.
+    Result run(Query query, const Parameters& parameters);
 
-    /// Runs a text without parameters, such as BEGIN. Returns what the server says that it did.
-    std::string command(const char* text);
+    /// `begin`, `commit` and their like.
+    Result command(const char* sql);
 
-    /// DISCARD ALL, which also drops what was prepared.
+    /// Forgets all that the session holds, prepared statements too.
     void reset();
 
-    /// Whether another request may have it: no failure and no open transaction.
-    [[nodiscard]] bool reusable() const;
-
-    /// Whether nothing has come in since. An idle connection is only ever told that it ends.
-    [[nodiscard]] bool quiet() const;
+    [[nodiscard]] bool usable() const { return protocol_.usable(); }
+    [[nodiscard]] bool stale() const { return protocol_.stale(); }
+    [[nodiscard]] Clock::duration age() const { return protocol_.age(); }
 
 private:
-    static std::string to_text(std::integral auto number) { return std::to_string(number); }
-    static std::string to_text(const std::string& text) { return text; }
+    Result answer();
+    void wait(Wants what, Clock::time_point deadline) const;
 
-    Result run(Query query, std::span<const char* const> parameters);
-    void prepare(Query query, Clock::time_point deadline);
-    Result answer(int sent, Clock::time_point deadline);
-    PGresult* next_result(Clock::time_point deadline);
-    void wait(short events, Clock::time_point deadline);
-    [[noreturn]] void fail(const PGresult* result = nullptr);
-
-    struct Finish {
-        void operator()(PGconn* connection) const { PQfinish(connection); }
-    };
-    std::unique_ptr<PGconn, Finish> connection_;
-    bool prepare_;
-    bool failed_ = false;
-    std::bitset<query_count> prepared_;
+    Protocol protocol_;
 };
 
 }  // namespace tandem::pg

@@ -1,19 +1,19 @@
 #include "pg/pool.hpp"
 
-#include <format>
 #include <utility>
 
 #include "log.hpp"
+#include "pg/limits.hpp"
 
 namespace tandem::pg {
-namespace {
 
-constexpr std::chrono::milliseconds acquire_limit{1500};
-
-}  // namespace
-
-Pool::Pool(PoolSettings settings) : settings_(std::move(settings)), free_(settings_.max) {
-    idle_.reserve(settings_.max);
+Pool::Pool(const Config& config)
+    : options_(options_of(config.database_url)),
+      persistent_(config.db_persistent),
+      prepare_(config.db_prepare),
+      reset_(config.db_reset && config.db_persistent),
+      free_(config.db_pool_max) {
+    idle_.reserve(config.db_pool_max);
 }
 
 Pool::Lease Pool::acquire() {
@@ -22,12 +22,10 @@ Pool::Lease Pool::acquire() {
     wait_for_turn(deadline);
     Lease lease(*this);
     // A connection that ended while nobody used it is seen here, without asking the server.
-    while ((lease.connection_ = take_idle()) && !lease.connection_->quiet()) {
-        log(LogLevel::info, "an idle connection has ended");
+    while ((lease.connection_ = take_idle()) && lease.connection_->stale()) {
     }
     if (!lease.connection_) {
-        lease.connection_ =
-            std::make_unique<Connection>(settings_.url, settings_.prepare, deadline);
+        lease.connection_ = std::make_unique<Connection>(options_, prepare_, deadline);
     }
     return lease;
 }
@@ -42,7 +40,7 @@ void Pool::wait_for_turn(Clock::time_point deadline) {
     const auto place = waiters_.insert(waiters_.end(), &waiter);
     if (!waiter.ready.wait_until(lock, deadline, [&waiter] { return waiter.served; })) {
         waiters_.erase(place);
-        throw Error("no connection was free in time");
+        throw Error("no connection in time");
     }
 }
 
@@ -78,18 +76,17 @@ void Pool::release(std::unique_ptr<Connection> connection) noexcept {
 }
 
 bool Pool::may_keep(Connection& connection) const noexcept {
-    if (!settings_.persistent || !connection.reusable()) {
+    if (!persistent_ || !connection.usable() || connection.age() >= longest_life) {
         return false;
     }
-    if (settings_.reset) {
+    if (reset_) {
         try {
             connection.reset();
         } catch (const Error& error) {
-            log(LogLevel::warn, std::format("DISCARD ALL: {}", error.what()));
-            return false;
+            log(LogLevel::warn, error.what());
         }
     }
-    return true;
+    return connection.usable();
 }
 
 }  // namespace tandem::pg

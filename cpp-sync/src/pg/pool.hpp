@@ -7,22 +7,14 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "config.hpp"
 #include "pg/connection.hpp"
 #include "pg/counts.hpp"
 
 namespace tandem::pg {
-
-struct PoolSettings {
-    std::string url;
-    std::size_t max;
-    bool persistent;
-    bool prepare;
-    bool reset;
-};
 
 class Pool {
 public:
@@ -50,7 +42,7 @@ public:
     };
 
     /// Opens nothing yet: the server starts, and answers, without a database.
-    explicit Pool(PoolSettings settings);
+    explicit Pool(const Config& config);
 
     /// Waits 1.5 s at the most, for its turn and for a new connection together. Throws Error.
     Lease acquire();
@@ -68,7 +60,10 @@ private:
     void release(std::unique_ptr<Connection> connection) noexcept;
     bool may_keep(Connection& connection) const noexcept;
 
-    const PoolSettings settings_;
+    const Options options_;
+    const bool persistent_;
+    const bool prepare_;
+    const bool reset_;
     Counts counts_;
     std::mutex mutex_;
     std::size_t free_;  // how many more may have a connection now

@@ -18,15 +18,7 @@ using Time = std::chrono::sys_seconds;
 
 /// The database is away, did not answer in time, or answered what cannot be understood.
 class Error : public std::runtime_error {
-public:
-    explicit Error(const std::string& what, std::string sqlstate = {})
-        : std::runtime_error(what), sqlstate_(std::move(sqlstate)) {}
-
-    /// Five characters, or none when the error is not the server's.
-    [[nodiscard]] const std::string& sqlstate() const { return sqlstate_; }
-
-private:
-    std::string sqlstate_;
+    using std::runtime_error::runtime_error;
 };
 
 /// Decoders of the binary format; they throw Error when the bytes are not such a value.
@@ -61,6 +53,8 @@ private:
 /// The answer to one statement.
 class Result {
 public:
+    /// Empty until there is an answer.
+    Result() = default;
     explicit Result(PGresult* result) : result_(result) {}
 
     [[nodiscard]] const PGresult* get() const { return result_.get(); }

@@ -1,0 +1,140 @@
+#include "pg/pool.hpp"
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <boost/asio/co_spawn.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <exception>
+#include <latch>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "database.hpp"
+#include "worker.hpp"
+
+using namespace tandem;
+
+namespace {
+
+constexpr int threads = 2;
+
+/// Two threads and the pool between them.
+struct Fixture {
+    explicit Fixture(const std::map<std::string, std::string>& variables)
+        : config(configured(variables)), pool(config) {}
+
+    /// Runs one task on each thread. Their failures are counted: assertions are for one thread.
+    template <typename Make>
+    int failures(Make make) {
+        std::atomic<int> failed = 0;
+        std::latch ended(threads);
+        std::vector<std::jthread> running;
+        for (auto& worker : workers) {
+            running.emplace_back([&] {
+                asio::co_spawn(worker.context, make(worker), [&](std::exception_ptr thrown) {
+                    failed += thrown ? 1 : 0;
+                    ended.count_down();
+                });
+                worker.context.restart();
+                worker.context.run();
+            });
+        }
+        // As in a server, a thread that has nothing to do still resets and opens connections.
+        ended.wait();
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        for (auto& worker : workers) {
+            worker.context.stop();
+        }
+        running.clear();
+        return failed;
+    }
+
+    Config config;
+    std::array<Worker, threads> workers{Worker{0}, Worker{1}};
+    pg::Pool pool;
+};
+
+/// A closed loop of several requests at once, as a worker has them.
+Task<void> load(pg::Pool& pool, Worker& worker, int tasks, int requests) {
+    int running = tasks;
+    std::exception_ptr failure;
+    Timer ended(worker.context, Clock::time_point::max());
+    const auto one = [&]() -> Task<void> {
+        for (int request = 0; request < requests; ++request) {
+            const auto connection = co_await pool.acquire(worker);
+            co_await connection->command("select 1");
+        }
+    };
+    for (int task = 0; task < tasks; ++task) {
+        asio::co_spawn(worker.context, one(), [&](const std::exception_ptr& thrown) {
+            failure = thrown ? thrown : failure;
+            if (--running == 0) {
+                ended.cancel();
+            }
+        });
+    }
+    co_await ended.async_wait(as_tuple);
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a connection that comes back while another thread looks for one is not missed") {
+    constexpr int rounds = 4000;
+    Fixture fixture({{"DB_POOL_MAX", "1"}});
+    std::barrier together(threads);
+    const auto take = [&](Worker& worker) -> Task<void> {
+        // Nobody comes later whose connection would hide that a wake-up was lost.
+        for (int round = 0; round < rounds; ++round) {
+            together.arrive_and_wait();
+            const auto connection = co_await fixture.pool.acquire(worker);
+        }
+    };
+    CHECK(fixture.failures([&](Worker& worker) -> Task<void> {
+        try {
+            co_await take(worker);
+        } catch (...) {
+            together.arrive_and_drop();
+            throw;
+        }
+        together.arrive_and_drop();
+    }) == 0);
+    CHECK(fixture.pool.use().checkouts == threads * rounds);
+}
+
+TEST_CASE("two threads share a pool of one") {
+    constexpr int tasks = 3;
+    constexpr int requests = 60;
+    const std::vector<std::map<std::string, std::string>> settings{
+        {{"DB_POOL_MAX", "1"}},
+        {{"DB_POOL_MAX", "3"}},
+        {{"DB_POOL_MAX", "1"}, {"DB_RESET", "1"}},
+        {{"DB_POOL_MAX", "1"}, {"DB_PERSISTENT", "0"}},
+    };
+    for (const auto& variables : settings) {
+        CAPTURE(variables);
+        Fixture fixture(variables);
+        const int each = variables.contains("DB_PERSISTENT") ? 3 : requests;
+        CHECK(fixture.failures([&](Worker& worker) -> Task<void> {
+            co_await load(fixture.pool, worker, tasks, each);
+        }) == 0);
+        CHECK(fixture.pool.use().checkouts == static_cast<std::uint64_t>(threads * tasks * each));
+    }
+}
+
+TEST_CASE("connections that the server closed are replaced") {
+    Fixture fixture({{"DB_POOL_MAX", "2"}});
+    const auto one_load = [&](Worker& worker) -> Task<void> {
+        co_await load(fixture.pool, worker, 2, 5);
+    };
+    CHECK(fixture.failures(one_load) == 0);
+    execute(
+        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+        " where pid <> pg_backend_pid() and backend_type = 'client backend'; end $$");
+    CHECK(fixture.failures(one_load) == 0);
+}

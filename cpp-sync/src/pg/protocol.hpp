@@ -1,0 +1,87 @@
+// A connection to PostgreSQL but for the waiting: libpq without blocking, what is prepared on it,
+// and what to do about a plan that the server gave up. Its owner waits, with a thread or a
+// coroutine: https://www.postgresql.org/docs/17/libpq-async.html
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <bitset>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pg/options.hpp"
+#include "pg/parameters.hpp"
+#include "pg/result.hpp"
+#include "queries.hpp"
+
+namespace tandem::pg {
+
+/// What the socket has to be ready for before it can go on.
+enum class Wants { nothing, read, write, read_or_write };
+
+/// Every function may throw Error; the connection is then to be looked at with `usable`.
+class Protocol {
+public:
+    /// With `prepare` each statement is prepared at its first use, else its text is sent.
+    explicit Protocol(bool prepare) : prepare_(prepare) {}
+
+    /// Begins to connect. What it wants is to be waited for before each `go_on_connecting`.
+    Wants connect(const Options& options);
+    Wants go_on_connecting();
+
+    /// Another one after each wait while it is connecting.
+    [[nodiscard]] int socket() const { return PQsocket(connection_.get()); }
+
+    /// Sends one statement or command; `advance` until it wants nothing, then `take`.
+    void start(Query query, const Parameters& parameters);
+    void start(const char* command);
+
+    /// Sends what is left to send and takes in what has come.
+    Wants advance();
+
+    /// The answer of what was started.
+    Result take();
+
+    /// After DISCARD ALL.
+    void forget_prepared() { prepared_.reset(); }
+
+    /// Neither broken nor in the middle of something.
+    [[nodiscard]] bool usable() const;
+    /// Whether the server closed it, or sent what nobody asked for, while it was idle.
+    [[nodiscard]] bool stale() const;
+    [[nodiscard]] std::chrono::steady_clock::duration age() const {
+        return std::chrono::steady_clock::now() - opened_;
+    }
+
+private:
+    enum class Step { commanding, preparing, executing };
+
+    void next_of_query();
+    bool next_step();
+    [[nodiscard]] bool may_repeat() const;
+    void sent(int ok) const;
+    [[nodiscard]] Error error(std::string_view what) const;
+    [[nodiscard]] std::string name_of(Query query) const;
+
+    struct Finish {
+        void operator()(PGconn* connection) const { PQfinish(connection); }
+    };
+
+    std::unique_ptr<PGconn, Finish> connection_;
+    std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+    bool prepare_;
+    std::bitset<query_count> prepared_;
+    int generation_ = 0;
+
+    // Of what was started last.
+    Step step_ = Step::commanding;
+    Query query_{};
+    Parameters parameters_;
+    Result result_;
+    bool repeated_ = false;
+    bool waited_ = false;
+};
+
+}  // namespace tandem::pg
