@@ -45,9 +45,9 @@ def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
 
 
 def python_folders() -> list[str]:
-    """The harness, the contract, and every implementation in Python."""
-    own = [file.parent.name for file in ROOT.glob("*/pyproject.toml")]
-    return sorted({"harness", "contract", *own})
+    """The harness, the contract, every implementation in Python, and what those share."""
+    found = [*ROOT.glob("*/pyproject.toml"), *ROOT.glob("common/*/pyproject.toml")]
+    return sorted({"contract", *(file.parent.relative_to(ROOT).as_posix() for file in found)})
 
 
 # ---- Python ----
@@ -229,9 +229,16 @@ def test_every_implementation_has_the_same_shape(bench: Path) -> None:
         "Request path",
         "Known limits",
     ]
-    roles = {file.stem for file in (bench.parent / "src").rglob("*.*")}
     described = tomllib.loads(bench.read_text())
+    sources = (bench.parent / "src", ROOT / "common" / described["language"])
+    roles = {file.stem for folder in sources for file in folder.rglob("*.*")}
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
     stored = set() if without_database else {"repository", "models"}
     assert {"main", "config", "server", "routes", "handlers", "errors"} | stored <= roles
     assert described["language"]
+
+
+def test_what_is_common_belongs_to_a_language_of_several_implementations() -> None:
+    languages = [tomllib.loads(bench.read_text())["language"] for bench in ROOT.glob("*/bench.toml")]
+    for folder in ROOT.glob("common/*"):
+        assert languages.count(folder.name) > 1, folder
