@@ -100,9 +100,11 @@ def test_work_waits(client: TestClient) -> None:
     assert monotonic() - start >= 0.03
 
 
-@pytest.mark.parametrize("delay", ["", "-1", "+1", "1.0", "1e3", "x", "10001", "%D9%A1", "1%0A", "9" * 5000])
+@pytest.mark.parametrize(
+    "delay", ["", "-1", "+1", "1.0", "1e3", "x", "10001", "%D9%A1", "1%0A", "9" * 5000, "1&delay_ms=1"]
+)
 def test_bad_delay_comes_before_the_body(client: TestClient, delay: str) -> None:
-    answer = client.simulate_post("/work", query_string=f"delay_ms={delay}", body=b"{")
+    answer = client.simulate_post("/work", query_string=f"delay_ms={delay}", body=b"{}")
     assert (answer.status_code, answer.json) == (400, {"error": "bad request"})
 
 
@@ -115,7 +117,20 @@ def test_no_json(client: TestClient, path: str, body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"{}", b"1", b"[1.0]", b"[1e400]", b"[true]", b"[null]", b'["1"]', b"[2147483648]", b"[-2147483649]", b"[[]]"],
+    [
+        b"{}",
+        b"1",
+        b"[1.0]",
+        b"[1e0]",
+        b"[10e-1]",
+        b"[1e400]",
+        b"[true]",
+        b"[null]",
+        b'["1"]',
+        b"[2147483648]",
+        b"[-2147483649]",
+        b"[[]]",
+    ],
 )
 @pytest.mark.parametrize("path", WRITTEN)
 def test_json_of_another_shape(client: TestClient, path: str, body: bytes) -> None:

@@ -40,7 +40,7 @@ class Work:
         self._add = add
 
     async def on_post(self, request: Request, response: Response) -> None:
-        delay_s = inputs.delay_s(request.get_param("delay_ms"))
+        delay_s = inputs.delay_s(request.get_param_as_list("delay_ms"))
         total = await self._add(await body(request))
         await asyncio.sleep(delay_s)
         response.content_type = "text/plain; charset=utf-8"

@@ -35,7 +35,7 @@ class Index:
 
 class Work:
     def on_post(self, request: Request, response: Response) -> None:
-        delay_s = inputs.delay_s(request.get_param("delay_ms"))
+        delay_s = inputs.delay_s(request.get_param_as_list("delay_ms"))
         total = sum(inputs.numbers(body(request)))
         time.sleep(delay_s)
         response.content_type = "text/plain; charset=utf-8"
