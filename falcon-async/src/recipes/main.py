@@ -3,14 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import falcon
-from falcon.asgi import App, Request, Response
+from falcon.asgi import Request, Response
 
 from recipes import handlers
 from recipes.adding import adding
+from recipes.application import Application
 from recipes.database import Pool, make_pool, open_pool
 from recipes.repository import Repository
 from shared.config import settings
-from shared.errors import refuse
+from shared.refusals import refuse
 from shared.routes import Router, add_routes
 
 
@@ -27,16 +28,16 @@ class Lifespan:
         await self._pool.close()
 
 
-def build() -> App[Request, Response]:
+def build() -> Application:
     """The application of one process."""
     pool = make_pool(settings)
     return assemble(pool, Repository(pool, set_time_zone=settings.db_time_zone == "request"))
 
 
-def assemble(pool: Pool, repository: Repository) -> App[Request, Response]:
+def assemble(pool: Pool, repository: Repository) -> Application:
     # It starts its threads when there is work for them.
     executor = ThreadPoolExecutor(settings.threads)
-    app = App(router=Router(), middleware=[Lifespan(pool)])
+    app = Application(router=Router(), middleware=[Lifespan(pool)])
     for kind in (Exception, falcon.HTTPError):
         app.add_error_handler(kind, on_error)
     resources = {

@@ -6,7 +6,7 @@ from recipes import handlers
 from recipes.database import Pool, make_pool, open_pool
 from recipes.repository import Repository
 from shared.config import settings
-from shared.errors import refuse
+from shared.refusals import refuse
 from shared.routes import Router, add_routes
 
 

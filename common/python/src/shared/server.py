@@ -1,5 +1,6 @@
 """Granian in either mode; every other setting is its default. https://github.com/emmett-framework/granian#options"""
 
+import logging
 import resource
 from typing import Any
 
@@ -9,6 +10,8 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from shared.config import settings
+
+logger = logging.getLogger(__name__)
 
 LOGGING = {
     "formatters": {
@@ -33,7 +36,7 @@ def serve(interface: Interfaces, **model: Any) -> None:
     # As many open files as the container may have; every worker inherits it.
     hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
-    Granian(
+    server = Granian(
         "recipes.main:build",
         # Called in each worker, so that every one has a pool of its own.
         factory=True,
@@ -59,4 +62,7 @@ def serve(interface: Interfaces, **model: Any) -> None:
         log_dictconfig=LOGGING,
         log_access=settings.access_log,
         **model,
-    ).serve()
+    )
+    if settings.processes < settings.workers:
+        logger.warning("WORKERS is %d, as DB_POOL_MAX is", settings.processes)
+    server.serve()
