@@ -135,7 +135,10 @@ def contract(
 
 def format_sources(root: Path) -> None:
     """Formats Python, Rust and the justfile in place."""
-    python = [str(path) for path in (root / "harness", root / "contract", *root.glob("python-*"))]
+    own = [
+        file.parent for glob in ("*/pyproject.toml", "common/*/pyproject.toml") for file in root.glob(glob)
+    ]
+    python = [str(path) for path in (root / "contract", *own)]
     ruff = Path(sys.executable).parent / "ruff"
     subprocess.run([ruff, "format", *python], check=True)
     subprocess.run([ruff, "check", "--fix", *python], check=False)

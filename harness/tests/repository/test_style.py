@@ -1,6 +1,7 @@
 """The house style: linters, types, imports. Every check is also shown something bad, which it must find."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,8 +67,9 @@ def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
 
 
 def python_folders() -> list[str]:
-    """The harness, the contract, and every implementation of ours in Python."""
-    own = {file.parent.name for file in ROOT.glob("*/pyproject.toml")} - guests(ROOT)
+    """The harness, the contract, every implementation of ours in Python, and what those share."""
+    found = [*ROOT.glob("*/pyproject.toml"), *ROOT.glob("common/*/pyproject.toml")]
+    own = {file.parent.relative_to(ROOT).as_posix() for file in found} - guests(ROOT)
     return sorted({"harness", "contract", *own})
 
 
@@ -247,9 +249,17 @@ def test_every_image_has_an_ignore_file_and_the_common_base(dockerfile: Path) ->
             stages.update(words[3:4])
 
 
+def copied(implementation: Path) -> list[Path]:
+    """What its image is made of: its own sources, and those that its Dockerfile copies from `common` and from others."""
+    lines = (implementation / "Dockerfile").read_text().splitlines()
+    words = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
+    found = [ROOT / word for word in words if re.match(r"[^-/][^/]*/(.+/)?src(/|$)", word)]
+    return [implementation / "src", *found]
+
+
 def roles_missing(folder: Path) -> set[str]:
     """What ours have each in a file of that name, in whichever language."""
-    roles = {file.stem for file in (folder / "src").rglob("*.*")}
+    roles = {file.stem for source in copied(folder) for file in (source, *source.rglob("*.*"))}
     described = tomllib.loads((folder / "bench.toml").read_text())
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
     stored = set() if without_database else {"repository", "models"}
@@ -269,3 +279,9 @@ def test_a_guest_may_be_laid_out_in_any_way(tmp_path: Path) -> None:
     assert guests(tmp_path) == {"go-async"}
     assert scripts(tmp_path) == [tmp_path / "node/run"]
     assert "server" in roles_missing(tmp_path / "go-async")
+
+
+def test_what_is_common_belongs_to_a_language_of_several_implementations() -> None:
+    languages = [tomllib.loads(bench.read_text())["language"] for bench in ROOT.glob("*/bench.toml")]
+    for folder in ROOT.glob("common/*"):
+        assert languages.count(folder.name) > 1, folder

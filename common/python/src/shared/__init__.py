@@ -1,0 +1,1 @@
+"""What the recipes application on Falcon and psycopg is, whatever its concurrency model."""

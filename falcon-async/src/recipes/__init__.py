@@ -1,0 +1,1 @@
+"""The recipes application on Falcon, a task for each request."""

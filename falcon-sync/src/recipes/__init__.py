@@ -1,0 +1,1 @@
+"""The recipes application on Falcon, a thread for each request."""
