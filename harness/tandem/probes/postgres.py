@@ -1,6 +1,8 @@
 """What the database did for the application, by pg_stat_statements."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 import psycopg
@@ -38,9 +40,14 @@ def normalise(sql: str) -> str:
     return re.sub(r"\$\d+|\b\d+\b|'[^']*'", "?", text)
 
 
+def read_texts(folder: Path) -> dict[str, str]:
+    """The contract's queries: name -> text."""
+    return {file.stem: file.read_text() for file in sorted(folder.glob("*.sql"))}
+
+
 def read_queries(folder: Path) -> dict[str, str]:
-    """The contract's queries: normalised text -> name."""
-    return {normalise(file.read_text()): file.stem for file in sorted(folder.glob("*.sql"))}
+    """The same: normalised text -> name."""
+    return {normalise(text): name for name, text in read_texts(folder).items()}
 
 
 def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -> dict[str, Statement]:
@@ -111,6 +118,20 @@ class Postgres:
         )
         assert row is not None
         return int(row[0])
+
+    def connected(self) -> Counter[str]:
+        """Address -> its connections right now, whatever their role."""
+        rows = self._connected().execute(
+            "select host(client_addr), count(*) from pg_stat_activity where client_addr is not null group by 1"
+        )
+        return Counter({str(address): int(number) for address, number in rows})
+
+    def rows_of(self, text: str, keys: Collection[int]) -> dict[int, int]:
+        """Key -> rows that a query of the contract, whose one parameter it is, returns for it."""
+        of_key = text.replace("$1", "asked.key")
+        query = f"select asked.key, (select count(*) from ({of_key}) as found) from unnest(%s::integer[]) as asked (key)"
+        rows = self._connected().execute(query.encode(), [list(keys)])
+        return {int(key): int(number) for key, number in rows}
 
     def count(self, table: str) -> int:
         """Rows of a table of the contract."""

@@ -29,6 +29,9 @@ LIARS = {
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-body"),
     "spaces-in-json": ("recipe", "wrong-answers"),
+    "pool-unbounded": ("recipe", "too-many-connections"),
+    "rows-not-found": ("recipe", "sql-rows"),
+    "first-recipe": ("recipes", "not-random"),
     "note-lost-under-load": ("note-write", "not-stored"),
     "short-keep-alive": ("idle", "idle-lost"),
 }
