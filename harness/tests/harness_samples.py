@@ -150,6 +150,8 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "db_rtt_ms": None,
         "lock_waits_mean": None,
         "db_connections_max": 20,
+        "foreign_settings": [],
+        "wal_syncs": 40,
         "implied_rows": {"steps": ImpliedRows(rows=6.0 * answered, error=10.0, most=7)},
         "choice_p": 0.4,
         "app_pool_wait_ms": None,

@@ -20,6 +20,8 @@ CHOICE_P_LEAST = 1e-9
 ONE_ROW = frozenset({"session", "recipe_random", "recipe_by_id", "note_insert", "event_insert"})
 """Statements that return, or write, one row for each right answer, whatever it is about."""
 REFUSED = "probe not answered"
+SYNCS_LATE_S = 2.0
+"""A busy process of PostgreSQL tells once a second how often it flushed: so much of the window may be missing."""
 OWN_WARN = 0.01
 """The harness's own requests, by all answers of a closed loop: beyond, its rate may be visibly too low."""
 SLACK = 20
@@ -87,6 +89,15 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if window.stored_rows is not None and window.stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"
         found.append(_finding("not-stored", "invalid", text))
+    if window.foreign_settings:
+        text = f"settings that the contract does not name: {', '.join(window.foreign_settings)}"
+        found.append(_finding("foreign-settings", "invalid", text))
+    commits = window.statements["commit"].calls if "commit" in window.statements else 0
+    if window.wal_syncs is not None and expected.db_pool_max is not None and "commit" in expected.statements:
+        least = commits / expected.db_pool_max * (1 - SYNCS_LATE_S / window.duration_s)
+        if window.wal_syncs < least:
+            text = f"{commits} transactions were committed on {expected.db_pool_max} connections, and the log was flushed {window.wal_syncs} times: commits did not wait for it"
+            found.append(_finding("not-flushed", "invalid", text))
     most = window.db_connections_max
     if most is not None and expected.db_pool_max is not None and most > expected.db_pool_max:
         text = f"the application had {most} connections to the database, and DB_POOL_MAX is {expected.db_pool_max}"

@@ -102,26 +102,32 @@ class Pools:
 
 @dataclass
 class StatementCounts:
-    """What the database ran for the applications, by pg_stat_statements."""
+    """What the database ran for the applications, by pg_stat_statements; under which settings, and how it was kept."""
 
     scene: Scene
     _found: dict[str, object] = field(default_factory=dict)
     _rows_of: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict)
+    _syncs: int = 0
 
     def start(self) -> None:
         self._rows_of = {label: self._rows_each(app.cell) for label, app in self.scene.apps.items()}
         self.scene.first.postgres.reset_statements()
+        self._syncs = self.scene.first.postgres.wal_syncs()
 
     def _rows_each(self, cell: Cell) -> dict[str, dict[int, int]]:
         """Statement -> key -> rows, by the database itself, for those that are asked with what the answer is about."""
         keys = cell.answers.keys()
-        asked = [
-            name for name in cell.scenario.statements if name in cell.texts and name not in judge.ONE_ROW
-        ]
-        return {name: self.scene.first.postgres.rows_of(cell.texts[name], keys) for name in asked if keys}
+        texts = {name: cell.texts[name] for name in cell.scenario.statements if name in cell.texts}
+        asked = [name for name, text in texts.items() if name not in judge.ONE_ROW and "$2" not in text]
+        return {name: self.scene.first.postgres.rows_of(texts[name], keys) for name in asked if keys}
 
     def stop(self) -> None:
-        self._found = {"statements": self.scene.first.postgres.statements()}
+        postgres = self.scene.first.postgres
+        self._found = {
+            "statements": postgres.statements(),
+            "wal_syncs": postgres.wal_syncs() - self._syncs,
+            "foreign_settings": postgres.foreign_settings(),
+        }
 
     def fields(self, app: str) -> dict[str, object]:
         return {**self._found, "rows_of": self._rows_of[app]}

@@ -198,6 +198,10 @@ class Window(Part):
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
     choice_p: Number | None = None
     """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
+    foreign_settings: list[str] = Field(default_factory=list)
+    """Settings of role, database or session that the contract does not name, since the application's start."""
+    wal_syncs: int | None = None
+    """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
     db_connections_max: int | None = None
     """So many connections the application had to the database, or to PgBouncer before it, at the most of the samples."""
     app_pool_wait_ms: Number | None = None

@@ -88,6 +88,7 @@ WORK = [
     ({"statements": rows_of(steps=6 * ANSWERED - 110)}, "sql-rows"),
     ({"statements": rows_of(steps=6 * ANSWERED + 110)}, "sql-rows"),
     ({"choice_p": 1e-10}, "not-random"),
+    ({"foreign_settings": ["app: synchronous_commit=off"]}, "foreign-settings"),
     ({"db_connections_max": 21}, "too-many-connections"),
     ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
     ({"statements": statements(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
@@ -199,6 +200,17 @@ def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
         window = good_window(failed=few, statements=counted(calls), proxy=proxy(responses_2xx=calls))
         assert found(window) == [("wrong-answers", "warning")]
     assert ("sql-mismatch", "invalid") in found(good_window(failed=few, statements=counted(ANSWERED + 20)))
+
+
+@pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])
+def test_a_flush_can_have_waited_for_as_many_commits_as_there_are_connections(syncs: int, ok: bool) -> None:
+    """12,050 commits on 20 connections wait for 602 flushes at the least; of 30 s two may not be told yet."""
+    names = [*STATEMENTS, "commit"]
+    expected = Expectation(statements=names, proxied=True, db_pool_max=20)
+    committed = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
+    window = good_window(statements=committed, wal_syncs=syncs)
+    assert found(window, expected) == ([] if ok else [("not-flushed", "invalid")])
+    assert found(good_window(wal_syncs=0)) == [], "nothing is committed there"
 
 
 def test_connections_are_counted_only_where_they_are_kept() -> None:
