@@ -9,15 +9,21 @@ from hypothesis import settings
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
 from tandem.record.host import Hiccup, HostActivity
-from tandem.record.window import Finding, Pooler, Proxy, Role, Statement, Times, Verdict, Window
+from tandem.record.window import Finding, ImpliedRows, Pooler, Proxy, Role, Statement, Times, Verdict, Window
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""
 
 STATEMENTS = ["session", "recipe_random", "steps"]
-EXPECTED = Expectation(statements=STATEMENTS, proxied=True)
+EXPECTED = Expectation(statements=STATEMENTS, proxied=True, db_pool_max=20)
 REQUESTS, PROBES = 12_000, 50
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def counted(answered: int) -> dict[str, Statement]:
+    """Of so many right answers: a recipe has six steps in the mean."""
+    each = {"steps": 6}
+    return {name: Statement(calls=answered, rows=each.get(name, 1) * answered) for name in STATEMENTS}
 
 
 def floats(*values: float) -> Floats:
@@ -97,7 +103,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "app_cpu_us_per_request": 900.0,
         "app_memory_peak_bytes": 50 << 20,
         "roles": quiet_roles(),
-        "statements": {name: Statement(calls=answered, rows=answered) for name in STATEMENTS},
+        "statements": counted(answered),
         "proxy": Proxy(
             responses_2xx=answered,
             responses_other=0,
@@ -143,6 +149,11 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "utilisation_bound_by": "app",
         "db_rtt_ms": None,
         "lock_waits_mean": None,
+        "db_connections_max": 20,
+        "foreign_settings": [],
+        "wal_syncs": 40,
+        "implied_rows": {"steps": ImpliedRows(rows=6.0 * answered, error=10.0, most=7)},
+        "choice_p": 0.4,
         "app_pool_wait_ms": None,
         "bottleneck": "unknown",
         "evidence": [],

@@ -10,6 +10,8 @@ FAULTS = {
     "others-visible": "any recipe is shown to anybody who has a session",
     "not-random": "the random recipe is always the same one",
     "short-body-under-load": "with more than four requests at once, bodies lose their last step",
+    "rows-not-found": "with more than four requests at once, statements look for nothing and memory answers",
+    "first-recipe": "with more than four requests at once, the random recipe is asked for and the first one shown",
     # sessions, paths and ids
     "session-ignored": "no session is needed: whoever has none is user 1",
     "expired-accepted": "a session works after its end",
@@ -63,6 +65,9 @@ FAULTS = {
     "note-lost-under-load": "with more than four requests at once, notes are acknowledged and thrown away",
     "note-acknowledged-anyway": "a note is acknowledged even if the database has failed",
     "note-twice": "a note is stored twice",
+    "commit-unflushed": "a commit does not wait for the disk: SET on each connection",
+    "role-unflushed": "a commit does not wait for the disk: a setting of the role",
+    "start-unflushed": "a commit does not wait for the disk: an option of the connection's start",
     # dashboard
     "wrong-dashboard": "the dashboard shows one member too many",
     "dashboard-cached": "a dashboard asked for before is answered from memory",
@@ -120,3 +125,6 @@ FAULTS = {
     "half-answers": "after SIGTERM bodies are cut in half",
     "waits-for-idle": "after SIGTERM idle connections are waited for",
 }
+
+UNDER_LOAD = {"rows-not-found", "first-recipe", "commit-unflushed", "role-unflushed", "start-unflushed"}
+"""No check of contract/tests is there for these: a run's own have to notice (harness/tests/containers/test_conditions.py)."""

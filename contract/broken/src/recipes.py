@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from errors import Answer, Failure
 from models import Json, encode, recipe
-from repository import Pool, rows
+from repository import Pool, Row, rows
 from session import Sessions
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class Recipes:
     def __init__(self, pool: Pool, sessions: Sessions, load: "Load", fault: str) -> None:
         self._pool, self._sessions, self._load, self._fault = pool, sessions, load, fault
         self._cache: dict[str, Json] = {}
+        self._first: dict[int, Row] = {}
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
         """GET /api/v1/recipes"""
@@ -40,6 +41,10 @@ class Recipes:
             return self._cache[question]
         with self._pool.connection() as connection:
             user = self._sessions.user(connection, session)
+            if self._fault == "rows-not-found" and self._load.busy > 4 and question in self._cache:
+                rows(connection, "recipe_by_id", user, 0)
+                recipe(connection, {"id": 0, "content_type_id": 1, "object_id": user}, self._fault)
+                return self._cache[question]
             if self._fault == "others-visible" and key is not None:
                 user = (key - 1) // 50 + 1
             if key is None:
@@ -48,6 +53,8 @@ class Recipes:
                     found = rows(connection, "recipe_by_id", user, (user - 1) * 50 + 1)
             else:
                 found = rows(connection, "recipe_by_id", user, key)
+            if self._fault == "first-recipe" and key is None and self._load.busy > 4:
+                found = [self._first.setdefault(user, found[0])]
             if not found:
                 raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "")
             body = self._spoil(recipe(connection, found[0], self._fault))

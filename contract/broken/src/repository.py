@@ -89,7 +89,12 @@ class Pool:
             prepare_threshold=threshold,
             connect_timeout=2,
             row_factory=dict_row,
+            options="-c synchronous_commit=off" if self._config.fault == "start-unflushed" else None,
         )
+        if self._config.fault == "commit-unflushed":
+            connection.execute("set synchronous_commit = off")
+        if self._config.fault == "role-unflushed":
+            connection.execute("alter role app set synchronous_commit = off")
         if self._config.fault == "time-zone-once" and self._config.time_zone == "request":
             set_time_zone(connection)
         return connection

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
 
@@ -17,6 +18,9 @@ class Answers(Protocol):
 
     def lengths(self) -> set[int]:
         """Lengths in bytes that a right answer can have."""
+
+    def keys(self) -> dict[int, int]:
+        """What a right answer can be about -> its length in bytes. Empty where bodies do not name themselves."""
 
     def difference(self, body: bytes) -> str | None:
         """What is wrong with a body, or None if it is right."""
@@ -36,6 +40,9 @@ class Golden:
 
     def lengths(self) -> set[int]:
         return {length for length, _ in self.bodies.values()}
+
+    def keys(self) -> dict[int, int]:
+        return {key: length for key, (length, _) in self.bodies.items()}
 
     def difference(self, body: bytes) -> str | None:
         try:
@@ -61,6 +68,9 @@ class Exact:
     def lengths(self) -> set[int]:
         return {len(self.body)}
 
+    def keys(self) -> dict[int, int]:
+        return {}
+
     def difference(self, body: bytes) -> str | None:
         return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
 
@@ -71,6 +81,9 @@ class Created:
 
     def lengths(self) -> set[int]:
         return set(range(len('{"id":1}'), len('{"id":2147483647}') + 1))
+
+    def keys(self) -> dict[int, int]:
+        return {}
 
     def difference(self, body: bytes) -> str | None:
         right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)
@@ -89,7 +102,8 @@ def read_answers(scenario: Scenario, contract: Path) -> Answers:
     answer = scenario.answer
     if answer.golden == "recipes":
         golden = read_golden(contract / "golden/recipes.tsv")
-        return golden.only(scenario.expanded_ids) if scenario.ids else golden
+        ids = scenario.expanded_ids or expand(",".join(answer.ids))
+        return golden.only(ids) if ids else golden
     if answer.golden == "dashboards":
         if scenario.session_user is None:
             raise UsageError(f"scenario {scenario.name}: a dashboard needs `session_user`")

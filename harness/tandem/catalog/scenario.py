@@ -46,6 +46,8 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     golden: Literal["recipes", "dashboards"] | None = None
     """The golden body (contract/golden) of the recipe that it names, or of the session's user."""
+    ids: list[str] = []
+    """Of the golden recipes that can come, as ranges; where it is not given, those that are asked for."""
     file: str | None = None
     """The bytes of this file of contract/."""
     text: str | None = None

@@ -1,7 +1,7 @@
 """Puts a window's figures together from the generator's rows and the counters. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
+from tandem.judge.implied import choice_p, implied_rows
 from tandem.judge.seconds import Responses, by_second, growth
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
@@ -43,6 +44,8 @@ class Measured:
     """Probes that got no proper answer."""
     probe_failures: list[str]
     """Probes that got a body that is not golden."""
+    rows_of: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Statement -> what an answer is about -> rows that the statement returns for it."""
     stored_rows: int | None = None
     """By how much the table grew that every answer has to add a row to."""
     idle_connections: int | None = None
@@ -68,6 +71,10 @@ class WindowConditions:
     cpusets: dict[str, str]
     """Role -> CPU set, "" for all."""
     host_cpus: int = 0
+    keys: dict[int, int] = field(default_factory=dict)
+    """What a right answer can be about -> its length."""
+    chosen: bool = False
+    """The database draws one of the keys for each answer."""
     status: int = 200
     """Of a right answer."""
     timeout_s: float = float(TIMEOUT_S)
@@ -115,6 +122,9 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         due = Responses.of(open_loop)
         response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
     service_s = (rows.end_s - rows.start_s)[steady & good]
+    lengths, numbers = np.unique(rows.length_bytes[good], return_counts=True)
+    by_length = dict(zip(lengths.tolist(), numbers.tolist(), strict=True))
+    own = measured.probes - len(measured.probes_refused)
 
     told = measured.report.told
     first, last = series.samples[0], series.samples[-1]
@@ -167,6 +177,8 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         db_rtt_ms=measured.db_rtt_ms,
         app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
         lock_waits_mean=_lock_waits(series, low, high),
+        implied_rows=implied_rows(by_length, asked.keys, measured.rows_of, own),
+        choice_p=choice_p(by_length, asked.keys) if asked.chosen else None,
         bottleneck="unknown",
         evidence=[],
         findings=[],

@@ -115,9 +115,8 @@ class Application:
         if wrong:
             text = f"{len(wrong)} of {asked} answers before the load were not right: {wrong[0].text}"
             return [Finding.of("wrong-body", "invalid", text)]
-        return judge.statements(
-            self.postgres.statements(), self.cell.expected, asked, slack=BEFORE_LOAD.most // 2
-        )
+        part = judge.Given(self.cell.expected, asked)
+        return judge.statements(self.postgres.statements(), [part], slack=BEFORE_LOAD.most // 2)
 
     def warm_up(self, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""

@@ -1,7 +1,7 @@
 """What one visit is about. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tandem.catalog.catalog import Implementation
 from tandem.catalog.golden import Answers
@@ -35,11 +35,17 @@ class Cell:
     proxied: bool
     answers: Answers
     queries: dict[str, str]
+    """The contract's: normalised text -> name."""
     handler_threads: int | None = None
     """Sync models: how many requests can be handled at once."""
     resets: bool = False
     time_zone: bool = False
     """Each request sends SET TIME ZONE."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """The same: name -> text as it stands in its file."""
+    db_pool_max: int | None = None
+    """Database connections that the application may have; None where it opens one for each request: one that was
+    closed is seen until the database has noticed."""
     admitted: int | None = None
     """How many requests HAProxy lets into the application at once, where that was chosen."""
     database_address: str = "db:5432"
@@ -62,4 +68,5 @@ class Cell:
             self.resets,
             self.time_zone,
             idle_connections=scenario.idle_connections,
+            db_pool_max=self.db_pool_max,
         )

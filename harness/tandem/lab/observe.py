@@ -1,5 +1,6 @@
 """Watches a load, whatever makes it and however many applications it asks, and makes judged windows of what was seen."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -11,6 +12,7 @@ from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
 from tandem.lab.application import Application
+from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran
 from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
@@ -28,6 +30,8 @@ from tandem.record.trial import WindowSpec
 from tandem.record.window import Finding, Statement, Verdict, Window
 
 APP = "app"
+RANDOM = "recipe_random"
+"""The statement that chooses what an answer is about."""
 MEASURED = {each.name for each in fields(Measured)}
 
 Seen = Callable[[Sample, Sample], None]
@@ -98,19 +102,35 @@ class Pools:
 
 @dataclass
 class StatementCounts:
-    """What the database ran for the applications, by pg_stat_statements."""
+    """What the database ran for the applications, by pg_stat_statements; under which settings, and how it was kept."""
 
     scene: Scene
     _found: dict[str, object] = field(default_factory=dict)
+    _rows_of: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict)
+    _syncs: int = 0
 
     def start(self) -> None:
+        self._rows_of = {label: self._rows_each(app.cell) for label, app in self.scene.apps.items()}
         self.scene.first.postgres.reset_statements()
+        self._syncs = self.scene.first.postgres.wal_syncs()
+
+    def _rows_each(self, cell: Cell) -> dict[str, dict[int, int]]:
+        """Statement -> key -> rows, by the database itself, for those that are asked with what the answer is about."""
+        keys = cell.answers.keys()
+        texts = {name: cell.texts[name] for name in cell.scenario.statements if name in cell.texts}
+        asked = [name for name, text in texts.items() if name not in judge.ONE_ROW and "$2" not in text]
+        return {name: self.scene.first.postgres.rows_of(texts[name], keys) for name in asked if keys}
 
     def stop(self) -> None:
-        self._found = {"statements": self.scene.first.postgres.statements()}
+        postgres = self.scene.first.postgres
+        self._found = {
+            "statements": postgres.statements(),
+            "wal_syncs": postgres.wal_syncs() - self._syncs,
+            "foreign_settings": postgres.foreign_settings(),
+        }
 
     def fields(self, app: str) -> dict[str, object]:
-        return self._found
+        return {**self._found, "rows_of": self._rows_of[app]}
 
 
 class Counters:
@@ -127,11 +147,24 @@ class Counters:
         self._groups = groups
         self._proxy = HAProxy(services["proxy"].address) if first.cell.proxied else None
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
-        waits = first.postgres.lock_waits if first.cell.scenario.statements else None
-        self._sampler = Sampler(HERE, groups, self._proxy, self._pooler, scene.seen, waits)
+        self._postgres = first.postgres
+        asks = bool(first.cell.scenario.statements)
+        waits, connected = (self._postgres.lock_waits, self._connected) if asks else (None, None)
+        self._sampler = Sampler(HERE, groups, self._proxy, self._pooler, scene.seen, waits, connected)
+        # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
+        far = {services["faults"].address} if "faults" in services else set()
+        self._addresses = {
+            label: {app.app.address, *far}
+            for label, app in scene.apps.items()
+            if not (far and app.stack.slot)
+        }
         self._threads: dict[str, dict[int, float]] = {}
         self._busiest: dict[str, float | None] = {}
         self._series = Series()
+
+    def _connected(self) -> dict[str, int]:
+        """To PgBouncer and past it, summed."""
+        return self._postgres.connected() + (self._pooler.connected() if self._pooler else Counter())
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
         return {label: self._groups[key].thread_cpu_s() for label, key in self._apps.items()}
@@ -161,7 +194,14 @@ class Counters:
             )
 
         series = Series([view(sample) for sample in self._series.samples])
-        return {"series": series, "busiest_thread_s": self._busiest[app]}
+        counted = [sample.connected for sample in series.samples if sample.connected is not None]
+        own = self._addresses.get(app, set())
+        most = max((sum(one.get(address, 0) for address in own) for one in counted), default=None)
+        return {
+            "series": series,
+            "busiest_thread_s": self._busiest[app],
+            "db_connections_max": most if own else None,
+        }
 
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
@@ -335,6 +375,8 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
         trim_start_s=spec.trim_start_s * scale,
         trim_end_s=spec.trim_end_s * scale,
         lengths=cell.answers.lengths(),
+        keys=cell.answers.keys(),
+        chosen=RANDOM in cell.scenario.statements,
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
@@ -366,12 +408,9 @@ def together(
     expected: of each window's application; their settings may differ. What one leaves out and another does twice
     cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
     """
-    answers = {
-        name: one.good + one.probes - one.failed.get("probe not answered", 0) for name, one in windows.items()
-    }
-    parts = [(expected[name], number) for name, number in answers.items()]
-    found = judge.statements_of_all(statements, parts, slack=judge.SLACK * len(windows))
-    answered = sum(answers.values())
+    parts = [judge.Given.of(one, expected[name]) for name, one in windows.items()]
+    found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
+    answered = sum(part.answered for part in parts)
     if stored_rows is not None and stored_rows < answered:
         text = f"{answered} answers said that a row is stored, and the tables grew by {stored_rows}"
         found.append(Finding.of("not-stored", "invalid", text))

@@ -19,7 +19,7 @@ from tandem.lab.cell import Cell, db_pool_usable, handler_threads
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
-from tandem.probes.postgres import read_queries
+from tandem.probes.postgres import read_queries, read_texts
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.request import Build, Request, StandIn, Variant
 
@@ -150,6 +150,8 @@ def cell_of(
         db_pool_usable=db_pool_usable(scenario, implementation.model, settings),
         resets=settings.get("DB_RESET") == "1",
         time_zone=settings.get("DB_TIME_ZONE") == "request",
+        db_pool_max=int(settings["DB_POOL_MAX"]) if settings.get("DB_PERSISTENT") == "1" else None,
+        texts=read_texts(root / "contract/sql/queries"),
         load_address=load_address,
         admitted=int(ground.variables["APP_MAXCONN"]) if "APP_MAXCONN" in ground.variables else None,
         proxied=load_address.startswith("proxy"),

@@ -1,5 +1,6 @@
 """PgBouncer's own statistics, from its admin console."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,10 @@ class PgBouncer:
             clients_waiting=sum(int(row["cl_waiting"]) for row in pools),
             servers_active=sum(int(row["sv_active"]) for row in pools),
         )
+
+    def connected(self) -> Counter[str]:
+        """Address -> its connections right now."""
+        return Counter(str(row["addr"]) for row in self._show("CLIENTS") if row["database"] == DATABASE)
 
     def changed_settings(self) -> dict[str, str]:
         """The settings that are not the program's own defaults."""

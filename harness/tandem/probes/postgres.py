@@ -1,6 +1,8 @@
 """What the database did for the application, by pg_stat_statements."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 import psycopg
@@ -28,6 +30,24 @@ none of ours is, PostgreSQL 17 counts the first execution only.
 """
 
 
+SETTINGS = re.compile(r"(set|alter|do|load)\b|.*\b(set_config|pg_settings)\b", re.DOTALL)
+"""How a statement begins, or what is in it, that can change a setting."""
+NAMED = re.compile(
+    r"set (time zone|timezone|client_encoding|datestyle|intervalstyle|standard_conforming_strings"
+    r"|application_name|statement_timeout)\b"
+)
+"""The contract asks for a time zone and for a limit of each statement. The others PgBouncer sets itself where a client's
+differ from the server connection's."""
+CONTRACTS = {"tandem: timezone=utc", "app: statement_timeout=2s"}
+"""The settings of database and role that compose/db makes."""
+
+
+def changes_setting(sql: str) -> bool:
+    """Whether a statement can change a setting that the contract does not name."""
+    text = normalise(re.sub(r"/\*.*?\*/|--[^\n]*", " ", sql, flags=re.DOTALL))
+    return bool(SETTINGS.match(text)) and not NAMED.match(text.replace("set session ", "set ", 1))
+
+
 def normalise(sql: str) -> str:
     """One spelling for one statement: single spaces, no closing semicolon, lower case, one mark for any value.
 
@@ -38,9 +58,14 @@ def normalise(sql: str) -> str:
     return re.sub(r"\$\d+|\b\d+\b|'[^']*'", "?", text)
 
 
+def read_texts(folder: Path) -> dict[str, str]:
+    """The contract's queries: name -> text."""
+    return {file.stem: file.read_text() for file in sorted(folder.glob("*.sql"))}
+
+
 def read_queries(folder: Path) -> dict[str, str]:
-    """The contract's queries: normalised text -> name."""
-    return {normalise(file.read_text()): file.stem for file in sorted(folder.glob("*.sql"))}
+    """The same: normalised text -> name."""
+    return {normalise(text): name for name, text in read_texts(folder).items()}
 
 
 def name_statements(rows: list[tuple[str, int, int]], queries: dict[str, str]) -> dict[str, Statement]:
@@ -65,6 +90,8 @@ class Postgres:
         )
         self._queries = queries
         self._connection: psycopg.Connection | None = None
+        self._set: set[str] = set()
+        """Statements that changed a setting, since this was made."""
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
@@ -90,6 +117,7 @@ class Postgres:
         return {str(name): str(value) for name, value in rows}
 
     def reset_statements(self) -> None:
+        self._remember_settings()
         self._connected().execute("select pg_stat_statements_reset()")
 
     def statements(self) -> dict[str, Statement]:
@@ -99,6 +127,32 @@ class Postgres:
             " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
         )
         return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
+
+    def _remember_settings(self) -> None:
+        # What the database's forerunner ran, before the last reset to the seeded state, is nobody's here.
+        rows = self._connected().execute(
+            "select s.query from pg_stat_statements as s inner join pg_roles as r on r.oid = s.userid"
+            " inner join pg_database as d on d.oid = s.dbid"
+            " where r.rolname = 'app' and s.toplevel and d.datname = current_database()"
+        )
+        self._set |= {" ".join(str(text).split()) for (text,) in rows if changes_setting(str(text))}
+
+    def foreign_settings(self) -> list[str]:
+        """What sets something that the contract does not name: settings kept for role and database, and statements of
+        the role `app` since this was made."""
+        self._remember_settings()
+        kept = self._connected().execute(
+            "select concat_ws(' in ', r.rolname, d.datname) || ': ' || setting from pg_db_role_setting as s"
+            " left join pg_roles as r on r.oid = s.setrole left join pg_database as d on d.oid = s.setdatabase,"
+            " unnest(s.setconfig) as setting"
+        )
+        return sorted(self._set | {str(one) for (one,) in kept if str(one).lower() not in CONTRACTS})
+
+    def wal_syncs(self) -> int:
+        """How often the log was flushed to disk since the server's start."""
+        row = self._connected().execute("select wal_sync from pg_stat_wal").fetchone()
+        assert row is not None
+        return int(row[0])
 
     def lock_waits(self) -> int:
         """Connections of the role `app` that wait right now for a lock that another transaction holds."""
@@ -111,6 +165,20 @@ class Postgres:
         )
         assert row is not None
         return int(row[0])
+
+    def connected(self) -> Counter[str]:
+        """Address -> its connections right now, whatever their role."""
+        rows = self._connected().execute(
+            "select host(client_addr), count(*) from pg_stat_activity where client_addr is not null group by 1"
+        )
+        return Counter({str(address): int(number) for address, number in rows})
+
+    def rows_of(self, text: str, keys: Collection[int]) -> dict[int, int]:
+        """Key -> rows that a query of the contract, whose one parameter it is, returns for it."""
+        of_key = text.replace("$1", "asked.key")
+        query = f"select asked.key, (select count(*) from ({of_key}) as found) from unnest(%s::integer[]) as asked (key)"
+        rows = self._connected().execute(query.encode(), [list(keys)])
+        return {int(key): int(number) for key, number in rows}
 
     def count(self, table: str) -> int:
         """Rows of a table of the contract."""

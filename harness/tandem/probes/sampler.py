@@ -26,6 +26,8 @@ class Sample:
     pooler: PoolerCounters | None
     lock_waits: int | None = None
     """Connections of the application that wait for a lock in the database; None: not asked for."""
+    connected: dict[str, int] | None = None
+    """Address -> its connections to the database and to what stands before it; None: not asked for."""
 
 
 @dataclass
@@ -63,10 +65,11 @@ class Sampler:
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
         lock_waits: Callable[[], int] | None = None,
+        connected: Callable[[], dict[str, int]] | None = None,
     ) -> None:
         self._host = host
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
-        self._lock_waits = lock_waits
+        self._lock_waits, self._connected = lock_waits, connected
         self._series = Series()
         self._looking = Background("sampler", self._look, _pause_s)
 
@@ -79,6 +82,7 @@ class Sampler:
             proxy=self._proxy.read() if self._proxy else None,
             pooler=self._pooler.read() if self._pooler else None,
             lock_waits=self._lock_waits() if self._lock_waits else None,
+            connected=self._connected() if self._connected else None,
         )
 
     def _usage(self) -> tuple[float, dict[str, Usage]]:

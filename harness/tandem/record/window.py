@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from tandem.record.host import HostActivity, PerSecond
 from tandem.record.part import Number, Part
 
@@ -66,6 +68,16 @@ class Role(Part):
 class Statement(Part):
     calls: int
     rows: int
+
+
+class ImpliedRows(Part):
+    """How many rows a statement returned if the answers are what they look like."""
+
+    rows: Number
+    error: Number
+    """Standard error; answers of one length are not told apart."""
+    most: int
+    """For one answer."""
 
 
 class Proxy(Part):
@@ -189,6 +201,16 @@ class Window(Part):
     db_rtt_ms: DbRtt | None = None
     lock_waits_mean: Number | None = None
     """So many of the application's database connections waited for a lock in the mean of the samples."""
+    implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
+    """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
+    choice_p: Number | None = None
+    """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
+    foreign_settings: list[str] = Field(default_factory=list)
+    """Settings of role, database or session that the contract does not name, since the application's start."""
+    wal_syncs: int | None = None
+    """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
+    db_connections_max: int | None = None
+    """So many connections the application had to the database, or to PgBouncer before it, at the most of the samples."""
     app_pool_wait_ms: Number | None = None
     """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
     counts it; null where it does not tell."""

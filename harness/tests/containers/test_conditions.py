@@ -29,6 +29,12 @@ LIARS = {
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-body"),
     "spaces-in-json": ("recipe", "wrong-answers"),
+    "pool-unbounded": ("recipe", "too-many-connections"),
+    "rows-not-found": ("recipe", "sql-rows"),
+    "first-recipe": ("recipes", "not-random"),
+    "commit-unflushed": ("note-write", "foreign-settings"),
+    "role-unflushed": ("note-write", "foreign-settings"),
+    "start-unflushed": ("note-write", "not-flushed"),
     "note-lost-under-load": ("note-write", "not-stored"),
     "short-keep-alive": ("idle", "idle-lost"),
 }
@@ -36,9 +42,13 @@ LIARS = {
 self-test's liars do (tandem.selftest.liars) is not among them."""
 
 
-def real_topology(scenario: str) -> str | None:
-    """What the scenario itself wants in the path."""
-    return Catalog(ROOT).scenarios[scenario].topology
+PATHS = {"start-unflushed": "direct"}
+"""Where the lie needs a path of its own: PgBouncer passes no options on."""
+
+
+def real_topology(scenario: str, fault: str = "") -> str | None:
+    """What the lie or the scenario itself wants in the path."""
+    return PATHS.get(fault) or Catalog(ROOT).scenarios[scenario].topology
 
 
 def variant(
@@ -63,7 +73,7 @@ def variant(
 NEAR = {topology: variant(FAST, "recipe", topology) for topology in ("direct", "pooled", "proxied")}
 FAR = variant(FAST, "recipe", "direct", rtt_ms=5)
 LYING = {
-    fault: variant(BROKEN, scenario, real_topology(scenario), fault=fault)
+    fault: variant(BROKEN, scenario, real_topology(scenario, fault), fault=fault)
     for fault, (scenario, _) in LIARS.items()
 }
 HONEST = {

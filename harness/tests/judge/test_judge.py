@@ -8,6 +8,7 @@ from harness_samples import (
     PROBES,
     REQUESTS,
     STATEMENTS,
+    counted,
     finding,
     good_window,
     quiet_roles,
@@ -16,7 +17,7 @@ from harness_samples import (
 
 from tandem.judge.judge import Expectation, gates, verdict
 from tandem.record.host import HostActivity
-from tandem.record.window import Proxy, Statement, Times, Verdict, Window
+from tandem.record.window import ImpliedRows, Proxy, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
 ANSWERED = REQUESTS + PROBES
@@ -27,8 +28,7 @@ def found(window: Window, expected: Expectation = EXPECTED) -> list[tuple[str, s
 
 
 def statements(**calls: int) -> dict[str, Statement]:
-    counted = {**dict.fromkeys(STATEMENTS, ANSWERED), **calls}
-    return {name: Statement(calls=n, rows=n) for name, n in counted.items()}
+    return {**counted(ANSWERED), **{name: Statement(calls=n, rows=n) for name, n in calls.items()}}
 
 
 def proxy(**changes: Any) -> Proxy:
@@ -45,9 +45,15 @@ def lateness(p99: float | None, worst: float) -> Times:
     return Times(samples=REQUESTS, mean=0.5, p50=0.5, p90=0.9, p99=p99, max=worst)
 
 
+def implied(answered: int, error: float = 10.0) -> dict[str, ImpliedRows]:
+    """Of the six steps that a recipe has in the mean, and seven at the most."""
+    return {"steps": ImpliedRows(rows=6.0 * answered, error=error, most=7)}
+
+
 UNPROBED = {
     "probes": 0,
-    "statements": statements(**dict.fromkeys(STATEMENTS, REQUESTS)),
+    "statements": counted(REQUESTS),
+    "implied_rows": implied(REQUESTS),
     "proxy": proxy(responses_2xx=REQUESTS),
 }
 """Everything right, but nobody looked at a whole body."""
@@ -62,6 +68,12 @@ def test_a_good_window_passes_every_gate(load: Load) -> None:
     assert verdict(gates(window, EXPECTED)) is Verdict.OK
 
 
+def rows_of(**rows: int) -> dict[str, Statement]:
+    """As often as there were answers, with other rows than belong to them."""
+    out = counted(ANSWERED)
+    return {**out, **{name: Statement(calls=ANSWERED, rows=number) for name, number in rows.items()}}
+
+
 WORK = [
     ({"failed": {"status 500": 300}, "good": REQUESTS - 300}, "wrong-answers"),
     ({"failed": {"error: deadline": 300}}, "wrong-answers"),
@@ -69,7 +81,15 @@ WORK = [
     ({"requests": 0, "good": 0, "statements": {}, "proxy": None}, "no-answers"),
     (UNPROBED, "not-probed"),
     ({"statements": statements(steps=0)}, "sql-mismatch"),
-    ({"statements": {name: Statement(calls=ANSWERED, rows=1) for name in STATEMENTS[1:]}}, "sql-mismatch"),
+    ({"statements": {name: counted(ANSWERED)[name] for name in STATEMENTS[1:]}}, "sql-mismatch"),
+    ({"statements": rows_of(session=0)}, "sql-rows"),
+    ({"statements": rows_of(session=ANSWERED - 9)}, "sql-rows"),
+    ({"statements": rows_of(steps=0)}, "sql-rows"),
+    ({"statements": rows_of(steps=6 * ANSWERED - 110)}, "sql-rows"),
+    ({"statements": rows_of(steps=6 * ANSWERED + 110)}, "sql-rows"),
+    ({"choice_p": 1e-10}, "not-random"),
+    ({"foreign_settings": ["app: synchronous_commit=off"]}, "foreign-settings"),
+    ({"db_connections_max": 21}, "too-many-connections"),
     ({"statements": statements(steps=2 * ANSWERED)}, "sql-mismatch"),
     ({"statements": statements(steps=round(0.99 * ANSWERED))}, "sql-mismatch"),
     ({"stored_rows": ANSWERED - 1}, "not-stored"),
@@ -109,8 +129,12 @@ def test_one_fault_gives_one_finding(changes: dict[str, Any], code: str) -> None
 
 @pytest.mark.parametrize(("own", "told"), [(121, False), (122, True)])
 def test_own_requests_that_take_a_share_of_the_rate_are_told(own: int, told: bool) -> None:
-    counted = statements(**dict.fromkeys(STATEMENTS, REQUESTS + own))
-    own_too = {"probes": own, "statements": counted, "proxy": proxy(responses_2xx=REQUESTS + own)}
+    own_too = {
+        "probes": own,
+        "statements": counted(REQUESTS + own),
+        "implied_rows": implied(REQUESTS + own),
+        "proxy": proxy(responses_2xx=REQUESTS + own),
+    }
     assert found(good_window("closed", **own_too)) == [("own-requests", "warning")] * told
     assert ("own-requests", "warning") not in found(good_window("open", **own_too)), "the rate is given"
 
@@ -141,15 +165,21 @@ def test_a_few_failures_are_a_warning() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"statements": statements(steps=ANSWERED + 40)},
-        {"statements": statements(steps=ANSWERED - 40)},
-        {"statements": statements(other=60)},
-        {"proxy": proxy(responses_2xx=ANSWERED + 40)},
+        {"statements": {**counted(ANSWERED), "session": Statement(calls=ANSWERED + 6, rows=ANSWERED + 6)}},
+        {"statements": {**counted(ANSWERED), "session": Statement(calls=ANSWERED - 6, rows=ANSWERED - 6)}},
+        {"statements": rows_of(steps=6 * ANSWERED + 90)},
+        {"statements": rows_of(steps=6 * ANSWERED - 90)},
+        {"statements": rows_of(steps=6 * ANSWERED - 500), "implied_rows": implied(ANSWERED, error=100.0)},
+        {"statements": statements(other=24)},
+        {"proxy": proxy(responses_2xx=ANSWERED + 6)},
         {"proxy": None},
         {"pooler": None},
+        {"choice_p": 1e-8},
+        {"choice_p": None},
+        {"db_connections_max": None},
     ],
 )
-def test_half_a_per_cent_is_tolerated(changes: dict[str, Any]) -> None:
+def test_a_few_in_ten_thousand_are_tolerated(changes: dict[str, Any]) -> None:
     assert found(good_window(**changes)) == []
 
 
@@ -157,10 +187,36 @@ def test_probes_that_got_no_answer_ran_no_statement() -> None:
     refused = PROBES  # all of them
     window = good_window(
         failed={"probe not answered": refused},
-        statements={name: Statement(calls=REQUESTS, rows=1) for name in STATEMENTS},
+        statements=counted(REQUESTS),
+        implied_rows=implied(REQUESTS),
         proxy=proxy(responses_2xx=REQUESTS),
     )
     assert found(window) == [("wrong-answers", "warning")]
+
+
+def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
+    few = {"error: deadline": 5}
+    for calls in (ANSWERED, ANSWERED + 5):
+        window = good_window(failed=few, statements=counted(calls), proxy=proxy(responses_2xx=calls))
+        assert found(window) == [("wrong-answers", "warning")]
+    assert ("sql-mismatch", "invalid") in found(good_window(failed=few, statements=counted(ANSWERED + 20)))
+
+
+@pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])
+def test_a_flush_can_have_waited_for_as_many_commits_as_there_are_connections(syncs: int, ok: bool) -> None:
+    """12,050 commits on 20 connections wait for 602 flushes at the least; of 30 s two may not be told yet."""
+    names = [*STATEMENTS, "commit"]
+    expected = Expectation(statements=names, proxied=True, db_pool_max=20)
+    committed = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}
+    window = good_window(statements=committed, wal_syncs=syncs)
+    assert found(window, expected) == ([] if ok else [("not-flushed", "invalid")])
+    assert found(good_window(wal_syncs=0)) == [], "nothing is committed there"
+
+
+def test_connections_are_counted_only_where_they_are_kept() -> None:
+    """One that was closed is seen until the database has noticed: nothing follows from a number with DB_PERSISTENT=0."""
+    expected = Expectation(statements=STATEMENTS, proxied=True)
+    assert found(good_window(db_connections_max=40), expected) == []
 
 
 def test_a_probe_that_differs_is_told_with_its_number() -> None:

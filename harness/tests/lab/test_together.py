@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from harness_samples import EXPECTED, STATEMENTS, good_window
+from harness_samples import EXPECTED, counted, good_window
 from harness_windows import series
 
 from tandem.hosts.host import Usage
@@ -12,10 +12,6 @@ from tandem.probes.sampler import Sample, Series
 from tandem.record.window import Statement, Verdict, Window
 
 BOTH = {"A": EXPECTED, "B": EXPECTED}
-
-
-def statements(calls: int) -> dict[str, Statement]:
-    return {name: Statement(calls=calls, rows=calls) for name in STATEMENTS}
 
 
 @pytest.fixture
@@ -32,6 +28,7 @@ def counters(samples: list[Sample]) -> Counters:
     found = Counters.__new__(Counters)
     found._apps = {"A": "app A", "B": "app B"}
     found._series, found._busiest = Series(samples), {"A": 1.0, "B": 2.0}
+    found._addresses = {"A": {"10.0.0.2"}, "B": {"10.0.0.3"}}
     return found
 
 
@@ -39,6 +36,7 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
     both = [
         replace(
             one,
+            connected={"10.0.0.2": 19 + n % 2, "10.0.0.3": n, "10.0.0.9": 500},
             usage={
                 **{role: usage for role, usage in one.usage.items() if role != "app"},
                 "app A": one.usage["app"],
@@ -57,21 +55,30 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
         sum(u.cpu_s for u in s.usage.values()) for s in both
     }
     assert seen.fields("B")["busiest_thread_s"] == 2.0
+    assert [seen.fields(label)["db_connections_max"] for label in ("A", "B")] == [20, len(both) - 1]
+    seen._addresses = {}
+    assert seen.fields("A")["db_connections_max"] is None, "nobody knows whose they are"
 
 
 def test_the_statements_of_all_have_to_fit_all_answers(two: dict[str, Window]) -> None:
-    fits = together(two, statements(answered(two)), None, BOTH)
+    fits = together(two, counted(answered(two)), None, BOTH)
     assert [window.verdict for window in fits.values()] == [Verdict.OK, Verdict.OK]
     # Negative control: one of two answers from memory, so half of the statements are missing.
-    short = together(two, statements(answered(two) // 2), None, BOTH)
+    short = together(two, counted(answered(two) // 2), None, BOTH)
     assert [window.verdict for window in short.values()] == [Verdict.INVALID, Verdict.INVALID]
     assert short["A"].findings[0].code == "sql-mismatch"
+
+
+def test_the_rows_of_all_have_to_fit_all_answers(two: dict[str, Window]) -> None:
+    seen = counted(answered(two))
+    seen["steps"] = Statement(calls=answered(two), rows=answered(two) * 5)
+    assert together(two, seen, None, BOTH)["A"].findings[0].code == "sql-rows"
 
 
 def test_each_may_have_settings_of_its_own(two: dict[str, Window]) -> None:
     """The one sets its time zone with every request, the other when it connects."""
     expected = {"A": replace(EXPECTED, time_zone=True), "B": EXPECTED}
-    seen = statements(answered(two))
+    seen = counted(answered(two))
     ones = two["A"].good + two["A"].probes
     seen["time_zone"] = Statement(calls=ones, rows=0)
     assert together(two, seen, None, expected)["A"].verdict is Verdict.OK
@@ -82,12 +89,12 @@ def test_each_may_have_settings_of_its_own(two: dict[str, Window]) -> None:
 
 def test_rows_that_are_not_stored_are_noticed(two: dict[str, Window]) -> None:
     calls = answered(two)
-    assert together(two, statements(calls), calls, BOTH)["A"].verdict is Verdict.OK
-    found = together(two, statements(calls), calls - 1, BOTH)["A"].findings
+    assert together(two, counted(calls), calls, BOTH)["A"].verdict is Verdict.OK
+    found = together(two, counted(calls), calls - 1, BOTH)["A"].findings
     assert [finding.code for finding in found] == ["not-stored"]
 
 
 def test_what_the_host_spoiled_stays_void(two: dict[str, Window]) -> None:
     two["A"].verdict = Verdict.VOID
-    found = together(two, statements(answered(two) // 2), None, BOTH)
+    found = together(two, counted(answered(two) // 2), None, BOTH)
     assert (found["A"].verdict, found["B"].verdict) == (Verdict.VOID, Verdict.INVALID)

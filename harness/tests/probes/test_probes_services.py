@@ -8,7 +8,7 @@ import pytest
 
 from tandem.probes.haproxy import ProxyCounters, parse_csv
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
-from tandem.probes.postgres import name_statements, normalise, read_queries
+from tandem.probes.postgres import changes_setting, name_statements, normalise, read_queries
 from tandem.record.window import Statement
 
 
@@ -180,6 +180,45 @@ def test_calls_are_summed_by_the_contracts_names() -> None:
 )
 def test_what_drivers_write_in_their_own_ways_has_a_name(text: str, name: str) -> None:
     assert name_statements([(text, 3, 0)], {}) == {name: Statement(calls=3, rows=0)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SET synchronous_commit = off",
+        "set session synchronous_commit to 'off'",
+        "SET LOCAL synchronous_commit TO OFF",
+        "/* nothing to see */ SET synchronous_commit = off",
+        "-- nothing\nSET\n  work_mem = '1GB'",
+        "select set_config('synchronous_commit', 'off', false)",
+        "SELECT current_setting($1), pg_catalog.set_config($2, $3, $4)",
+        "update pg_settings set setting = 'off' where name = 'synchronous_commit'",
+        "ALTER ROLE app SET synchronous_commit = off",
+        "do $$ begin perform 1; end $$",
+        "set session characteristics as transaction isolation level serializable",
+    ],
+)
+def test_what_can_change_a_setting(text: str) -> None:
+    assert changes_setting(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SET TIME ZONE 'UTC'",
+        "SET SESSION TIME ZONE 'UTC'",
+        "SET TimeZone='UTC'",
+        "SET client_encoding='UTF8'; ",
+        "SET statement_timeout = '2s'",
+        "BEGIN",
+        "RESET ALL",
+        "DISCARD ALL",
+        "select id from settings",
+        "insert into core_note (text) values ('set up, alter, do')",
+    ],
+)
+def test_what_the_contract_names_or_changes_none(text: str) -> None:
+    assert not changes_setting(text)
 
 
 def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:

@@ -1,0 +1,70 @@
+"""tandem.judge.implied: what answers say of the rows behind them, and of the choice that was made."""
+
+import numpy as np
+import pytest
+
+from tandem.judge.implied import choice_p, implied_rows
+
+KEYS = {1: 100, 2: 200, 3: 300, 4: 300}
+STEPS = {1: 5, 2: 6, 3: 4, 4: 8}
+
+
+def test_a_length_tells_the_rows() -> None:
+    found = implied_rows({100: 10, 200: 20}, KEYS, {"steps": STEPS}, own=0)["steps"]
+    assert (found.rows, found.error, found.most) == (10 * 5 + 20 * 6, 0.0, 8)
+
+
+def test_keys_of_one_length_are_an_error() -> None:
+    found = implied_rows({300: 100}, KEYS, {"steps": STEPS}, own=0)["steps"]
+    assert found.rows == 100 * 6
+    assert found.error == pytest.approx(100**0.5 * 2)
+
+
+def test_own_answers_are_of_any_key() -> None:
+    found = implied_rows({}, KEYS, {"steps": STEPS}, own=40)["steps"]
+    assert found.rows == 40 * 5.75
+    assert found.error == pytest.approx(40**0.5 * np.std([5, 6, 4, 8]))
+
+
+def test_nothing_is_implied_of_what_depends_on_nothing() -> None:
+    assert implied_rows({100: 10}, {}, {}, own=3) == {}
+
+
+def drawn(weights: list[float], number: int) -> dict[int, int]:
+    """So many answers, drawn from 72 lengths."""
+    counts = np.random.default_rng(7).multinomial(number, np.array(weights) / sum(weights))
+    return {1000 + n: int(count) for n, count in enumerate(counts)}
+
+
+VISIBLE = {n: 1000 + n for n in range(72)}
+
+
+@pytest.mark.parametrize("number", [400, 3_000, 30_000, 1_000_000])
+def test_an_even_choice_is_likely(number: int) -> None:
+    found = choice_p(drawn([1.0] * 72, number), VISIBLE)
+    assert found is not None
+    assert found > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("weights", "number"),
+    [([1.0] + [0.0] * 71, 400), ([0.0] + [1.0] * 71, 8_000), ([1.3] * 36 + [1.0] * 36, 8_000)],
+    ids=["always one", "never one", "half of them preferred"],
+)
+def test_an_uneven_choice_is_not(weights: list[float], number: int) -> None:
+    found = choice_p(drawn(weights, number), VISIBLE)
+    assert found is not None
+    assert found < 1e-9
+
+
+def test_two_of_one_length_come_twice_as_often() -> None:
+    even = choice_p({100: 100, 200: 100, 300: 200}, KEYS)
+    assert even == pytest.approx(1.0)
+    uneven = choice_p({100: 133, 200: 133, 300: 134}, KEYS)
+    assert uneven is not None
+    assert uneven < 1e-9
+
+
+def test_few_answers_say_nothing() -> None:
+    assert choice_p({1000: 300}, VISIBLE) is None
+    assert choice_p({1000: 3000}, {1: 1000}) is None, "there is no choice"
