@@ -24,8 +24,9 @@ def ask(pool: FakePool, events: list[dict[str, Any]], method: str, path: str, ve
 
     async def run() -> None:
         repository: Any = AsyncRepository()
-        scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": version, "method": method, "path": path}
-        scope |= {"query_string": b"", "headers": [(b"host", b"app")], "client": ("::1", 1), "server": ("::1", 2)}
+        scope: dict[str, Any] = {"type": "http", "http_version": version, "method": method, "path": path}
+        scope |= {"asgi": {"version": "3.0"}, "query_string": b"", "headers": [(b"host", b"app")]}
+        scope |= {"client": ("::1", 1), "server": ("::1", 2)}
         given: Any = pool
         await assemble(given, repository)(scope, receive, send)
 

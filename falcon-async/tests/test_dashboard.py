@@ -3,10 +3,13 @@
 import asyncio
 from typing import Any
 
+import psycopg
+import pytest
 from fakes import FakeConnection
 from model import Connection, Cursor, Pool
 
 from recipes.repository import Repository
+from shared.errors import DatabaseUnavailable
 
 
 class Meeting(Connection):
@@ -33,6 +36,26 @@ def test_the_reads_of_a_dashboard_run_at_once_on_connections_of_their_own() -> N
     for connection in asyncio.run(ask()):
         reads = [name for name, _ in connection.statements if name != "session"]
         assert len(reads) == 1
+
+
+def test_a_read_that_fails_cancels_no_other() -> None:
+    """To cancel a statement psycopg asks the database, for seconds if that is frozen."""
+    ended: list[str] = []
+
+    class Slow(Connection):
+        async def execute(self, query: str, parameters: Any = (), *, prepare: bool | None = None) -> Cursor:
+            cursor = await super().execute(query, parameters, prepare=prepare)
+            name = self.statements[-1][0]
+            if name == "dashboard_recipes":
+                raise psycopg.OperationalError("wait timeout expired")
+            await asyncio.sleep(0.01)
+            ended.append(name)
+            return cursor
+
+    pool: Any = Pool(*(Slow() for _ in range(4)))
+    with pytest.raises(DatabaseUnavailable):
+        asyncio.run(Repository(pool, set_time_zone=False).dashboard("key"))
+    assert sorted(ended) == ["dashboard_events", "dashboard_notes", "dashboard_teams", "session"]
 
 
 def test_with_one_connection_a_dashboard_works_still() -> None:

@@ -19,7 +19,7 @@ class Application(App[Request, Response]):
             if scope["http_version"] == "1":
                 scope["http_version"] = "1.0"
             receive = answered(receive)
-        await super().__call__(scope, receive, send)  # type: ignore[arg-type]
+        await super().__call__(scope, receive, send)
 
 
 def answered(receive: Receive) -> Receive:

@@ -37,13 +37,16 @@ class Repository:
         """Raises Unauthorized without a live session."""
         async with connected(self._pool) as connection:
             user_id = await self._user(connection, session_key)
-        try:
-            async with asyncio.TaskGroup() as group:
-                reads = {name: group.create_task(self._read(f"dashboard_{name}", user_id)) for name in DASHBOARD}
-        except ExceptionGroup as errors:
-            # One answer for a request: the first error, as without a group.
-            raise errors.exceptions[0] from errors.exceptions[0].__cause__
-        return dashboard_from_rows(user_id, **{name: read.result() for name, read in reads.items()})
+        # All of them end, in the time that a statement has: to cancel one, psycopg would first ask the database.
+        reads = await asyncio.gather(
+            *(self._read(f"dashboard_{name}", user_id) for name in DASHBOARD), return_exceptions=True
+        )
+        rows: dict[str, list[Row]] = {}
+        for name, read in zip(DASHBOARD, reads, strict=True):
+            if isinstance(read, BaseException):
+                raise read
+            rows[name] = read
+        return dashboard_from_rows(user_id, **rows)
 
     async def _recipe(self, session_key: str, query: str, *arguments: int) -> Recipe:
         async with connected(self._pool) as connection:

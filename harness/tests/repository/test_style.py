@@ -253,7 +253,7 @@ def copied(implementation: Path) -> list[Path]:
     """What its image is made of: its own sources, and those that its Dockerfile copies from `common` and from others."""
     lines = (implementation / "Dockerfile").read_text().splitlines()
     words = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
-    found = [ROOT / word for word in words if re.match(r"[^-/][^/]*/(.+/)?src(/|$)", word)]
+    found = [ROOT / word for word in words if re.match(r"common/|[^-/][^/]*/src(/|$)", word)]
     return [implementation / "src", *found]
 
 
