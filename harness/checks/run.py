@@ -60,13 +60,16 @@ def _pytest(root: Path, *sessions: list[str]) -> int:
 def build_images(root: Path) -> None:
     """Builds every image that the tests use, so that no test's time limit has to allow for it."""
 
-    def stack(implementation: str) -> Stack:
-        env_file = root / "results" / f".test-{implementation.replace('/', '-')}.env"
-        return Stack(root, BENCH_PROJECT, {"IMPL": implementation}, env_file)
+    def stack(implementation: str, **variables: str) -> Stack:
+        env_file = (
+            root / "results" / f".test-{implementation.replace('/', '-')}{''.join(variables.values())}.env"
+        )
+        return Stack(root, BENCH_PROJECT, {"IMPL": implementation, **variables}, env_file)
 
     began = time.monotonic()
     names = [*Catalog(root).implementations, "contract/broken", "harness/calibrated"]
     jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
+    jobs |= {"loadgen, all": (stack(names[0], LOADGEN="all"), "loadgen")}
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
     build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))

@@ -349,7 +349,7 @@ def play(study: Study[Any], answer: Answer) -> list[Trial]:
 def session(catalog: Catalog, results: Path, lab: FakeLab, view: Any = None) -> Session:
     """The engine with a fake laboratory."""
 
-    def place(variants: Sequence[Variant], asked: Request, journal: Journal) -> FakeLab:
+    def place(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> FakeLab:
         lab.environments = {one.label: environment_of(one.implementation) for one in variants}
         return lab
 

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, stats
 
 from tandem.record.part import Number, Part
 
@@ -61,7 +61,7 @@ def _equal_values_allowed() -> Iterator[None]:
 def interval(values: ArrayLike) -> tuple[Floats, Floats]:
     """95 % Student t interval of the mean along the last axis (at least two values), in the unit of the values."""
     with _equal_values_allowed():
-        found = stats.ttest_1samp(np.asarray(values, float), 0, axis=-1).confidence_interval(CONFIDENCE)
+        found = scipy.stats.ttest_1samp(np.asarray(values, float), 0, axis=-1).confidence_interval(CONFIDENCE)
     return np.asarray(found.low), np.asarray(found.high)
 
 
@@ -79,7 +79,7 @@ def p_difference(ln: ArrayLike) -> Floats:
     Values that all equal 0 are no evidence: 1. Others that are all equal are infinitely many errors away: 0.
     """
     with _equal_values_allowed():
-        found = stats.ttest_1samp(np.asarray(ln, float), 0, axis=-1)
+        found = scipy.stats.ttest_1samp(np.asarray(ln, float), 0, axis=-1)
     return np.asarray(np.nan_to_num(found.pvalue, nan=1.0))
 
 
@@ -90,8 +90,8 @@ def p_equivalence(ln: ArrayLike, margin: float = MARGIN) -> Floats:
     """
     values, limit = np.asarray(ln, float), math.log1p(margin)
     with _equal_values_allowed():
-        above = stats.ttest_1samp(values, -limit, axis=-1, alternative="greater").pvalue
-        below = stats.ttest_1samp(values, limit, axis=-1, alternative="less").pvalue
+        above = scipy.stats.ttest_1samp(values, -limit, axis=-1, alternative="greater").pvalue
+        below = scipy.stats.ttest_1samp(values, limit, axis=-1, alternative="less").pvalue
     return np.asarray(np.nan_to_num(np.maximum(above, below), nan=0.5))
 
 
@@ -121,14 +121,14 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
 def _noncentrality(n: int) -> float:
     """How many standard errors the truth must be away for a power of 80 % at a two-sided 5 %."""
     freedom = n - 1
-    critical = float(stats.t.ppf(1 - ALPHA / 2, freedom))
+    critical = float(scipy.stats.t.ppf(1 - ALPHA / 2, freedom))
 
     def lacking(distance: float) -> float:
         # Far out the tail on the wrong side underflows to nan; it is zero there.
-        wrong_side = np.nan_to_num(stats.nct.cdf(-critical, freedom, distance))
-        return float(stats.nct.sf(critical, freedom, distance) + wrong_side - POWER)
+        wrong_side = np.nan_to_num(scipy.stats.nct.cdf(-critical, freedom, distance))
+        return float(scipy.stats.nct.sf(critical, freedom, distance) + wrong_side - POWER)
 
-    return float(optimize.brentq(lacking, 1e-3, 40.0))
+    return float(scipy.optimize.brentq(lacking, 1e-3, 40.0))
 
 
 def detectable_ratio(sd_ln: float, n: int) -> float | None:

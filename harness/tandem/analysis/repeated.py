@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tandem.record.part import Number, Part
 from tandem.record.trial import Trial
@@ -45,7 +45,7 @@ def prediction_interval(values: Sequence[float], new: int, confidence: float) ->
         return None
     spread = float(np.std(values, ddof=1)) * math.sqrt(1 / n + 1 / new)
     mean = float(np.mean(values))
-    half = max(float(stats.t.ppf((1 + confidence) / 2, n - 1)) * spread, RESOLUTION * abs(mean))
+    half = max(float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * spread, RESOLUTION * abs(mean))
     return mean - half, mean + half
 
 

@@ -4,6 +4,7 @@ import pkgutil
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -39,8 +40,8 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
-    def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> Lab:
-        found: Lab = place(catalog, RESULTS, view, request, variants, journal.folder)
+    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> Lab:
+        found: Lab = place(catalog, RESULTS, view, study.request, variants, journal.folder, study.generators)
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:

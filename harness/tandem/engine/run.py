@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
@@ -53,7 +53,8 @@ class Session:
     catalog: Catalog
     results: Path
     view: View
-    lab: Callable[[Sequence[Variant], Request, Journal], Lab]
+    lab: Callable[[Study[Any], Sequence[Variant], Journal], Lab]
+    """Called with the study, all variants that appear in a trial, and where it is kept."""
     selftest: str | None = None
     """What the self-test says of the harness."""
     check: Callable[[Sequence[Variant], Request], None] = lambda variants, request: None
@@ -89,7 +90,7 @@ def run[C: Conclusions](
         journal = Journal.begin(session.results, request)
     view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
     try:
-        lab = session.lab([*study.variants, *looks], study.request, journal)
+        lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
             looked = [make(spec) for spec in stand_ins.specs(study.catalog, study.request)] if looks else []

@@ -41,6 +41,11 @@ class Study[C: Conclusions](ABC):
         return self.timing.ceilings
 
     @property
+    def generators(self) -> set[str]:
+        """The load generators that its windows name; default: those of the outline."""
+        return {window.generator for block in self.outline() for spec in block for window in spec.windows}
+
+    @property
     def variants(self) -> list[Variant]:
         """Everything that appears in a trial; default: what was asked for."""
         return self.request.variants

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tandem.load.rows import Floats, OpenLoop
 from tandem.record.window import Growth, ResponsesPerSecond
@@ -57,7 +57,7 @@ def growth(found: Responses, from_s: float, to_s: float) -> Growth | None:
     if len(medians) < LEAST_SECONDS:
         return None
     at, ms = np.array(medians).T
-    slope = float(stats.theilslopes(ms, at).slope)
+    slope = float(scipy.stats.theilslopes(ms, at).slope)
     third = max(1, len(ms) // 3)
     first, last = float(np.median(ms[:third])), float(np.median(ms[-third:]))
     return Growth(

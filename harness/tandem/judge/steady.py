@@ -4,9 +4,8 @@ import math
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from ruptures import KernelCPD
-from scipy import stats
 
 from tandem.record.part import Number, Part
 
@@ -57,12 +56,16 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     middle = float(np.median(values))
     if middle <= 0:
         return _found("no-answers", n)
-    noise_share = float(stats.median_abs_deviation(np.diff(values), scale="normal") / math.sqrt(2) / middle)
+    noise_share = float(
+        scipy.stats.median_abs_deviation(np.diff(values), scale="normal") / math.sqrt(2) / middle
+    )
     scale = max(noise_share, NOISE_LEAST) * middle
     scaled = np.clip((values - middle) / scale, -CLIP, CLIP)
-    search = KernelCPD(kernel="linear", min_size=SHORTEST_SEGMENT).fit(scaled)  # = l2, but in C
+    import ruptures  # here, because it takes a second, and a report needs none
+
+    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_SEGMENT).fit(scaled)  # = l2, but in C
     changes = [int(end) for end in search.predict(pen=PENALTY_PER_LN_N * math.log(n))][:-1]
-    slope = stats.theilslopes(values, alpha=DRIFT_CONFIDENCE)
+    slope = scipy.stats.theilslopes(values, alpha=DRIFT_CONFIDENCE)
     span = (n - 1) / middle
     drift, low, high = (float(s) * span for s in (slope.slope, slope.low_slope, slope.high_slope))
     drifts = abs(drift) > DRIFT_LIMIT and not low <= 0 <= high

@@ -50,8 +50,8 @@ def installed(stack: Stack, generator: str) -> None:
     script = 'command -v "$1" >/dev/null || echo missing'
     if stack.execute("loadgen", ["sh", "-c", script, "sh", generator]).strip():
         raise TandemError(
-            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile."
-            " Build it anew: docker compose --profile load build loadgen"
+            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile. Build it anew:"
+            f" LOADGEN={stack.variables['LOADGEN']} docker compose --profile load build loadgen"
         )
 
 

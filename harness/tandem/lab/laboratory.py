@@ -1,7 +1,7 @@
 """The containers of one study: images built, shared services up, visits made on them."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -18,14 +18,14 @@ from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.lab.live import View
 from tandem.lab.observe import Loaded, Scene, watched, windows
-from tandem.lab.prepare import FAULTS, Prepared, changed, check, prepare
+from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
-from tandem.load.generator import Generator, Load
+from tandem.load.generator import OHA, Generator, Load
 from tandem.load.generators import GENERATORS
 from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record.request import Request, Variant
@@ -100,6 +100,8 @@ class Laboratory:
     request: Request
     variants: Sequence[Variant]
     folder: Path
+    generators: Collection[str] = (OHA.name,)
+    """Those that a window may name."""
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
@@ -112,7 +114,8 @@ class Laboratory:
         if (label, slot) not in self._prepared:
             variant = next(variant for variant in self.variants if variant.label == label)
             folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
-            self._prepared[label, slot] = prepare(self.catalog, self.request, variant, folder, slot)
+            image = generators_image(self.generators)
+            self._prepared[label, slot] = prepare(self.catalog, self.request, variant, folder, slot, image)
         return self._prepared[label, slot]
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import statistics
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.lab.cell import Cell, db_pool_usable, handler_threads
 from tandem.lab.stack import BENCH_PROJECT, Stack
+from tandem.load.generator import OHA
+from tandem.load.generators import GENERATORS
 from tandem.probes.postgres import read_queries
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.request import Build, Request, StandIn, Variant
@@ -157,10 +160,21 @@ def cell_of(
     )
 
 
+def generators_image(names: Collection[str]) -> str:
+    """The smallest image of loadgen/Dockerfile that has these generators; what is no program there needs none."""
+    return "all" if {name for name in names if name in GENERATORS} - {OHA.name} else OHA.name
+
+
 def prepare(
-    catalog: Catalog, request: Request, variant: Variant, folder: Path, slot: str | None = None
+    catalog: Catalog,
+    request: Request,
+    variant: Variant,
+    folder: Path,
+    slot: str | None = None,
+    generators: str = OHA.name,
 ) -> Prepared:
-    """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several."""
+    """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
+    generators: the image that they are in."""
     ground = Ground.of(catalog, request, variant)
     implementation = catalog.implementation(variant.implementation)
     settings = ground.effective_settings(implementation)
@@ -177,6 +191,7 @@ def prepare(
         **settings,
         "IMPL": implementation.name,
         "FAULT": os.environ.get("FAULT", ""),
+        "LOADGEN": generators,
         "HTTP_PORT": "0",  # any free port: nothing here goes through it
         "STATS_PORT": "0",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window

@@ -90,11 +90,14 @@ def _toxiproxy(stack: Stack) -> str:
     return stack.execute("faults", ["toxiproxy-server", "-version"]).split()[-1]
 
 
-def tools(stack: Stack) -> dict[str, str]:
-    """What wrk and drill say of themselves; wrk does so with a status of 1."""
+def second_opinions(stack: Stack) -> dict[str, str]:
+    """What the generators besides oha say of themselves, where the image has them; wrk does so with a status of 1."""
+    if stack.variables.get("LOADGEN") != "all":
+        return {}
     said = stack.execute("loadgen", ["sh", "-c", "wrk -v || true; drill --version || true"])
     words = [line.split() for line in said.splitlines()]
-    return {line[0]: line[1] for line in words if len(line) > 1 and line[0] in ("wrk", "drill")}
+    found = {line[0]: line[1] for line in words if len(line) > 1 and line[0] in ("wrk", "drill")}
+    return {"vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])), **found}
 
 
 def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
@@ -124,12 +127,11 @@ def environment(
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
-            "vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])),
             "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
             "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
             "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
             "psrecord": version("psrecord"),
-            **tools(stack),
+            **second_opinions(stack),
             **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
         },
         settings=settings,

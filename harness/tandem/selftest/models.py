@@ -7,7 +7,7 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from tandem.load.rows import Floats
 
@@ -85,7 +85,9 @@ def evenly_spaced_mean(load: float) -> float:
 
     D/M/1: 1 / (1 - s), where s is the root below 1 of s = exp(-(1 - s) / load). Kleinrock, Queueing Systems I, 6.4.
     """
-    root = brentq(lambda s: s - np.exp(-(1 - s) / load), 0, 1 - 1e-9 if load > 0.99 else 1 - (1 - load) / 2)
+    root = scipy.optimize.brentq(
+        lambda s: s - np.exp(-(1 - s) / load), 0, 1 - 1e-9 if load > 0.99 else 1 - (1 - load) / 2
+    )
     return float(1 / (1 - root))
 
 

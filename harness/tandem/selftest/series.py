@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tandem.analysis.alternation import alternation
 from tandem.analysis.ratios import Floats
@@ -88,7 +88,7 @@ def position_p(orders: list[list[str]]) -> float:
     counts = Counter((name, place) for order in orders for place, name in enumerate(order))
     names = sorted(orders[0])
     return float(
-        stats.chi2_contingency(
+        scipy.stats.chi2_contingency(
             [[counts[name, place] + 1 for place in range(len(names))] for name in names]
         ).pvalue
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tandem.analysis import ratios
 from tandem.analysis.ratios import Floats
@@ -45,7 +45,7 @@ def coverage(kind: Noise, blocks: int, sets: int = SETS) -> float:
 def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: int = 999) -> float:
     """The same for the percentile bootstrap, which is not used because of this."""
     ln = TRUTH + noise(kind, sets, blocks)
-    drawn = stats.bootstrap(
+    drawn = scipy.stats.bootstrap(
         (ln,), np.mean, axis=-1, n_resamples=resamples, method="percentile", rng=np.random.default_rng(SEED)
     )
     low, high = drawn.confidence_interval
@@ -59,7 +59,9 @@ def claims(ln: Floats, *words: ratios.Word) -> float:
 
 def normal_quantile_claims(ln: Floats) -> float:
     """Share that a z test would call different: 1.96 in place of Student's quantile."""
-    return float((np.abs(stats.ttest_1samp(ln, 0, axis=-1).statistic) > stats.norm.ppf(0.975)).mean())
+    return float(
+        (np.abs(scipy.stats.ttest_1samp(ln, 0, axis=-1).statistic) > scipy.stats.norm.ppf(0.975)).mean()
+    )
 
 
 def _percent(shares: dict[int, float]) -> str:
@@ -122,7 +124,7 @@ def _power(blocks: int, effect: float, sd: float) -> float:
 def detectable_power() -> Outcome:
     sd = 0.05
     measured = {n: _power(n, math.log(ratios.detectable_ratio(sd, n) or 1), sd) for n in (6, 10, 20)}
-    quantiles = stats.norm.ppf(0.975) + stats.norm.ppf(ratios.POWER)
+    quantiles = scipy.stats.norm.ppf(0.975) + scipy.stats.norm.ppf(ratios.POWER)
     broken = _power(6, float(quantiles) * sd / math.sqrt(6), sd)
     return Outcome(
         name="power-at-the-detectable-effect",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from tandem.engine.blocks import complete_blocks
 from tandem.judge import judge
@@ -94,7 +94,7 @@ def uniform_p(orders: list[list[str]]) -> float:
         [sum(order[place] == name for order in orders) for place in range(len(names))] for name in names
     ]
     flat = np.array(counts, dtype=float).ravel()
-    return float(stats.chisquare(flat).pvalue)
+    return float(scipy.stats.chisquare(flat).pvalue)
 
 
 def blocks() -> Outcome:

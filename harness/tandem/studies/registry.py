@@ -76,11 +76,15 @@ def read_result(file: Path) -> Result[Any]:
 
 
 def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial]]:
-    """A study's folder: its kind, its result, its trials where they were kept. Raises TandemError."""
+    """A study's folder, or a file in it: its kind, its result, its trials where they were kept. Raises TandemError."""
     file = folder / RESULT if folder.is_dir() else folder
+    if (
+        folder.exists()
+        and not (file.parent / RESULT).is_file()
+        and (old := legacy.read(file.parent)) is not None
+    ):
+        return STUDIES[old[0].request.study], *old
     if not file.is_file():
-        if folder.is_dir() and (old := legacy.read(folder)) is not None:
-            return STUDIES[old[0].request.study], *old
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     return study_of(file), read_result(file), read_trials(file.parent)
 

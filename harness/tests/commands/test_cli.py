@@ -279,3 +279,14 @@ def test_the_schema_is_a_json_schema_of_the_record(tandem: Tandem, root: Path) -
     assert set(schema["$defs"]["Verdict"]["enum"]) == {"ok", "invalid", "void", "failed"}
     record = json.loads((root / "results/reference/result.json").read_text())
     assert jsonschema_rs.validator_for(schema).is_valid(record)
+
+
+def test_who_measures_nothing_waits_for_no_statistics() -> None:
+    """They take longer to load than all the rest; `list`, `up` and `--help` use none."""
+    script = "import sys, tandem.commands.main; print([name for name in ('scipy.stats', 'ruptures') if name in sys.modules])"
+    control = f"import scipy.stats; {script}"
+    said = [
+        subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+        for text in (script, control)
+    ]
+    assert said == ["[]\n", "['scipy.stats']\n"]

@@ -64,12 +64,14 @@ def test_a_ladder_of_connections_and_idle_ones(results: Path) -> None:
 
 
 def test_a_missing_generator_is_told_with_the_remedy(results: Path, root: Path) -> None:
-    stack = Stack(root, BENCH_PROJECT, {"RAW_FOLDER": str(results)}, results / "compose.env")
+    stack = Stack(
+        root, BENCH_PROJECT, {"RAW_FOLDER": str(results), "LOADGEN": "all"}, results / "compose.env"
+    )
     try:
         stack.start(["loadgen"])
         for there in ("wrk", "drill", "oha", "vegeta"):
             installed(stack, there)
-        with pytest.raises(TandemError, match=r"no wrkk: .*build loadgen"):
+        with pytest.raises(TandemError, match=r"no wrkk: .*LOADGEN=all .*build loadgen"):
             installed(stack, "wrkk")
     finally:
         stack.down()

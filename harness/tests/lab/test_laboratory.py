@@ -12,7 +12,9 @@ from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
 from tandem.lab.laboratory import ContainerFloor, Laboratory
 from tandem.lab.live import Lines
+from tandem.lab.silent import NAME as SILENT
 from tandem.record.request import Conditions, Request, Variant
+from tandem.studies.registry import STUDIES
 
 VIEW = Lines(Console(quiet=True))
 
@@ -27,6 +29,40 @@ def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
         seed=1,
     )
     return Laboratory(Catalog(root), folder, VIEW, request, variants, folder)
+
+
+@pytest.mark.parametrize(
+    ("generators", "image"),
+    [(["oha"], "oha"), (["oha", "vegeta"], "all"), (["wrk"], "all"), ([SILENT, "oha"], "oha"), ([], "oha")],
+)
+def test_only_the_generators_that_are_asked_for_are_built(
+    root: Path, tmp_path: Path, generators: list[str], image: str
+) -> None:
+    one = lab(root, tmp_path, Variant(label="rust-async", implementation="rust-async"))
+    one.generators = generators
+    assert one.prepared("rust-async").stack.variables["LOADGEN"] == image
+
+
+@pytest.mark.parametrize(
+    ("study", "options", "wanted"),
+    [
+        ("bench", {}, {"oha"}),
+        ("crosscheck", {"pairs": 3, "window_s": 5}, {"oha", "vegeta"}),
+    ],
+)
+def test_a_study_knows_its_generators(
+    real: Catalog, study: str, options: dict[str, Any], wanted: set[str]
+) -> None:
+    request = Request(
+        study=study,
+        variants=[Variant(label="rust-async", implementation="rust-async")],
+        scenario="recipe",
+        conditions=Conditions(topology="full", placement="shared"),
+        plan="smoke",
+        seed=1,
+        options=options,
+    )
+    assert STUDIES[study](real, request).generators == wanted
 
 
 @pytest.mark.parametrize(

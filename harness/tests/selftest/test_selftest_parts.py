@@ -92,6 +92,14 @@ def test_the_way_is_what_the_server_cannot_see() -> None:
     timing.require_same(path)
 
 
+def test_the_way_counts_in_the_tail() -> None:
+    """A fiftieth of the requests waits 3 ms on its way: the median of the way does not know, p99 does."""
+    true_s, way_s = np.full(5000, 0.010), np.where(np.arange(2500) % 50, 0.0002, 0.0032)
+    p50, p99 = np.quantile(timing.with_way(true_s, way_s), [0.5, 0.99]) * 1e3
+    assert (p50, p99) == pytest.approx((10.2, 13.2))
+    assert (true_s + np.median(way_s)).max() * 1e3 == pytest.approx(10.2)
+
+
 def test_a_lost_request_is_noticed() -> None:
     with pytest.raises(TandemError, match="wrote down 2 requests, the generator 1"):
         timing.require_same(seen(good_window("open")))

@@ -71,6 +71,14 @@ def test_a_folder_without_a_result(tmp_path: Path) -> None:
         read_folder(tmp_path / "none")
 
 
+def test_a_file_of_an_old_record_stands_for_its_folder() -> None:
+    old = FIXTURES / "old-records/bench-1"
+    kind, result, _ = read_folder(old / "campaign.json")
+    assert (kind, result) == read_folder(old)[:2]
+    with pytest.raises(TandemError, match=r"README\.md: the record cannot be read"):
+        read_folder(ROOT / "README.md")
+
+
 # ---- the schema ----
 
 

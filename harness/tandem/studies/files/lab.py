@@ -1,7 +1,7 @@
 """Where the starts of the study of files are made: one container with its own new files for each."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,6 +38,8 @@ class FilesLab:
     request: Request
     variants: Sequence[Variant]
     folder: Path
+    generators: Collection[str] = ()
+    """None: its programs answer no HTTP."""
     host: Host = HERE
     make_container: Callable[[Path], FilesContainer] = FilesContainer
     environments: dict[str, Environment] = field(init=False, default_factory=dict)

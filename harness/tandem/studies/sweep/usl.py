@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import OptimizeWarning, curve_fit
+import scipy
 
 from tandem.load.rows import Floats
 from tandem.record.part import Number, Part
@@ -55,8 +55,8 @@ def fit(values: Sequence[int], rates_rps: Sequence[float], errors_rps: Sequence[
     first = x[0] / n[0]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", OptimizeWarning)
-            found, covariance = curve_fit(
+            warnings.simplefilter("error", scipy.optimize.OptimizeWarning)
+            found, covariance = scipy.optimize.curve_fit(
                 law,
                 n,
                 x,
@@ -66,7 +66,7 @@ def fit(values: Sequence[int], rates_rps: Sequence[float], errors_rps: Sequence[
                 x_scale=(first, 0.1, 1e-3),
                 max_nfev=10_000,
             )
-    except (RuntimeError, OptimizeWarning) as failure:
+    except (RuntimeError, scipy.optimize.OptimizeWarning) as failure:
         return Usl(reason=f"the fit does not converge: {failure}")
     weights = 1 / errors**2
     mean = np.average(x, weights=weights)

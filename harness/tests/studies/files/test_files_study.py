@@ -16,6 +16,7 @@ from tandem.cli.measure import session
 from tandem.engine.journal import Journal
 from tandem.engine.replay import compare
 from tandem.engine.run import Session, blocks_s, run
+from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
 from tandem.record.request import Request, Variant
@@ -92,9 +93,11 @@ class Place:
                 self.environments[PROGRAM] = environment_of(host=host, settings={}, variables={})
                 yield
 
-        def lab(variants: Sequence[Variant], request: Request, journal: Journal) -> FilesLab:
+        def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> FilesLab:
             host: Any = self.machine
-            return Lab(self.catalog, self.results, Quiet(), request, variants, journal.folder, host)
+            return Lab(
+                self.catalog, self.results, Quiet(), study.request, variants, journal.folder, host=host
+            )
 
         return Session(self.catalog, self.results, Quiet(), lab)
 
@@ -124,7 +127,9 @@ def _own_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_has_a_laboratory_of_its_own(real: Catalog, tmp_path: Path, request_: Request) -> None:
-    lab = session(Files, real, Quiet()).lab(request_.variants, request_, Journal.begin(tmp_path, request_))
+    lab = session(Files, real, Quiet()).lab(
+        Files(real, request_), request_.variants, Journal.begin(tmp_path, request_)
+    )
     assert isinstance(lab, FilesLab)
 
 
