@@ -76,6 +76,23 @@ def finding(
     return Finding(code=code, severity=severity, text=text)
 
 
+def host(**changes: Any) -> HostActivity:
+    """That of a good window, with changes."""
+    return good_window().host.model_copy(update=changes)
+
+
+def proxy(**changes: Any) -> Proxy:
+    found = good_window().proxy
+    assert found is not None
+    return found.model_copy(update=changes)
+
+
+def pooler(**changes: Any) -> Pooler:
+    found = good_window().pooler
+    assert found is not None
+    return found.model_copy(update=changes)
+
+
 def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> Window:
     """A window that passes every gate."""
     answered = REQUESTS + PROBES

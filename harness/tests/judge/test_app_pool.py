@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import httpx
 import pytest
 from harness_engine import request
-from harness_samples import good_window, quiet_roles, role
+from harness_samples import good_window, pooler, quiet_roles, role
 from harness_windows import conditions, measured
 
 from tandem.catalog.catalog import Catalog
@@ -21,7 +21,7 @@ from tandem.lab import observe
 from tandem.lab.prepare import prepare
 from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
-from tandem.record.window import Pooler, Window
+from tandem.record.window import Window
 
 OWN = "for a connection of the application's own pool"
 INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"
@@ -208,12 +208,6 @@ def test_what_declares_it_is_asked_where_there_are_statements(
 # ---- the bottleneck ----
 
 
-def pooler(wait_us: float | None) -> Pooler:
-    found = good_window().pooler
-    assert found is not None
-    return found.model_copy(update={"wait_us_per_query": wait_us})
-
-
 @pytest.mark.parametrize("usable", [20, 50])
 @pytest.mark.parametrize(
     ("wait_ms", "tag"), [(1.01, "pool-wait"), (0.99, "latency-bound"), (0.0, "latency-bound")]
@@ -243,7 +237,9 @@ def test_the_evidence_says_how_much_of_the_service_time_is_waited() -> None:
     [(3.0, 10.0, [OWN]), (0.1, 500.0, ["in PgBouncer"]), (3.0, 500.0, [OWN, "in PgBouncer"])],
 )
 def test_which_pool_waits(own_ms: float, pooler_us: float, where: list[str]) -> None:
-    told, evidence = bottleneck(good_window(app_pool_wait_ms=own_ms, pooler=pooler(pooler_us)), 50)
+    told, evidence = bottleneck(
+        good_window(app_pool_wait_ms=own_ms, pooler=pooler(wait_us_per_query=pooler_us)), 50
+    )
     assert told == "pool-wait"
     assert all(line.endswith(place) for line, place in zip(evidence[-len(where) :], where, strict=True))
     assert sum(OWN in line for line in evidence) == 1

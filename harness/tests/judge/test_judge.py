@@ -11,13 +11,14 @@ from harness_samples import (
     counted,
     finding,
     good_window,
+    host,
+    proxy,
     quiet_roles,
     role,
 )
 
 from tandem.judge.judge import Expectation, gates, verdict
-from tandem.record.host import HostActivity
-from tandem.record.window import ImpliedRows, Proxy, Statement, Times, Verdict, Window
+from tandem.record.window import ImpliedRows, Statement, Times, Verdict, Window
 
 Load = Literal["closed", "open"]
 ANSWERED = REQUESTS + PROBES
@@ -29,16 +30,6 @@ def found(window: Window, expected: Expectation = EXPECTED) -> list[tuple[str, s
 
 def statements(**calls: int) -> dict[str, Statement]:
     return {**counted(ANSWERED), **{name: Statement(calls=n, rows=n) for name, n in calls.items()}}
-
-
-def proxy(**changes: Any) -> Proxy:
-    window = good_window()
-    assert window.proxy is not None
-    return window.proxy.model_copy(update=changes)
-
-
-def host(**changes: float | None) -> HostActivity:
-    return good_window().host.model_copy(update=changes)
 
 
 def lateness(p99: float | None, worst: float) -> Times:

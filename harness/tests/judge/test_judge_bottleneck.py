@@ -1,31 +1,14 @@
 """tandem.judge.bottleneck: every tag is reached by a construction of its own."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-from harness_samples import good_window, quiet_roles, role
+from harness_samples import good_window, host, pooler, proxy, quiet_roles, role
 
 from tandem.judge.bottleneck import LIMITS, bottleneck
-from tandem.record.host import HostActivity
-from tandem.record.window import Pooler, Proxy, Role
+from tandem.record.window import Role
 
 Load = Literal["closed", "open"]
-
-
-def host(**changes: float | None) -> HostActivity:
-    return good_window().host.model_copy(update=changes)
-
-
-def proxy(**changes: Any) -> Proxy:
-    window = good_window()
-    assert window.proxy is not None
-    return window.proxy.model_copy(update=changes)
-
-
-def pooler(**changes: Any) -> Pooler:
-    window = good_window()
-    assert window.pooler is not None
-    return window.pooler.model_copy(update=changes)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +162,6 @@ def test_the_evidence_names_every_role_the_busiest_first() -> None:
     _, evidence = bottleneck(good_window(roles=quiet_roles(db=role(0.75, "2"))), 50)
     assert evidence[0] == "db 0.75 of 1 cores (75%)"
     assert {line.split()[0] for line in evidence[:5]} == {"app", "proxy", "pgbouncer", "db", "loadgen"}
-
-
-def test_a_scenario_without_statements_waits_for_no_pool() -> None:
-    assert bottleneck(good_window(), None)[0] == "latency-bound"
 
 
 def test_waiting_for_a_handler_thread() -> None:

@@ -5,14 +5,14 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from harness_samples import EXPECTED, REQUESTS, good_window, role
+from harness_samples import EXPECTED, REQUESTS, good_window, host, role
 
 from tandem.hosts.host import Oversleep
 from tandem.judge.accounting import utilisation_bound
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.disturbance import hiccup
 from tandem.judge.judge import gates, verdict
-from tandem.record.host import Hiccup, HostActivity
+from tandem.record.host import Hiccup
 from tandem.record.window import Verdict, Window
 
 Load = Literal["closed", "open"]
@@ -20,10 +20,6 @@ Load = Literal["closed", "open"]
 
 def found(window: Window) -> list[tuple[str, str]]:
     return [(finding.code, finding.severity) for finding in gates(window, EXPECTED)]
-
-
-def host(**changes: Any) -> HostActivity:
-    return good_window().host.model_copy(update=changes)
 
 
 def meter(**changes: Any) -> Hiccup:

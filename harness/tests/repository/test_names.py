@@ -25,9 +25,3 @@ def test_a_name_that_stands_twice_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("class Window: ...\n")
     (tmp_path / "other.py").write_text("type Window = int\n")
     assert twice(tmp_path) == {"Window": ["one.py:1", "other.py:1"]}
-
-
-def test_no_two_sessions(root: Path) -> None:
-    """Seven files were called session.py; a file says what it holds."""
-    names = [file.name for file in (root / "harness/tandem").rglob("session.py")]
-    assert len(names) <= 1

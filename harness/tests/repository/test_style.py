@@ -16,16 +16,18 @@ TOOLS = Path(sys.executable).parent
 GIT = ["git", "-c", "safe.directory=*"]
 NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__", ".mypy_cache", ".ruff_cache"}
 OURS = {
-    *(
-        "cpp-async",
-        "cpp-sync",
-        "node",
-        "python-async",
-        "python-sync",
-        "rust-async",
-        "rust-hyper",
-        "rust-sync",
-    ),
+    "cpp-async",
+    "cpp-sync",
+    "falcon-async",
+    "falcon-sync",
+    "node",
+    "python-async",
+    "python-sync",
+    "rust-async",
+    "rust-hyper",
+    "rust-sync",
+    "starlette-psycopg",
+    "starlette-threads",
 }
 """The implementations that this project keeps. Whoever adds another keeps the layout and the linters of their language: of
 those only the shape is looked at (checks.shape)."""
@@ -275,6 +277,7 @@ def test_a_guest_may_be_laid_out_in_any_way(tmp_path: Path) -> None:
     for name in ("node", "go-async"):
         (tmp_path / name).mkdir()
         shutil.copy(ROOT / "node/bench.toml", tmp_path / name)
+        (tmp_path / name / "Dockerfile").write_text("FROM scratch\n")
         (tmp_path / name / "run").write_text("#!/bin/sh\nrm -rf $1/*\n")
     assert guests(tmp_path) == {"go-async"}
     assert scripts(tmp_path) == [tmp_path / "node/run"]

@@ -1,15 +1,13 @@
 """A self-test that was interrupted goes on after the groups that it has done."""
 
-import io
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from harness_engine import Quiet
 
 from tandem.errors import UsageError
-from tandem.lab.live import Lines
 from tandem.record.outcome import Outcome
 from tandem.record.selftest import Selftest
 from tandem.selftest import progress, registry, session
@@ -55,8 +53,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(root: Path, results: Path, *only: str, full: bool = False, resume: bool = False) -> Selftest:
-    view = Lines(Console(file=io.StringIO()))
-    return session.run(root, results, view, list(only), full, resume)
+    return session.run(root, results, Quiet(), list(only), full, resume)
 
 
 def test_what_is_done_is_not_made_again(root: Path, tmp_path: Path, made: list[str]) -> None:

@@ -1,32 +1,9 @@
-"""The self-test's simulations: the same code that `tandem selftest` calls."""
+"""What stands beside the self-test's simulations, which tests/selftest/test_selftest.py runs."""
 
 import math
-from functools import cache
-
-import pytest
 
 from tandem.analysis.ratios import detectable_ratio
-from tandem.record.outcome import Outcome
-from tandem.selftest.statistics import bootstrap_coverage, checks, claims, noise
-
-CHECKS = checks()
-
-
-@cache
-def outcome(place: int) -> Outcome:
-    return CHECKS[place]()
-
-
-@pytest.mark.parametrize("place", range(len(CHECKS)))
-def test_the_statistics_are_right_and_the_broken_variant_is_noticed(place: int) -> None:
-    found = outcome(place)
-    assert found.passed, found
-    assert found.negative_control_failed, found
-
-
-def test_every_check_has_a_name_of_its_own() -> None:
-    names = [outcome(place).name for place in range(len(CHECKS))]
-    assert len(set(names)) == len(names) == 9
+from tandem.selftest.statistics import bootstrap_coverage, claims, noise
 
 
 def test_the_bootstrap_covers_better_with_many_blocks() -> None:

@@ -1,6 +1,6 @@
 """tandem.selftest.stage: the engine's visit, seen from a check, with a floor that only takes notes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from harness_samples import finding, good_window
+from harness_engine import FakeFloor
+from harness_samples import finding
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
@@ -18,7 +19,7 @@ from tandem.lab.live import Lines
 from tandem.lab.visit import Visit
 from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
-from tandem.record.window import Finding, Verdict
+from tandem.record.window import Verdict
 from tandem.selftest import stage as stage_
 from tandem.selftest.stage import BROKEN, CALIBRATED, SCENARIO, Running, Stage, Untold, whole
 
@@ -26,84 +27,40 @@ VIEW = Lines(Console(quiet=True))
 
 
 @dataclass
-class FakeFloor:
-    """Notes each call; raises what it is told to. apps: one, whose files are those of a real generator."""
+class StagedFloor(FakeFloor):
+    """With one application, whose files are those of a real generator. verdicts: of the windows."""
 
-    fixtures: Path
-    folder: Path
-    failures: dict[str, Exception] = field(default_factory=dict)
-    wrong: list[Finding] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)
-    asked: list[WindowSpec] = field(default_factory=list)
+    fixtures: Path = Path()
+    folder: Path = Path()
     verdicts: list[Verdict] = field(default_factory=list)
     beginning: Callable[[], None] | None = None
     apps: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.apps = {"a": SimpleNamespace(folder=self.folder, app=SimpleNamespace(address="10.0.0.7"))}
-
-    def _note(self, name: str) -> None:
-        self.calls.append(name)
-        if name in self.failures:
-            raise self.failures[name]
-
-    def _load(self) -> None:
-        if self.beginning is not None:
-            self.beginning()
-
-    def reset(self) -> None:
-        self._note("reset")
-
-    def workers(self, label: str) -> int:
-        return 1
-
-    def launch(self, label: str) -> None:
-        self._note("launch")
-
-    def wait_ready(self, label: str) -> None:
-        self._note("ready")
-
-    def verify(self, label: str) -> list[Finding]:
-        self._note("verify")
-        return self.wrong
+        self.stopped = [finding("warning", "unclean-stop", "status 137")]
 
     def warm_up(self, label: str, duration_s: int) -> list[int]:
-        self._note("warm up")
-        self._load()
-        return [100] * duration_s
-
-    def rest(self, labels: Sequence[str]) -> None: ...
-
-    def wake(self, labels: Sequence[str]) -> None: ...
+        if self.beginning is not None:
+            self.beginning()
+        return super().warm_up(label, duration_s)
 
     def measure(self, spec: WindowSpec) -> WindowRecord:
-        self._note("measure")
-        self._load()
-        self.asked.append(spec)
+        if self.beginning is not None:
+            self.beginning()
         for suffix in ("sqlite", "json"):
             source = self.fixtures / f"oha-{spec.load}.{'db' if suffix == 'sqlite' else suffix}"
             (self.folder / f"{spec.name}.{suffix}").write_bytes(source.read_bytes())
-        verdict = self.verdicts.pop(0) if self.verdicts else Verdict.OK
-        found = [finding("void")] if verdict is Verdict.VOID else []
-        return WindowRecord(
-            spec=spec,
-            windows={"a": good_window(spec.load, verdict=verdict, findings=found, bottleneck="app-cpu")},
-        )
-
-    def drain(self) -> None:
-        self._note("drain")
-
-    def collect(self, label: str) -> None:
-        self._note("collect")
-
-    def stop(self, label: str) -> list[Finding]:
-        self._note("stop")
-        return [Finding(code="unclean-stop", severity="warning", text="status 137")]
+        record = super().measure(spec)
+        record.only.bottleneck = "app-cpu"
+        if self.verdicts and self.verdicts.pop(0) is Verdict.VOID:
+            record.only.verdict, record.only.findings = Verdict.VOID, [finding("void")]
+        return record
 
 
 @pytest.fixture
-def floor(fixtures: Path, tmp_path: Path) -> FakeFloor:
-    return FakeFloor(fixtures, tmp_path)
+def floor(fixtures: Path, tmp_path: Path) -> StagedFloor:
+    return StagedFloor(fixtures=fixtures, folder=tmp_path)
 
 
 @pytest.fixture
@@ -120,7 +77,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def running(floor: FakeFloor, behaviour: str | None = None, verify: bool = False) -> Running:
+def running(floor: StagedFloor, behaviour: str | None = None, verify: bool = False) -> Running:
     spec = TrialSpec(name="a", block=1, variants=["a"], warm_up=WarmUp(least_s=2, cap_s=2), verify=verify)
     return Running(Visit(floor, spec, Untold(VIEW)), floor, VIEW, behaviour)  # type: ignore[arg-type]
 
@@ -128,60 +85,61 @@ def running(floor: FakeFloor, behaviour: str | None = None, verify: bool = False
 # ---- a visit, seen from a check ----
 
 
-def test_the_phases_are_those_of_every_visit(floor: FakeFloor) -> None:
+def test_the_phases_are_those_of_every_visit(floor: StagedFloor) -> None:
     one = running(floor, verify=True)
     with whole(one.visit):
         floor.calls.append("checks")
-    before, after = ["reset", "launch", "ready", "verify", "warm up"], ["drain", "collect", "stop"]
+    before = ["reset", *(f"{phase} a" for phase in ("launch", "ready", "verify", "warm up"))]
+    after = ["drain", "collect a", "stop a"]
     assert floor.calls == [*before, "checks", *after]
     assert one.codes() == {"unclean-stop"}
 
 
-def test_a_server_that_no_contract_describes_is_not_verified(floor: FakeFloor) -> None:
+def test_a_server_that_no_contract_describes_is_not_verified(floor: StagedFloor) -> None:
     with whole(running(floor).visit):
         pass
-    assert "verify" not in floor.calls
+    assert "verify a" not in floor.calls
 
 
-def test_it_is_stopped_where_its_log_cannot_be_collected(floor: FakeFloor) -> None:
+def test_it_is_stopped_where_its_log_cannot_be_collected(floor: StagedFloor) -> None:
     floor.failures["collect"] = OSError("no space left")
     with pytest.raises(TandemError, match="no space left"), whole(running(floor).visit):
         pass
-    assert floor.calls[-2:] == ["collect", "stop"]
+    assert floor.calls[-2:] == ["collect a", "stop a"]
 
 
 @pytest.mark.parametrize("phase", ["reset", "launch", "ready", "warm up"])
-def test_a_check_does_not_begin_where_the_visit_does_not(floor: FakeFloor, phase: str) -> None:
+def test_a_check_does_not_begin_where_the_visit_does_not(floor: StagedFloor, phase: str) -> None:
     floor.failures[phase] = TandemError(f"{phase} went wrong")
     with pytest.raises(TandemError, match=f"{phase} went wrong"), whole(running(floor).visit):
         floor.calls.append("checks")
     assert "checks" not in floor.calls
-    assert floor.calls[-1] == ("reset" if phase == "reset" else "stop")
+    assert floor.calls[-1] == ("reset" if phase == "reset" else "stop a")
 
 
-def test_an_application_that_is_wrong_is_not_measured(floor: FakeFloor) -> None:
-    floor.wrong = [finding("invalid", "wrong-body", "9 of 20 answers")]
+def test_an_application_that_is_wrong_is_not_measured(floor: StagedFloor) -> None:
+    floor.verified = [finding("invalid", "wrong-body", "9 of 20 answers")]
     with pytest.raises(TandemError, match="9 of 20 answers"), whole(running(floor, verify=True).visit):
         floor.calls.append("checks")
     assert "checks" not in floor.calls
-    assert "warm up" not in floor.calls
+    assert "warm up a" not in floor.calls
 
 
 @pytest.mark.parametrize("error", [TandemError, OSError, ValueError, KeyboardInterrupt])
 def test_what_a_check_meets_goes_on_upwards_after_the_stop(
-    floor: FakeFloor, error: type[BaseException]
+    floor: StagedFloor, error: type[BaseException]
 ) -> None:
     """A visit alone would keep it as a finding, and the check would go on without its windows."""
     floor.failures["collect"] = TandemError("the consequence")
     with pytest.raises(error, match="the cause"), whole(running(floor).visit):
         raise error("the cause")
-    assert floor.calls[-2:] == ["collect", "stop"]
+    assert floor.calls[-2:] == ["collect a", "stop a"]
 
 
 # ---- windows ----
 
 
-def test_a_window_is_a_value(floor: FakeFloor, told: list[str]) -> None:
+def test_a_window_is_a_value(floor: StagedFloor, told: list[str]) -> None:
     one = running(floor)
     with whole(one.visit):
         one.window("closed", 3)
@@ -200,7 +158,7 @@ def test_a_window_is_a_value(floor: FakeFloor, told: list[str]) -> None:
     assert told == []
 
 
-def test_what_was_seen_of_a_window(floor: FakeFloor, told: list[str], fixtures: Path) -> None:
+def test_what_was_seen_of_a_window(floor: StagedFloor, told: list[str], fixtures: Path) -> None:
     one = running(floor)
     with whole(one.visit):
         seen = one.window("open", 5, "kind=stall&us=5000", rate_rps=500)
@@ -211,7 +169,7 @@ def test_what_was_seen_of_a_window(floor: FakeFloor, told: list[str], fixtures: 
     assert [*floor.folder.iterdir()] == []
 
 
-def test_the_server_is_armed_as_the_load_begins_and_once(floor: FakeFloor, told: list[str]) -> None:
+def test_the_server_is_armed_as_the_load_begins_and_once(floor: StagedFloor, told: list[str]) -> None:
     one, meanwhile = running(floor, behaviour="kind=drift"), list[int]()
     with whole(one.visit):
         assert told == ["arm?kind=drift"]
@@ -222,7 +180,7 @@ def test_the_server_is_armed_as_the_load_begins_and_once(floor: FakeFloor, told:
 
 
 def test_a_control_port_that_does_not_answer_is_told(
-    floor: FakeFloor, monkeypatch: pytest.MonkeyPatch
+    floor: StagedFloor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def get(url: str, timeout: float) -> httpx.Response:
         raise httpx.ConnectError("refused")
@@ -237,7 +195,7 @@ def test_a_control_port_that_does_not_answer_is_told(
 
 
 @pytest.mark.parametrize(("void", "made"), [(0, 1), (1, 2), (5, 3)])
-def test_a_window_that_the_host_disturbs_is_made_again(floor: FakeFloor, void: int, made: int) -> None:
+def test_a_window_that_the_host_disturbs_is_made_again(floor: StagedFloor, void: int, made: int) -> None:
     floor.verdicts = [Verdict.VOID] * void
     one = running(floor)
     with whole(one.visit):

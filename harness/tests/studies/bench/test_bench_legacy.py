@@ -11,7 +11,6 @@ from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.bench.conclusions import Benched, row
-from tandem.studies.bench.host_speed import host_speed
 from tandem.studies.bench.report import markdown
 from tandem.studies.bench.study import Bench
 from tandem.studies.registry import read_folder
@@ -69,28 +68,6 @@ def test_its_trials_give_the_same_conclusions_again() -> None:
         codes, were = ({finding.code for finding in one.findings} for one in (again, recorded))
         assert codes - were <= {"response-spread"}, "which is younger than the record"
         assert were <= codes
-
-
-def test_the_reference_passed_its_own_checks() -> None:
-    result, trials = read(REFERENCE)
-    assert result.verdict is Verdict.OK
-    assert all(environment.git_dirty is False for environment in result.environments.values())
-    for trial in trials:
-        assert (REFERENCE / "raw" / trial.spec.key / "psrecord.log").is_file()
-        assert trial.verdict is Verdict.OK
-        closed = trial.window("closed")
-        assert closed is not None
-        assert closed.goodput_rps > 0
-
-
-def test_the_host_was_seen_to_change_during_the_reference() -> None:
-    """`host-speed` on real windows; the control is a start beside itself."""
-    result, trials = read(REFERENCE)
-    for variant in result.request.variants:
-        own = [trial for trial in trials if trial.spec.variants == [variant.label]]
-        closed = [window for trial in own if (window := trial.window("closed")) is not None]
-        assert host_speed(closed) is not None
-        assert host_speed([closed[0], closed[0]]) is None
 
 
 # ---- records of schema 1 and 2 ----
