@@ -22,16 +22,21 @@ BOTTLENECKS = {
 }
 
 
+def limited_by(bottleneck: str | None) -> str:
+    """What limited, for people; a dash: it is not known whether anything did."""
+    return BOTTLENECKS.get(bottleneck or "", bottleneck or "–")
+
+
 def number(value: float | None, digits: int = 0) -> str:
     """A figure for people; a dash for what was not measured."""
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+def with_interval(value: float | None, interval: tuple[float, float] | None, digits: int = 0) -> str:
     """`mean ± half-width` of the 95 % interval."""
     if value is None or interval is None:
-        return number(value)
-    return f"{value:,.0f} ± {(interval[1] - interval[0]) / 2:,.0f}"
+        return number(value, digits)
+    return f"{value:,.{digits}f} ± {(interval[1] - interval[0]) / 2:,.{digits}f}"
 
 
 def bound(told: str, rate_rps: float | None, ceilings_rps: dict[str, float | None]) -> str:

@@ -7,7 +7,6 @@ of 1 ms, so with a ramp-up a rate is mostly that timer's; what cannot connect is
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import TandemError
@@ -22,73 +21,49 @@ _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULT
 """Where the summary of all requests begins; those of single requests come before it."""
 
 
-@dataclass(frozen=True)
-class Drill:
-    """A load by drill: `iterations` times the paths in turn, `concurrency` iterations at a time."""
-
-    base: str
-    paths: tuple[str, ...]
-    concurrency: int
-    requests: int
-    """A multiple of the number of paths."""
-    rampup_s: int
-    timeout_s: int
-    quiet: bool = True
-    """False: it prints a line for each request, as it does unless it is told not to."""
-
-    def benchmark(self) -> str:
-        """The benchmark file; JSON is YAML. Raises TandemError where the requests cannot be divided."""
-        iterations, left = divmod(self.requests, len(self.paths))
-        if left or iterations < self.concurrency:
-            raise TandemError(
-                f"drill makes {len(self.paths)} requests an iteration and needs {self.concurrency} iterations at"
-                f" least: {self.requests} requests cannot be made that way"
-            )
-        step: dict[str, object] = {"name": "ask", "request": {"url": self.paths[0]}}
-        if len(self.paths) > 1:
-            step = {"name": "ask", "request": {"url": "{{ item }}"}, "with_items": list(self.paths)}
-        told = {"concurrency": self.concurrency, "base": self.base, "iterations": iterations}
-        return json.dumps({**told, "rampup": self.rampup_s, "plan": [step]}) + "\n"
-
-    def arguments(self, file: str) -> list[str]:
-        """The command line in the generator's container. file: the benchmark there."""
-        out = ["drill", "--benchmark", file, "--stats", "--nanosec", "--timeout", str(self.timeout_s)]
-        return [*out, "--quiet"] if self.quiet else out
-
-
 class DrillGenerator:
-    """drill as a tandem.load.generator.Generator: so many `requests` and not so many seconds. options: `requests`,
-    `rampup_s`, `quiet`."""
+    """drill as a tandem.load.generator.Generator: the paths in turn, as many iterations at a time as connections.
+
+    options: how many `requests`, a multiple of the number of paths, instead of seconds; `rampup_s`; `quiet`: False
+    prints a line for each request, as drill does unless it is told not to.
+    """
 
     name = NAME
     suffixes: tuple[str, ...] = ()
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
-        return {"yml": self._drill(load).benchmark()}
+        """The benchmark file; JSON is YAML. Raises TandemError where the requests cannot be divided."""
+        _check(load)
+        base = "http://" + load.url.removeprefix("http://").partition("/")[0]
+        paths = [url.removeprefix(base) for url in load.urls or [load.url]]
+        requests = int(load.options["requests"])
+        iterations, left = divmod(requests, len(paths))
+        if left or iterations < load.connections:
+            raise TandemError(
+                f"drill makes {len(paths)} requests an iteration and needs {load.connections} iterations at"
+                f" least: {requests} requests cannot be made that way"
+            )
+        step: dict[str, object] = {"name": "ask", "request": {"url": paths[0]}}
+        if len(paths) > 1:
+            step = {"name": "ask", "request": {"url": "{{ item }}"}, "with_items": paths}
+        told = {"concurrency": load.connections, "base": base, "iterations": iterations}
+        rampup_s = int(load.options.get("rampup_s", 0))
+        return {"yml": json.dumps({**told, "rampup": rampup_s, "plan": [step]}) + "\n"}
 
     def arguments(self, load: Load, name: str) -> list[str]:
         """Raises TandemError for a load that it cannot make."""
-        return self._drill(load).arguments(f"{FOLDER}/{name}.yml")
+        _check(load)
+        file = f"{FOLDER}/{name}.yml"
+        out = ["drill", "--benchmark", file, "--stats", "--nanosec", "--timeout", str(load.timeout_s)]
+        return [*out, "--quiet"] if load.options.get("quiet", True) else out
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))
 
-    def _drill(self, load: Load) -> Drill:
-        if load.rate_rps is not None or load.method != "GET" or load.headers:
-            raise TandemError("drill makes closed loops of GET requests without headers here")
-        base, _, _ = load.url.removeprefix("http://").partition("/")
-        base = f"http://{base}"
-        paths = tuple(url.removeprefix(base) for url in load.urls or [load.url])
-        own = load.options
-        return Drill(
-            base,
-            paths,
-            load.connections,
-            int(own["requests"]),
-            int(own.get("rampup_s", 0)),
-            load.timeout_s,
-            bool(own.get("quiet", True)),
-        )
+
+def _check(load: Load) -> None:
+    if load.rate_rps is not None or load.method != "GET" or load.headers:
+        raise TandemError("drill makes closed loops of GET requests without headers here")
 
 
 DRILL = DrillGenerator()

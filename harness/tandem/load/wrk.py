@@ -4,7 +4,6 @@ https://github.com/wg/wrk. Its latencies are service times, without the time tha
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import TandemError
@@ -29,25 +28,10 @@ _RATE = re.compile(r"^Requests/sec: +(\d+(?:\.\d+)?)$", re.MULTILINE)
 _SCRIPT = 'ulimit -n "$(ulimit -Hn)"; exec wrk "$@"'
 
 
-@dataclass(frozen=True)
-class Wrk:
-    """A load by wrk. Every thread has connections / threads of the connections."""
-
-    url: str
-    threads: int
-    connections: int
-    duration_s: int
-    timeout_s: int
-    """An answer that takes longer is counted as a timeout; its connection stays."""
-
-    def arguments(self) -> list[str]:
-        """The command line in the generator's container."""
-        own = [f"-t{self.threads}", f"-c{self.connections}", f"-d{self.duration_s}s"]
-        return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={self.timeout_s}s", "--latency", self.url]
-
-
 class WrkGenerator:
-    """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`."""
+    """wrk as a tandem.load.generator.Generator. Of several URLs it asks for the first; options: its `threads`,
+    each with connections / threads of the connections. An answer that takes longer than the timeout is counted as one;
+    its connection stays."""
 
     name = NAME
     suffixes: tuple[str, ...] = ()
@@ -60,8 +44,8 @@ class WrkGenerator:
         if load.rate_rps is not None or load.method != "GET" or load.headers:
             raise TandemError("wrk makes closed loops of GET requests without headers here")
         url = load.urls[0] if load.urls else load.url
-        threads = int(load.options.get("threads", 1))
-        return Wrk(url, threads, load.connections, load.duration_s, load.timeout_s).arguments()
+        own = [f"-t{int(load.options.get('threads', 1))}", f"-c{load.connections}", f"-d{load.duration_s}s"]
+        return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={load.timeout_s}s", "--latency", url]
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
         return no_rows(), Report(statusCodeDistribution={}, told=parse(said(folder, name)))

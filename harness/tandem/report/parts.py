@@ -1,7 +1,9 @@
 """What the reports of all studies share. Pure."""
 
+from collections.abc import Collection
 from typing import Any
 
+from rich.table import Table
 from rich.text import Text
 
 from tandem.record.request import Request
@@ -16,6 +18,14 @@ def conditions_line(request: Request) -> str:
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
     return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+
+
+def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
+    """An empty table. left: the columns that are text; the others are numbers, to the right."""
+    out = Table(title=title, title_justify="left")
+    for column in columns:
+        out.add_column(column, justify="left" if column in left else "right")
+    return out
 
 
 def machine(result: Result[Any]) -> str:

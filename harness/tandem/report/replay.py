@@ -2,11 +2,11 @@
 
 import numpy as np
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis.repeated import Replayed
 from tandem.record.window import Verdict
+from tandem.report.parts import table
 from tandem.wording import number
 
 UNITS = {
@@ -21,9 +21,9 @@ COLOURS = {"within": "green", "outside": "red", "not comparable": "dim"}
 
 def report(found: Replayed) -> Group:
     """The table, whether it was reproduced, and what was different."""
-    table = Table(title=f"{found.study} {found.recorded}: recorded and made again", title_justify="left")
-    for column in ("variant", "figure", "recorded", "expected", "new", ""):
-        table.add_column(column, justify="left" if column in ("variant", "figure", "") else "right")
+    title = f"{found.study} {found.recorded}: recorded and made again"
+    columns = ("variant", "figure", "recorded", "expected", "new", "")
+    out = table(title, *columns, left=("variant", "figure", ""))
     outside = []
     for figure in found.figures:
         name, unit, digits = UNITS.get(figure.metric, (figure.metric, 1.0, 2))
@@ -33,7 +33,7 @@ def report(found: Replayed) -> Group:
             if low is None or high is None
             else f"{number(low / unit, digits)} to {number(high / unit, digits)}"
         )
-        table.add_row(
+        out.add_row(
             figure.label,
             name,
             number(_mean(figure.recorded, unit), digits),
@@ -52,7 +52,7 @@ def report(found: Replayed) -> Group:
     else:
         sentence = Text("nothing could be compared: the record has fewer than two good trials", style="red")
     lines = [Text(f"different: {text}", style="yellow") for text in found.differences]
-    return Group(table, sentence, *lines)
+    return Group(out, sentence, *lines)
 
 
 def _mean(values: list[float], unit: float) -> float | None:

@@ -66,6 +66,7 @@ def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, t
     null = prepare(real, wanted, stand_ins.variant("null"), tmp_path)
     assert (null.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
     database = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
+    assert database.cell.scenario.name == "recipes"
     assert database.settings["DB_POOL_MAX"] == "7", "pgbench has as many connections as the applications"
     without = prepare(real, request(), stand_ins.variant("database"), tmp_path)
     assert without.settings["DB_POOL_MAX"] == default
@@ -82,11 +83,8 @@ def test_a_stand_in_answers_about_as_much_as_the_application(real: Catalog, tmp_
     assert (proxy.load_address, proxy.proxied) == ("proxy:8081", False)
     sizes = {*null.answers.lengths(), *proxy.answers.lengths()}
     assert max(sizes) < 3 * min(sizes)
-    for cell in (null, proxy):
-        assert (cell.scenario.connections, cell.scenario.statements) == (
-            real.scenarios["recipes"].connections,
-            [],
-        )
+    for own in (null.scenario, proxy.scenario):
+        assert (own.connections, own.statements) == (real.scenarios["recipes"].connections, [])
     check(real, wanted, stand_ins.variants(real, wanted))
 
 

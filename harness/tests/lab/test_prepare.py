@@ -126,14 +126,3 @@ def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
     [length] = made.cell.answers.lengths()
     [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).cell.answers.lengths()
     assert length == asked_for
-    assert made.cell.scenario.connections == real.scenarios["index"].connections
-    assert made.cell.scenario.statements == []
-    assert made.cell.proxied is (kind == "null")
-    assert made.cell.load_address.startswith("proxy")
-
-
-def test_pgbench_has_the_applications_connections(real: Catalog, tmp_path: Path) -> None:
-    wanted = request(settings={"DB_POOL_MAX": "7"})
-    made = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
-    assert made.settings["DB_POOL_MAX"] == "7"
-    assert made.cell.scenario.name == "recipes"

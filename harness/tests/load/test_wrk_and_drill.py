@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from tandem.errors import TandemError
 from tandem.load import drill, wrk
-from tandem.load.drill import Drill
 from tandem.load.generator import Load
 from tandem.load.generators import GENERATORS
-from tandem.load.wrk import Wrk
 
 UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
 
@@ -26,13 +24,6 @@ def text(fixtures: Path, name: str) -> str:
 
 
 # ---- wrk ----
-
-
-def test_the_command_line_of_wrk() -> None:
-    found = Wrk("http://app:8080/", threads=10, connections=10_000, duration_s=60, timeout_s=10).arguments()
-    assert found[:2] == ["bash", "-c"]
-    assert "ulimit -n" in found[2]
-    assert found[4:] == ["-t10", "-c10000", "-d60s", "--timeout=10s", "--latency", "http://app:8080/"]
 
 
 def test_a_good_summary_of_wrk(fixtures: Path) -> None:
@@ -134,35 +125,6 @@ def test_every_summary_of_wrk_is_read_back(
 
 # ---- drill ----
 
-PUBLISHED = Drill("http://app:8080", ("/",), concurrency=2, requests=10_000, rampup_s=10, timeout_s=10)
-
-
-def test_the_benchmark_of_drill_is_the_published_one() -> None:
-    found = yaml.safe_load(PUBLISHED.benchmark())
-    assert found == {
-        "concurrency": 2,
-        "base": "http://app:8080",
-        "iterations": 10_000,
-        "rampup": 10,
-        "plan": [{"name": "ask", "request": {"url": "/"}}],
-    }
-    assert PUBLISHED.arguments("/tmp/b.yml")[-1] == "--quiet"
-
-
-def test_drill_asks_for_several_paths_in_turn() -> None:
-    users = Drill("http://app:8080", ("/user/0", "/user/1"), 10, 10_000, 1, 10, quiet=False)
-    found = yaml.safe_load(users.benchmark())
-    assert found["iterations"] == 5_000
-    [step] = found["plan"]
-    assert step["with_items"] == ["/user/0", "/user/1"]
-    assert "--quiet" not in users.arguments("/tmp/b.yml")
-
-
-@pytest.mark.parametrize(("requests", "concurrency"), [(10_001, 2), (2, 2)])
-def test_requests_that_drill_cannot_make(requests: int, concurrency: int) -> None:
-    with pytest.raises(TandemError, match=r"2 requests an iteration"):
-        Drill("http://app:8080", ("/a", "/b"), concurrency, requests, 1, 10).benchmark()
-
 
 def test_a_good_summary_of_drill(fixtures: Path) -> None:
     found = drill.parse(text(fixtures, "drill-good"))
@@ -228,6 +190,7 @@ def test_a_panic_of_drill_is_told() -> None:
 # ---- as generators that a window can name ----
 
 LOAD = Load("http://app:8080/", 5, 300, 1, {}, timeout_s=10)
+USERS = ["http://app:8080/user/0", "http://app:8080/user/1"]
 
 
 @pytest.mark.parametrize("name", ["wrk", "drill"])
@@ -243,17 +206,42 @@ def test_a_tool_leaves_its_figures_and_no_rows(name: str, fixtures: Path, tmp_pa
         by.read(tmp_path, "other")
 
 
-def test_what_the_tools_are_told() -> None:
-    wrk_, drill_ = GENERATORS["wrk"], GENERATORS["drill"]
-    told = wrk_.arguments(replace(LOAD, options={"threads": 10}), "closed")
-    assert told[4:] == ["-t10", "-c300", "-d5s", "--timeout=10s", "--latency", "http://app:8080/"]
-    users = ["http://app:8080/user/0", "http://app:8080/user/1"]
-    several = replace(LOAD, urls=users, connections=2, options={"requests": 100, "rampup_s": 3})
-    assert wrk_.arguments(several, "closed")[-1] == users[0]
-    told_file = yaml.safe_load(drill_.inputs(several, "closed")["yml"])
-    assert (told_file["base"], told_file["iterations"], told_file["rampup"]) == ("http://app:8080", 50, 3)
-    assert told_file["plan"][0]["with_items"] == ["/user/0", "/user/1"]
-    assert drill_.arguments(several, "closed")[:3] == ["drill", "--benchmark", "/tmp/closed.yml"]
+def test_what_wrk_is_told() -> None:
+    told = wrk.WRK.arguments(replace(LOAD, connections=10_000, options={"threads": 10}), "closed")
+    assert told[:2] == ["bash", "-c"]
+    assert "ulimit -n" in told[2]
+    assert told[4:] == ["-t10", "-c10000", "-d5s", "--timeout=10s", "--latency", "http://app:8080/"]
+    assert wrk.WRK.arguments(replace(LOAD, urls=USERS), "closed")[-1] == USERS[0]
+
+
+def test_the_benchmark_of_drill_is_the_published_one() -> None:
+    published = replace(LOAD, connections=2, options={"requests": 10_000, "rampup_s": 10})
+    assert yaml.safe_load(drill.DRILL.inputs(published, "closed")["yml"]) == {
+        "concurrency": 2,
+        "base": "http://app:8080",
+        "iterations": 10_000,
+        "rampup": 10,
+        "plan": [{"name": "ask", "request": {"url": "/"}}],
+    }
+    told = drill.DRILL.arguments(published, "closed")
+    assert (told[:3], told[-1]) == (["drill", "--benchmark", "/tmp/closed.yml"], "--quiet")
+
+
+def test_drill_asks_for_several_paths_in_turn() -> None:
+    options = {"requests": 10_000, "rampup_s": 1, "quiet": False}
+    several = replace(LOAD, urls=USERS, connections=10, options=options)
+    found = yaml.safe_load(drill.DRILL.inputs(several, "closed")["yml"])
+    assert (found["base"], found["iterations"], found["rampup"]) == ("http://app:8080", 5_000, 1)
+    [step] = found["plan"]
+    assert step["with_items"] == ["/user/0", "/user/1"]
+    assert "--quiet" not in drill.DRILL.arguments(several, "closed")
+
+
+@pytest.mark.parametrize(("requests", "concurrency"), [(10_001, 2), (2, 2)])
+def test_requests_that_drill_cannot_make(requests: int, concurrency: int) -> None:
+    load = replace(LOAD, urls=USERS, connections=concurrency, options={"requests": requests})
+    with pytest.raises(TandemError, match=r"2 requests an iteration"):
+        drill.DRILL.inputs(load, "closed")
 
 
 @pytest.mark.parametrize("name", ["wrk", "drill"])

@@ -7,7 +7,7 @@ from rich.text import Text
 from tandem.record.result import Result
 from tandem.report.parts import STYLES, conditions_line, host_line, settings
 from tandem.studies.bench.conclusions import Benched, Row
-from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent, with_interval
+from tandem.wording import bound, ceilings, limited_by, number, time_spent, with_interval
 
 NOTE = (
     "goodput: right answers per second, closed loop, mean of fresh starts with the half-width of its 95 % interval."
@@ -19,10 +19,6 @@ def goodput(row: Row, ceilings_rps: dict[str, float | None]) -> str:
     """The goodput with its interval."""
     told = with_interval(row.summary.goodput_rps, row.summary.goodput_rps_interval)
     return bound(told, row.summary.goodput_rps, ceilings_rps)
-
-
-def _limit(row: Row) -> str:
-    return BOTTLENECKS.get(row.bottleneck or "", row.bottleneck or "–")
 
 
 def _memory_mib(row: Row) -> float | None:
@@ -54,7 +50,7 @@ def table(result: Result[Benched]) -> Table:
             number(s.offered_rps),
             with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
             number(_memory_mib(row), 1),
-            _limit(row),
+            limited_by(row.bottleneck),
         )
     return out
 
@@ -63,7 +59,8 @@ def words(row: Row) -> list[Text]:
     """The bottleneck, the reasons and the warnings of a variant, in sentences."""
     out = []
     if row.bottleneck:
-        out.append(Text(f"{row.label}: limited by {_limit(row)}: {'; '.join(row.bottleneck_evidence)}"))
+        evidence = "; ".join(row.bottleneck_evidence)
+        out.append(Text(f"{row.label}: limited by {limited_by(row.bottleneck)}: {evidence}"))
     out += [Text(f"{row.label}: {row.verdict}: {reason}", style="red") for reason in row.reasons]
     out += [Text(f"{row.label}: {finding.text} [{finding.code}]", style="yellow") for finding in row.findings]
     return out
@@ -85,7 +82,7 @@ def markdown(result: Result[Benched]) -> str:
             number(s.offered_rps),
             with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
             number(_memory_mib(row), 0),
-            _limit(row),
+            limited_by(row.bottleneck),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     starts = result.conclusions.rows[0].summary.trials_ok

@@ -7,7 +7,7 @@ from rich.text import Text
 from tandem.analysis.ceilings import reaches_ceiling
 from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
-from tandem.report.parts import conditions_line, host_line, settings
+from tandem.report.parts import conditions_line, host_line, settings, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
 from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
 
@@ -68,10 +68,8 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
 def probes(result: Result[CapacityFound]) -> Table:
     """A row for each probe of the search and of the confirmation."""
     found = result.conclusions
-    out = Table(title=f"probes for {found.slo}, {conditions_line(result.request)}", title_justify="left")
-    for column in ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms"):
-        out.add_column(column, justify="right")
-    out.add_column("outcome")
+    columns = ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms", "outcome")
+    out = table(f"probes for {found.slo}, {conditions_line(result.request)}", *columns, left=["outcome"])
     for kind, made in (("search", found.search), ("confirmation", found.confirmations)):
         for probe in made:
             told = f"{kind}: {probe.state}{': ' if probe.reasons else ''}{'; '.join(probe.reasons)}"
@@ -103,9 +101,7 @@ def _cells(load: Behaviour, ceilings_rps: dict[str, float | None]) -> list[str]:
 
 def loads(result: Result[CapacityFound]) -> Table:
     """A row for each load around the capacity."""
-    out = Table(title="behaviour by load, one fresh start", title_justify="left")
-    for column in COLUMNS:
-        out.add_column(column, justify="left" if column == COLUMNS[-1] else "right")
+    out = table("behaviour by load, one fresh start", *COLUMNS, left=COLUMNS[-1:])
     for load in result.conclusions.behaviour:
         out.add_row(*_cells(load, result.baselines.ceilings_rps))
     return out

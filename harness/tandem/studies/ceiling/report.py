@@ -5,42 +5,40 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import findings
+from tandem.report.parts import findings, table
 from tandem.studies.ceiling.conclusions import Ceilings
-from tandem.wording import BOTTLENECKS, number, time_spent, with_interval
+from tandem.wording import limited_by, number, time_spent, with_interval
 
 MEANINGS = {
     "proxy": "generator to HAProxy, which answers by itself",
     "null": "generator through HAProxy to the null application",
     "database": "pgbench with the scenario's statements through PgBouncer, on the application's CPUs",
 }
+COLUMNS = (
+    "variant",
+    "goodput, 1/s",
+    "nearest ceiling",
+    "share of it, %",
+    "app CPU, µs/request",
+    "limited by",
+)
 TEXTS = ("variant", "nearest ceiling", "limited by")
 NOTE = "mean ± half-width of the 95 % interval over the rounds; a dash below two good rounds"
 
 
 def _ceilings(result: Result[Ceilings]) -> Table:
     found = result.conclusions
-    out = Table(title=f"ceilings for {result.request.scenario}, {found.rounds} rounds", title_justify="left")
-    for column in ("ceiling", "what", "1/s"):
-        out.add_column(column, justify="right" if column == "1/s" else "left")
+    title = f"ceilings for {result.request.scenario}, {found.rounds} rounds"
+    out = table(title, "ceiling", "what", "1/s", left=("ceiling", "what"))
     for name, own in found.ceilings.items():
         out.add_row(name, MEANINGS[name], with_interval(own.goodput_rps, own.interval))
     return out
 
 
 def _variants(found: Ceilings) -> Table:
-    out = Table(
-        title=f"variants; CPU per request at {number(found.equal_load_rps)}/s for all", title_justify="left"
+    out = table(
+        f"variants; CPU per request at {number(found.equal_load_rps)}/s for all", *COLUMNS, left=TEXTS
     )
-    for column in (
-        "variant",
-        "goodput, 1/s",
-        "nearest ceiling",
-        "share of it, %",
-        "app CPU, µs/request",
-        "limited by",
-    ):
-        out.add_column(column, justify="left" if column in TEXTS else "right")
     ordered = sorted(found.variants.items(), key=lambda item: item[1].app_cpu_us_per_request or 1e9)
     for label, own in ordered:
         low_high = own.share_interval
@@ -51,7 +49,7 @@ def _variants(found: Ceilings) -> Table:
             own.nearest or "–",
             with_interval(None if own.share is None else own.share * 100, share),
             with_interval(own.app_cpu_us_per_request, own.app_cpu_us_interval),
-            BOTTLENECKS.get(own.bottleneck or "", own.bottleneck or "–"),
+            limited_by(own.bottleneck),
         )
     return out
 

@@ -1,11 +1,10 @@
 """A cross-check for people. Pure."""
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import findings
+from tandem.report.parts import findings, table
 from tandem.studies.crosscheck.conclusions import CrossChecked
 from tandem.wording import number, time_spent
 
@@ -15,17 +14,16 @@ _STYLES = {"agree": "green", "disagree": "red", "undecided": "yellow", "not comp
 def report(result: Result[CrossChecked]) -> Group:
     """The table that a person reads."""
     found, request = result.conclusions, result.request
-    table = Table(
-        title=f"{request.variants[0].label}, {request.scenario}: oha and vegeta at {number(found.rate_rps)}/s,"
-        f" {found.pairs} pairs of {found.window_s:.0f} s",
-        title_justify="left",
+    title = (
+        f"{request.variants[0].label}, {request.scenario}: oha and vegeta at {number(found.rate_rps)}/s,"
+        f" {found.pairs} pairs of {found.window_s:.0f} s"
     )
-    for column in ("figure", "oha", "vegeta", "difference", "tolerance", "verdict"):
-        table.add_column(column, justify="left" if column in ("figure", "verdict") else "right")
+    columns = ("figure", "oha", "vegeta", "difference", "tolerance", "verdict")
+    out = table(title, *columns, left=("figure", "verdict"))
     for row in found.comparisons:
         spread = (row.interval[1] - row.interval[0]) / 2 if row.interval else None
         difference = "–" if row.difference is None else f"{row.difference:+.2f} ± {number(spread, 2)}"
-        table.add_row(
+        out.add_row(
             row.figure,
             number(row.oha, 2),
             number(row.vegeta, 2),
@@ -37,4 +35,4 @@ def report(result: Result[CrossChecked]) -> Group:
     note = f"{left}difference: vegeta's minus oha's, with the half-width of its 95 % interval over the pairs"
     verdict = Text(f"the generators: {found.word}", style=_STYLES[found.word])
     spent = Text(time_spent(result.phases_s), style="dim")
-    return Group(table, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent, *findings(result))
+    return Group(out, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent, *findings(result))

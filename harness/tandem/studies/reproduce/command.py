@@ -4,7 +4,6 @@ import json
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import measure
@@ -12,6 +11,7 @@ from tandem.cli.options import RESULTS, ROOT, Json, Seed, app, out, seed_or_new
 from tandem.engine.run import blocks_s
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
+from tandem.report.parts import table
 from tandem.studies.files import command as files
 from tandem.studies.files.spec import scaled
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
@@ -72,15 +72,11 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
     if as_json:
         print(json.dumps(found, indent=1))
         return
-    table = Table(title="experiments", title_justify="left")
-    for heading in ("name", "title", "kind"):
-        table.add_column(heading)
-    for heading in ("rows", *PLANS):
-        table.add_column(heading, justify="right")
-    table.add_column("reference")
+    texts = ("name", "title", "kind", "reference")
+    shown = table("experiments", *texts[:3], "rows", *PLANS, "reference", left=texts)
     for entry in found:
         there = "yes" if entry["reference"] else "–"
-        table.add_row(
+        shown.add_row(
             str(entry["name"]),
             str(entry["title"]),
             str(entry["kind"]),
@@ -88,7 +84,7 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
             *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
             there,
         )
-    out.print(table)
+    out.print(shown)
     out.print(f"{', '.join(PLANS)}: rows and about how long, without builds", style="dim")
 
 

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import machine
+from tandem.report.parts import machine, table
 from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
-from tandem.wording import BOTTLENECKS, number, time_spent
+from tandem.wording import limited_by, number, time_spent, with_interval
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""
@@ -27,12 +27,7 @@ NOTE = (
 
 def ours(found: Mean | None, digits: int) -> str:
     """`mean ± half-width`; a dash for what was not measured."""
-    if found is None:
-        return "–"
-    told = f"{found.mean:,.{digits}f}"
-    if found.interval is None:
-        return told
-    return f"{told} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
+    return "–" if found is None else with_interval(found.mean, found.interval, digits)
 
 
 def published(row: RowResult, figure: str) -> str:
@@ -55,7 +50,7 @@ def ceilings(row: RowResult) -> str:
 
 
 def limited(row: RowResult) -> str:
-    return BOTTLENECKS.get(row.bottleneck or "", row.bottleneck or "–")
+    return limited_by(row.bottleneck)
 
 
 def trials(row: RowResult) -> str:
@@ -129,20 +124,18 @@ def _tables(found: Reproduced) -> list[Table]:
     title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
     tables = []
     for number_, shown in enumerate(parts(found)):
-        table = Table(title="the same rows" if number_ else title, title_justify="left")
+        own = Table(title="the same rows" if number_ else title, title_justify="left")
         for heading, _, is_number in shown:
-            table.add_column(
+            own.add_column(
                 heading.replace(": ", "\n"),
                 justify="right" if is_number else "left",
                 no_wrap=heading == "row",
             )
         for row in found.rows:
-            table.add_row(*(cell(row) for _, cell, _ in shown))
-        tables.append(table)
-    claims = Table(title="claims", title_justify="left")
-    for heading, justify in (("claim", "left"), ("ratio", "left"), ("published", "right"), ("ours", "right")):
-        claims.add_column(heading, justify=justify)  # type: ignore[arg-type]
-    claims.add_column("verdict")
+            own.add_row(*(cell(row) for _, cell, _ in shown))
+        tables.append(own)
+    columns = ("claim", "ratio", "published", "ours", "verdict")
+    claims = table("claims", *columns, left=("claim", "ratio", "verdict"))
     for claim in found.claims:
         verdict = Text(judged(claim), style=STYLES[claim.verdict])
         claims.add_row(claim.text, of_what(claim), published_ratio(claim), ratio_text(claim), verdict)

@@ -5,36 +5,31 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import findings
+from tandem.report.parts import findings, table
 from tandem.studies.sweep.axis import AXES
 from tandem.studies.sweep.conclusions import Curve, MeanOfRounds, Swept
-from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
+from tandem.wording import bound, ceilings, limited_by, number, time_spent, with_interval
 
+COLUMNS = (
+    "rounds",
+    "goodput, 1/s",
+    "% of peak",
+    "app CPU, µs/request",
+    "mean service time, ms",
+    "limited by",
+)
+"""After the one of the axis."""
 CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
 
 
 def _with(found: MeanOfRounds, digits: int = 0) -> str:
-    if found.mean is None or found.interval is None:
-        return number(found.mean, digits)
-    return f"{found.mean:,.{digits}f} ± {(found.interval[1] - found.interval[0]) / 2:,.{digits}f}"
+    return with_interval(found.mean, found.interval, digits)
 
 
 def _table(found: Result[Swept], curve: Curve) -> Table:
     asked = found.conclusions
-    out = Table(
-        title=f"{curve.label}, {found.request.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds",
-        title_justify="left",
-    )
-    for column in (
-        asked.axis,
-        "rounds",
-        "goodput, 1/s",
-        "% of peak",
-        "app CPU, µs/request",
-        "mean service time, ms",
-    ):
-        out.add_column(column, justify="right")
-    out.add_column("limited by")
+    title = f"{curve.label}, {found.request.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds"
+    out = table(title, asked.axis, *COLUMNS, left=COLUMNS[-1:])
     for level in curve.levels:
         rate = level.goodput_rps.mean
         share = None if rate is None or not curve.peak_rps else rate / curve.peak_rps * 100
@@ -45,7 +40,7 @@ def _table(found: Result[Swept], curve: Curve) -> Table:
             number(share),
             _with(level.app_cpu_us_per_request),
             _with(level.service_time_mean_ms, 2),
-            BOTTLENECKS.get(level.bottleneck or "", level.bottleneck or "–"),
+            limited_by(level.bottleneck),
         )
     return out
 
