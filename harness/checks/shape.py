@@ -1,5 +1,6 @@
 """Whether a folder has the shape of an implementation that takes part. Reads files and starts nothing."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ def examine(root: Path, name: str) -> list[Flaw]:
         names = [file.name for file in root.iterdir() if file.is_dir()]
         hint = nearest(name, names)
         raise UsageError(f"there is no folder '{name}'.{hint} `just new {name}` makes one.")
-    return [*_bench(root, name), *_dockerfile(folder), *_ignored(folder), *_readme(folder)]
+    return [*_bench(root, name), *_dockerfile(root, folder), *_ignored(folder), *_readme(folder)]
 
 
 def _read(folder: Path, name: str) -> str | None:
@@ -128,61 +129,56 @@ EXAMPLES = {
 # ---- the image ----
 
 
-def _dockerfile(folder: Path) -> Iterator[Flaw]:
+def _instructions(text: str) -> list[tuple[str, list[str]]]:
+    """Each instruction of a Dockerfile with its words, comments left out and continued lines joined."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    joined = re.sub(r"\\\n", " ", "\n".join(lines))
+    return [(words[0].upper(), words[1:]) for line in joined.splitlines() if (words := line.split())]
+
+
+def _dockerfile(root: Path, folder: Path) -> Iterator[Flaw]:
     file = "Dockerfile"
     text = _read(folder, file)
     if text is None:
-        yield Flaw(
-            file,
-            "is missing",
-            "its context is the root of the repository; `just new` writes one to begin with",
-        )
+        remedy = "its context is the root of the repository; `just new` writes one to begin with"
+        yield Flaw(file, "is missing", remedy)
         return
-    words = [line.split() for line in text.splitlines()]
-    stages = [line for line in words if line[:1] and line[0].upper() == "FROM"]
-    names = [line[3].lower() for line in stages if len(line) > 3 and line[2].upper() == "AS"]
+    instructions = _instructions(text)
+    yield from _stages(instructions)
+    for name, words in instructions:
+        plain = (
+            name in ("COPY", "ADD") and words and not words[0].startswith("[")
+        )  # the form with brackets is rare
+        if not plain or any(word.startswith(("--from", "<<")) for word in words):
+            continue
+        for source in [word for word in words[:-1] if not word.startswith("--")]:
+            variable = "$" in source or "*" in source or "://" in source
+            if not variable and not (root / source.lstrip("/")).exists():
+                remedy = f"paths begin at the root of the repository: {folder.relative_to(root)}/{source}"
+                yield Flaw(file, f"{name} {source}: there is no such file", remedy)
+
+
+def _stages(instructions: list[tuple[str, list[str]]]) -> Iterator[Flaw]:
+    file = "Dockerfile"
+    begins = [number for number, (name, _) in enumerate(instructions) if name == "FROM"]
+    froms = [[word for word in instructions[number][1] if not word.startswith("--")] for number in begins]
+    names = [words[2].lower() if len(words) > 2 else "" for words in froms]
     if "test" not in names:
-        yield Flaw(
-            file,
-            "has no stage `test`",
-            "FROM ... AS test: formatter, linters and unit tests, without a network",
-        )
-    elif names[-1] == "test" and len(names) == len(stages):
-        yield Flaw(
-            file, "its last stage is `test`", "the last stage is the one that runs: FROM debian:trixie-slim"
-        )
-    if len(stages) < STAGES:
-        yield Flaw(
-            file,
-            f"has {len(stages)} stages",
-            "three at the least: one that builds, `test`, and the last, which runs",
-        )
-    last = max(
-        (number for number, line in enumerate(words) if line[:1] and line[0].upper() == "FROM"), default=0
-    )
-    users = [line[1] for line in words[last:] if line[:1] and line[0].upper() == "USER" and len(line) > 1]
-    if not users or users[-1] in ("root", "0"):
-        yield Flaw(
-            file,
-            "runs as root",
-            "in the last stage: RUN useradd --system --uid 10001 tandem, then USER tandem",
-        )
-    if not any(line[:1] and line[0].upper() in ("CMD", "ENTRYPOINT") for line in words[last:]):
+        remedy = "FROM ... AS test: formatter, linters and unit tests, without a network"
+        yield Flaw(file, "has no stage `test`", remedy)
+    elif names[-1] == "test":
+        remedy = "the last stage is the one that runs: FROM debian:trixie-slim"
+        yield Flaw(file, "its last stage is `test`", remedy)
+    if len(begins) < STAGES:
+        remedy = "three at the least: one that builds, `test`, and the last, which runs"
+        yield Flaw(file, f"has {len(begins)} stages", remedy)
+    last = instructions[begins[-1] :] if begins else []
+    users = [words[0] for name, words in last if name == "USER" and words]
+    if not users or users[-1].partition(":")[0] in ("root", "0"):
+        remedy = "in the last stage: RUN useradd --system --uid 10001 tandem, then USER tandem"
+        yield Flaw(file, "runs as root", remedy)
+    if not any(name in ("CMD", "ENTRYPOINT") for name, _ in last):
         yield Flaw(file, "starts nothing", 'in the last stage: CMD ["/usr/local/bin/mine"]')
-    # The context is the root: a path without the folder's name is one of the root.
-    for line in words:
-        if (
-            line[:1]
-            and line[0].upper() in ("COPY", "ADD")
-            and not any(w.startswith(("--from", "<<")) for w in line)
-        ):
-            for source in [w for w in line[1:-1] if not w.startswith("--")]:
-                if not (folder.parent / source.rstrip("/").split("*")[0]).exists() and "$" not in source:
-                    yield Flaw(
-                        file,
-                        f"COPY {source}: there is no such file",
-                        f"paths begin at the root: {folder.name}/{source}",
-                    )
 
 
 def _ignored(folder: Path) -> Iterator[Flaw]:

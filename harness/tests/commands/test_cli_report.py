@@ -15,6 +15,8 @@ from tandem.engine.replay import FILE
 from tandem.errors import TandemError, UsageError
 from tandem.record.store import write_model
 from tandem.record.window import Verdict
+from tandem.report import parts
+from tandem.studies.registry import read_folder
 
 BENCHED, OLDER = "results/reference", FIXTURES / "old-records/bench-1"
 
@@ -37,6 +39,16 @@ def test_every_kind_of_result_is_told_again(
     report(root / folder)
     said = capsys.readouterr().out
     assert [phrase for phrase in phrases if phrase not in said] == []
+
+
+def test_a_report_shows_the_tier_core(root: Path) -> None:
+    _, result, _ = read_folder(root / BENCHED)
+    assert "tier core" not in parts.settings(result).plain
+    label, own = next(iter(result.environments.items()))
+    core = own.model_copy(update={"configuration": {**own.configuration, "tier": "core"}})
+    changed = result.model_copy(update={"environments": {**result.environments, label: core}})
+    told = parts.settings(changed).plain.splitlines()[-1]
+    assert told == f"tier core, so unchecked in limits, odd requests and outages: {label}"
 
 
 def test_by_its_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,9 @@ def flaws(root: Path, file: str, change: Callable[[str], str]) -> list[Flaw]:
         ("Dockerfile", "AS test", "AS tests", "no stage `test`", "linters"),
         ("Dockerfile", "USER tandem", "", "runs as root", "USER tandem"),
         ("Dockerfile", "CMD [", "# [", "starts nothing", "CMD"),
+        ("Dockerfile", "FROM debian:trixie-slim\nRUN", "FROM debian:trixie-slim AS test\nRUN", "its last stage is `test`", "runs"),
+        ("Dockerfile", "USER tandem", "USER 0:0", "runs as root", "USER tandem"),
+        ("Dockerfile", "CMD [", "ADD \\\n  missing \\\n  /x\nCMD [", "ADD missing: there is no such file", f"{NAME}/missing"),
         ("Dockerfile", f"COPY {NAME}/src", "COPY src", "COPY src: there is no such file", f"{NAME}/src"),
         ("Dockerfile.dockerignore", "*\n", "\n", "does not begin with a line *", "contract/sql/queries"),
         ("README.md", "## Request path", "## Requests", "its headings are Stack,", "Request path"),
@@ -151,6 +154,14 @@ def test_a_missing_file_is_told(made: Path, file: str) -> None:
     [flaw] = examine(made, NAME)
     assert flaw.file == file
     assert "missing" in flaw.found
+
+
+def test_other_forms_of_a_dockerfile_are_read(made: Path) -> None:
+    def change(text: str) -> str:
+        text = text.replace("FROM build AS test", "from --platform=linux/amd64 build as test")
+        return f'{text}\n# COPY nothing /x\nCOPY --chmod=644 {NAME}/README.md \\\n    /x/\nCOPY ["a b", "/x"]\nCOPY <<end /y\nend\n'
+
+    assert flaws(made, "Dockerfile", change) == []
 
 
 def test_a_dockerfile_of_two_stages(made: Path) -> None:
