@@ -16,6 +16,7 @@
 #include "worker.hpp"
 
 using namespace tandem;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -44,7 +45,7 @@ struct Fixture {
         }
         // As in a server, a thread that has nothing to do still resets and opens connections.
         ended.wait();
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        std::this_thread::sleep_for(300ms);
         for (auto& worker : workers) {
             worker.context.stop();
         }
@@ -85,13 +86,17 @@ Task<void> load(pg::Pool& pool, Worker& worker, int tasks, int requests) {
 }  // namespace
 
 TEST_CASE("a connection that comes back while another thread looks for one is not missed") {
-    constexpr int rounds = 4000;
+    constexpr int rounds = 12'000;
     Fixture fixture({{"DB_POOL_MAX", "1"}});
     std::barrier together(threads);
     const auto take = [&](Worker& worker) -> Task<void> {
         // Nobody comes later whose connection would hide that a wake-up was lost.
         for (int round = 0; round < rounds; ++round) {
             together.arrive_and_wait();
+            // A little later each time, so that the one looks when the other gives back.
+            const auto start = Clock::now() + worker.number * (round % 200) * 100ns;
+            while (Clock::now() < start) {
+            }
             const auto connection = co_await fixture.pool.acquire(worker);
         }
     };

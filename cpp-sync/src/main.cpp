@@ -10,29 +10,14 @@
 //   POST /api/v1/recipes/N/notes         a note on it
 //   GET  /api/v1/dashboard               what is new for the user
 
-#include <sys/resource.h>
-
 #include <cstdlib>
-#include <exception>
-#include <format>
-#include <iostream>
 
 #include "config.hpp"
 #include "log.hpp"
+#include "process.hpp"
 #include "server.hpp"
 
 namespace {
-
-constexpr int bad_configuration = 2;
-
-/// The soft limit is low for the sake of old programs that use select().
-void raise_open_file_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
 
 /// libpq looks names up without a time limit, and the resolver's own is 5 s twice.
 void limit_name_lookups() {
@@ -43,18 +28,10 @@ void limit_name_lookups() {
 }  // namespace
 
 int main() {
-    try {
+    return tandem::run_process([] {
         const auto config = tandem::read_config(tandem::process_environment);
         tandem::set_log_level(config.log_level);
-        raise_open_file_limit();
         limit_name_lookups();
         tandem::serve(config);
-        return EXIT_SUCCESS;
-    } catch (const tandem::ConfigError& error) {
-        std::cerr << error.what() << '\n';
-        return bad_configuration;
-    } catch (const std::exception& error) {
-        tandem::log(tandem::LogLevel::error, error.what());
-        return EXIT_FAILURE;
-    }
+    });
 }
