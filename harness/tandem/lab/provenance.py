@@ -17,7 +17,7 @@ from tandem.record.result import Environment
 
 TANDEM_VERSION = "0.1.0"
 HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
-TREES = ("contract", "compose", "loadgen", "harness/tandem")
+TREES = ("contract", "common", "compose", "loadgen", "harness/tandem")
 """Folders whose content decides what is measured, besides the implementation's own."""
 LOCKS = ("uv.lock", "Cargo.lock", "package-lock.json", "go.sum")
 PASSING = {
@@ -51,7 +51,8 @@ def hashes(root: Path) -> dict[str, str]:
     found = {
         file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for name in LOCKS
-        for file in sorted(root.glob(f"*/{name}"))
+        for folder in ("*", "common/*")
+        for file in sorted(root.glob(f"{folder}/{name}"))
     }
     for tree in TREES:
         files = [

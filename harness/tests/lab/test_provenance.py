@@ -34,6 +34,11 @@ def test_a_changed_byte_changes_one_hash(tree: Path) -> None:
     (tree / "contract/tests/b.py").write_text("other")
     after = hashes(tree)
     assert {name for name in before if before[name] != after[name]} == {"contract/"}
+    (tree / "common/rust/src").mkdir(parents=True)
+    (tree / "common/rust/src/lib.rs").write_text("shared")
+    shared = hashes(tree)
+    assert {name for name in after if after[name] != shared[name]} == {"common/"}
+    after = shared
     (tree / "rust-async/Cargo.lock").write_text("other")
     assert {name for name in before if after[name] != hashes(tree)[name]} == {"rust-async/Cargo.lock"}
 
