@@ -17,8 +17,10 @@ from tandem.record.result import Environment
 
 TANDEM_VERSION = "0.1.0"
 HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
-TREES = ("contract", "common", "compose", "loadgen", "harness/tandem")
+TREES = ("contract", "compose", "loadgen", "harness/tandem")
 """Folders whose content decides what is measured, besides the implementation's own."""
+COMMON = "common"
+"""It has a folder for each language whose implementations share sources: `common/<language of bench.toml>`."""
 LOCKS = ("uv.lock", "Cargo.lock", "package-lock.json", "go.sum")
 PASSING = {
     "__pycache__",
@@ -47,14 +49,15 @@ def _digest(root: Path, files: Iterable[Path]) -> str:
 
 
 def hashes(root: Path) -> dict[str, str]:
-    """SHA-256 of every lock file, and one of each of TREES as a whole, without what tools leave there."""
+    """SHA-256 of every lock file, and one of each of TREES and of each language's common folder as a whole, without
+    what tools leave there."""
     found = {
         file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for name in LOCKS
-        for folder in ("*", "common/*")
-        for file in sorted(root.glob(f"{folder}/{name}"))
+        for file in sorted(root.glob(f"*/{name}"))
     }
-    for tree in TREES:
+    common = [folder.relative_to(root).as_posix() for folder in sorted(root.glob(f"{COMMON}/*/"))]
+    for tree in (*TREES, *common):
         files = [
             file
             for file in (root / tree).rglob("*")

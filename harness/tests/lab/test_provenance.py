@@ -34,13 +34,18 @@ def test_a_changed_byte_changes_one_hash(tree: Path) -> None:
     (tree / "contract/tests/b.py").write_text("other")
     after = hashes(tree)
     assert {name for name in before if before[name] != after[name]} == {"contract/"}
-    (tree / "common/rust/src").mkdir(parents=True)
-    (tree / "common/rust/src/lib.rs").write_text("shared")
-    shared = hashes(tree)
-    assert {name for name in after if after[name] != shared[name]} == {"common/"}
-    after = shared
     (tree / "rust-async/Cargo.lock").write_text("other")
     assert {name for name in before if after[name] != hashes(tree)[name]} == {"rust-async/Cargo.lock"}
+
+
+def test_a_change_in_what_implementations_share_changes_the_hash_of_their_language(tree: Path) -> None:
+    for name in ("common/python/src/a.py", "common/rust/src/a.rs"):
+        (tree / name).parent.mkdir(parents=True)
+        (tree / name).write_text(name)
+    before = hashes(tree)
+    (tree / "common/python/src/a.py").write_text("other")
+    after = hashes(tree)
+    assert {name for name in before if before[name] != after[name]} == {"common/python/"}
 
 
 def test_a_renamed_file_changes_the_hash(tree: Path) -> None:

@@ -1,6 +1,7 @@
 """The house style: linters, types, imports. Every check is also shown something bad, which it must find."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,9 +46,9 @@ def run(*command: str | Path, folder: Path = ROOT) -> tuple[bool, str]:
 
 
 def python_folders() -> list[str]:
-    """The harness, the contract, and every implementation in Python."""
-    own = [file.parent.name for file in ROOT.glob("*/pyproject.toml")]
-    return sorted({"harness", "contract", *own})
+    """The harness, the contract, every implementation in Python, and what those share."""
+    found = [*ROOT.glob("*/pyproject.toml"), *ROOT.glob("common/*/pyproject.toml")]
+    return sorted({"contract", *(file.parent.relative_to(ROOT).as_posix() for file in found)})
 
 
 # ---- Python ----
@@ -215,6 +216,14 @@ def test_every_image_has_an_ignore_file_and_the_common_base(dockerfile: Path) ->
             stages.update(words[3:4])
 
 
+def copied(implementation: Path) -> list[Path]:
+    """What its image is made of: its own sources, and those that its Dockerfile copies from `common` and from others."""
+    lines = (implementation / "Dockerfile").read_text().splitlines()
+    words = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
+    found = [ROOT / word for word in words if re.match(r"common/|[^-/][^/]*/src(/|$)", word)]
+    return [implementation / "src", *found]
+
+
 @pytest.mark.parametrize("bench", sorted(ROOT.glob("*/bench.toml")), ids=lambda file: file.parent.name)
 def test_every_implementation_has_the_same_shape(bench: Path) -> None:
     for name in ("README.md", "Dockerfile", "Dockerfile.dockerignore", "src"):
@@ -230,9 +239,14 @@ def test_every_implementation_has_the_same_shape(bench: Path) -> None:
         "Known limits",
     ]
     described = tomllib.loads(bench.read_text())
-    sources = (bench.parent / "src", ROOT / "common" / described["language"])
-    roles = {file.stem for folder in sources for file in folder.rglob("*.*")}
+    roles = {file.stem for source in copied(bench.parent) for file in (source, *source.rglob("*.*"))}
     without_database = "recipe" in described.get("unsupported", {}).get("scenarios", {})
     stored = set() if without_database else {"repository", "models"}
     assert {"main", "config", "server", "routes", "handlers", "errors"} | stored <= roles
     assert described["language"]
+
+
+def test_what_is_common_belongs_to_a_language_of_several_implementations() -> None:
+    languages = [tomllib.loads(bench.read_text())["language"] for bench in ROOT.glob("*/bench.toml")]
+    for folder in ROOT.glob("common/*"):
+        assert languages.count(folder.name) > 1, folder
