@@ -168,6 +168,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("note-twice", restarts.check_database_restart),
     ("never-reconnects", restarts.check_pgbouncer_stopped),
     ("slow-503", restarts.check_database_paused),
+    ("given-back-early", outage.check_given_up),
     ("swallow-db-errors", outage.check_database_away),
     ("never-reconnects", outage.check_pgbouncer_restart),
 )

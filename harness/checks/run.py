@@ -145,6 +145,7 @@ def format_sources(root: Path) -> None:
     subprocess.run(["just", "--fmt", "--unstable"], cwd=root, check=True)
     for manifest in root.glob("*/Cargo.toml"):
         folder = manifest.parent
+        mounts = [f"-v{each}:{each}" for each in (folder, root / "common")]
         build = [
             "docker",
             "buildx",
@@ -158,6 +159,6 @@ def format_sources(root: Path) -> None:
         ]
         image = subprocess.run(build, check=True, capture_output=True, text=True).stdout.strip()
         subprocess.run(
-            ["docker", "run", "--rm", "-v", f"{folder}:{folder}", "-w", str(folder), image, "cargo", "fmt"],
+            ["docker", "run", "--rm", *mounts, "-w", str(folder), image, "cargo", "fmt", "--all"],
             check=True,
         )

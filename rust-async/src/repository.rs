@@ -1,82 +1,81 @@
-//! The use cases of the database. Statements of one request are sent one after the other, save the
-//! reads of the dashboard.
+//! What the handlers ask for, async. Statements of one request are sent one after the other, save
+//! the reads of the dashboard.
 
+use std::time::Duration;
+
+use axum::body::Bytes;
+use common::application::{Application, Wanted};
+use common::connection::Connection;
+use common::errors::Error;
+use common::models::{Dashboard, PoolUse, Recipe};
+use common::queries::Query;
+use common::rows::{self, RecipeRows, RowResult};
+use common::work::{self, Offload};
+use tokio::time::sleep;
 use tokio_postgres::Row;
 
 use crate::config::Config;
-use crate::database::{Connection, Database};
-use crate::errors::Error;
-use crate::models::{Dashboard, PoolUse, Recipe, Time};
-use crate::queries::Query;
-use crate::rows::{self, RowResult};
+use crate::database::Database;
 
-const PARTS: [Query; 6] = [
-    Query::Ingredients,
-    Query::Steps,
-    Query::Sections,
-    Query::Notes,
-    Query::Reactions,
-    Query::TimelineEvents,
-];
-const NOTE_WRITE: [Query; 3] = [Query::Session, Query::NoteInsert, Query::EventInsert];
-const DASHBOARD: [Query; 4] = [
-    Query::DashboardRecipes,
-    Query::DashboardTeams,
-    Query::DashboardNotes,
-    Query::DashboardEvents,
-];
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted {
-    Random,
-    Id(i32),
-}
-
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Repository {
     database: Database,
+    offload: Offload,
 }
 
 impl Repository {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             database: Database::new(config),
+            offload: config.runtime.offload,
         }
     }
 
-    pub(crate) fn pool_use(&self) -> PoolUse {
-        self.database.pool_use()
+    /// One statement about a user, on a connection that is free again afterwards.
+    async fn read<T>(
+        &self,
+        query: Query,
+        user_id: i32,
+        model: fn(&Row) -> RowResult<T>,
+    ) -> Result<Vec<T>, Error> {
+        let mut connection = self.database.acquire().await?;
+        let rows = connection.query(query, &[&user_id]).await;
+        self.database.release(connection).await;
+        Ok(rows::models(&rows?, model)?)
+    }
+}
+
+impl Application for Repository {
+    async fn sum(&self, body: Bytes) -> Result<i64, Error> {
+        work::sum_at(body, self.offload).await
     }
 
-    /// The wanted recipe, if the owner of the session may see it.
-    pub(crate) async fn recipe(&self, session_key: &str, wanted: Wanted) -> Result<Recipe, Error> {
-        let query = match wanted {
-            Wanted::Random => Query::RecipeRandom,
-            Wanted::Id(_) => Query::RecipeById,
-        };
-        let statements = [&[Query::Session, query], &PARTS[..]].concat();
-        let mut connection = self.database.begin(&statements).await?;
+    async fn wait(&self, delay: Duration) {
+        sleep(delay).await;
+    }
+
+    async fn recipe(&self, session_key: &str, wanted: Wanted) -> Result<Recipe, Error> {
+        let mut connection = self.database.begin().await?;
         let recipe = load_recipe(&mut connection, session_key, wanted).await;
         self.database.release(connection).await;
         recipe
     }
 
-    /// Writes a note and its event, both or neither. The id of the note is known once it is stored.
-    pub(crate) async fn write_note(
+    async fn write_note(
         &self,
         session_key: &str,
         recipe_id: i32,
         text: &str,
     ) -> Result<i32, Error> {
-        let mut connection = self.database.begin(&NOTE_WRITE).await?;
+        let mut connection = self.database.begin().await?;
         let id = write_note(&mut connection, session_key, recipe_id, text).await;
         self.database.release(connection).await;
         id
     }
 
     /// The session first; then four reads at once, each on a connection of its own.
-    pub(crate) async fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
-        let mut connection = self.database.begin(&[Query::Session]).await?;
+    async fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
+        let mut connection = self.database.begin().await?;
         let user_id = user_id(&mut connection, session_key).await;
         self.database.release(connection).await;
         let user_id = user_id?;
@@ -96,25 +95,13 @@ impl Repository {
         })
     }
 
-    /// One statement about a user, on a connection that is free again afterwards.
-    async fn read<T>(
-        &self,
-        query: Query,
-        user_id: i32,
-        model: fn(&Row) -> RowResult<T>,
-    ) -> Result<Vec<T>, Error> {
-        // Any of the four may find this connection next.
-        let mut connection = self.database.acquire(&DASHBOARD).await?;
-        let rows = connection.query(query, &[&user_id]).await;
-        self.database.release(connection).await;
-        Ok(rows?.iter().map(model).collect::<Result<_, _>>()?)
+    fn pool_use(&self) -> Option<PoolUse> {
+        self.database.pool_use()
     }
 }
 
 async fn user_id(connection: &mut Connection, session_key: &str) -> Result<i32, Error> {
-    let sessions = connection.query(Query::Session, &[&session_key]).await?;
-    let session = sessions.first().ok_or(Error::Unauthorized)?;
-    Ok(session.try_get("user_id")?)
+    rows::user_id(&connection.query(Query::Session, &[&session_key]).await?)
 }
 
 async fn write_note(
@@ -138,7 +125,7 @@ async fn insert_note(
     let notes = connection
         .query(Query::NoteInsert, &[&user_id, &recipe_id, &text])
         .await?;
-    let id = notes.first().ok_or(Error::NotFound)?.try_get("id")?;
+    let id = rows::id(&notes)?;
     connection
         .query(Query::EventInsert, &[&user_id, &recipe_id])
         .await?;
@@ -151,7 +138,6 @@ async fn load_recipe(
     wanted: Wanted,
 ) -> Result<Recipe, Error> {
     let user_id = user_id(connection, session_key).await?;
-
     let recipes = match wanted {
         Wanted::Random => connection.query(Query::RecipeRandom, &[&user_id]).await?,
         Wanted::Id(id) => {
@@ -160,40 +146,15 @@ async fn load_recipe(
                 .await?
         }
     };
-    let row = recipes.first().ok_or(Error::NotFound)?;
-    let id: i32 = row.try_get("id")?;
-
-    let ingredients = connection.query(Query::Ingredients, &[&id]).await?;
-    let steps = connection.query(Query::Steps, &[&id]).await?;
-    let sections = connection.query(Query::Sections, &[&id]).await?;
-    let notes = connection.query(Query::Notes, &[&id]).await?;
-    let reactions = connection.query(Query::Reactions, &[&id]).await?;
-    let events = connection.query(Query::TimelineEvents, &[&id]).await?;
-
-    let mut reactions = rows::by_note(&reactions)?;
-    Ok(Recipe {
-        id,
-        name: row.try_get("name")?,
-        author: row.try_get("author")?,
-        source: row.try_get("source")?,
-        time: row.try_get("time")?,
-        servings: row.try_get("servings")?,
-        edits: row.try_get("edits")?,
-        created: rows::time(row, "created")?,
-        modified: rows::time(row, "modified")?,
-        archived_at: row.try_get::<_, Option<_>>("archived_at")?.map(Time),
-        tags: row.try_get("tags")?,
-        owner: rows::owner(row)?,
-        ingredients: ingredients
-            .iter()
-            .map(rows::ingredient)
-            .chain(sections.iter().map(rows::section))
-            .collect::<Result<_, _>>()?,
-        steps: steps.iter().map(rows::step).collect::<Result<_, _>>()?,
-        timeline: notes
-            .iter()
-            .map(|row| rows::note(row, &mut reactions))
-            .chain(events.iter().map(rows::event))
-            .collect::<Result<_, _>>()?,
-    })
+    let id = rows::id(&recipes)?;
+    let rows = RecipeRows {
+        recipes,
+        ingredients: connection.query(Query::Ingredients, &[&id]).await?,
+        steps: connection.query(Query::Steps, &[&id]).await?,
+        sections: connection.query(Query::Sections, &[&id]).await?,
+        notes: connection.query(Query::Notes, &[&id]).await?,
+        reactions: connection.query(Query::Reactions, &[&id]).await?,
+        events: connection.query(Query::TimelineEvents, &[&id]).await?,
+    };
+    rows.recipe()
 }

@@ -3,24 +3,22 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use common::bodies;
+use common::errors::{BoxError, Error};
+use common::logging::ACCESS_LOG;
+use common::users::{UserData, Users};
+use common::work::{self, Offload};
 use http_body_util::Full;
-use hyper::body::Bytes;
+use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response};
 use tokio::time::sleep;
 
-use crate::config::Config;
-use crate::errors::Error;
-use crate::requests::{self, RequestBody};
+use crate::query;
 use crate::routes::Route;
-use crate::users::{UserData, Users};
-use crate::work::{self, Offload};
 
 #[cfg(test)]
 mod tests;
-
-/// The log target of the access log.
-pub(crate) const ACCESS_LOG: &str = "access";
 
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
@@ -30,7 +28,12 @@ const INDEX: &str = include_str!("../../contract/golden/index.html");
 /// What `/null/{bytes}` takes its answers from.
 static NULLS: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; 1 << 20].into());
 
-pub(crate) type Answer = Response<Full<Bytes>>;
+type Answer = Response<Full<Bytes>>;
+
+/// What comes from hyper, or what the tests send.
+pub(crate) trait RequestBody: Body<Data = Bytes, Error: Into<BoxError>> {}
+
+impl<B: Body<Data = Bytes, Error: Into<BoxError>>> RequestBody for B {}
 
 /// What all requests share.
 #[derive(Debug)]
@@ -41,23 +44,29 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(offload: Offload, access_log: bool) -> Self {
         Self {
             users: Users::default(),
-            offload: config.offload,
-            access_log: config.access_log,
+            offload,
+            access_log,
         }
     }
 
     /// Answers a request, whatever it is, and logs it if that is asked for.
     pub(crate) async fn serve(&self, request: Request<impl RequestBody>) -> Answer {
         if !self.access_log {
-            return self.handle(request).await.unwrap_or_else(Answer::from);
+            return self
+                .handle(request)
+                .await
+                .unwrap_or_else(Error::into_answer);
         }
         let started = Instant::now();
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let answer = self.handle(request).await.unwrap_or_else(Answer::from);
+        let answer = self
+            .handle(request)
+            .await
+            .unwrap_or_else(Error::into_answer);
         tracing::info!(
             target: ACCESS_LOG,
             "{method} {uri} {} {} us",
@@ -71,9 +80,9 @@ impl App {
     async fn handle(&self, request: Request<impl RequestBody>) -> Result<Answer, Error> {
         let route = Route::find(request.uri().path()).ok_or(Error::NotFound)?;
         match (route, request.method()) {
+            (Route::Null(bytes), &Method::GET | &Method::HEAD) => null(bytes),
             (Route::Index, &Method::GET | &Method::HEAD) => Ok(answer(HTML, INDEX)),
             (Route::Health, &Method::GET | &Method::HEAD) => Ok(answer(JSON, r#"{"status":"ok"}"#)),
-            (Route::Null(bytes), &Method::GET | &Method::HEAD) => null(bytes),
             (Route::Work, &Method::POST) => self.work(request).await,
             (Route::Users, &Method::GET | &Method::HEAD) => Ok(self.list_users()),
             (Route::NewUser, &Method::POST) => self.create_user(request).await,
@@ -90,9 +99,9 @@ impl App {
 /// within the limit.
 impl App {
     async fn work(&self, request: Request<impl RequestBody>) -> Result<Answer, Error> {
-        let delay = requests::delay(request.uri().query())?;
-        let body = requests::body(request).await?;
-        let sum = work::sum(body, self.offload).await?;
+        let delay = query::delay(request.uri().query())?;
+        let body = bodies::read(request.into_body()).await?;
+        let sum = work::sum_at(body, self.offload).await?;
         if !delay.is_zero() {
             sleep(delay).await;
         }
@@ -100,7 +109,7 @@ impl App {
     }
 
     async fn create_user(&self, request: Request<impl RequestBody>) -> Result<Answer, Error> {
-        requests::body(request).await?;
+        bodies::read(request.into_body()).await?;
         Ok(answer(TEXT, self.users.create(UserData).to_string()))
     }
 
@@ -114,7 +123,7 @@ impl App {
         id: usize,
         request: Request<impl RequestBody>,
     ) -> Result<Answer, Error> {
-        requests::body(request).await?;
+        bodies::read(request.into_body()).await?;
         self.users.replace(id, UserData).ok_or(Error::NotFound)?;
         Ok(Answer::default())
     }
@@ -124,7 +133,7 @@ impl App {
         id: usize,
         request: Request<impl RequestBody>,
     ) -> Result<Answer, Error> {
-        requests::body(request).await?;
+        bodies::read(request.into_body()).await?;
         self.users.delete(id).ok_or(Error::NotFound)?;
         Ok(Answer::default())
     }
@@ -143,7 +152,7 @@ fn null(bytes: usize) -> Result<Answer, Error> {
 }
 
 /// A 200 with this body.
-pub(crate) fn answer(content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+fn answer(content_type: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()));
     let content_type = HeaderValue::from_static(content_type);
     answer

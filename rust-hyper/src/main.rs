@@ -1,54 +1,48 @@
 //! The scenarios without a database. Configured by the environment alone (`--help` lists it).
 //!
+//! - `GET /null/{bytes}`: so many bytes and nothing else, to find the ceiling of what surrounds it
 //! - `GET /healthz`: alive
 //! - `GET /`: a fixed page
 //! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
 //! - `POST /work`: adds numbers, then waits
-//! - `GET /null/{bytes}`: so many bytes and nothing else, to find the ceiling of what surrounds it
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod config;
-mod errors;
 mod handlers;
-mod json;
-mod lingering;
-mod requests;
+mod query;
 mod routes;
-mod server;
-mod users;
-mod work;
 
+use std::convert::Infallible;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::prelude::*;
+use common::server::{self, Threads};
+use common::{logging, settings};
+use hyper::service::service_fn;
 
 use crate::config::Config;
+use crate::handlers::App;
 
 fn main() -> ExitCode {
-    let config = Config::load();
-    init_logging(&config);
-    match server::run(&config) {
+    let config: Config = settings::load();
+    logging::init(&config.server);
+    let threads = Threads {
+        workers: config.runtime.workers,
+        blocking: config.runtime.threads,
+    };
+    let served = server::run(config.server.port, threads, || {
+        let app = Arc::new(App::new(config.runtime.offload, config.server.access_log));
+        service_fn(move |request| {
+            let app = Arc::clone(&app);
+            async move { Ok::<_, Infallible>(app.serve(request).await) }
+        })
+    });
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
             ExitCode::FAILURE
         }
     }
-}
-
-/// The access log has a switch of its own, so it does not depend on `LOG_LEVEL`.
-fn init_logging(config: &Config) {
-    let access = match config.access_log {
-        true => LevelFilter::INFO,
-        false => LevelFilter::OFF,
-    };
-    let filter = Targets::new()
-        .with_default(config.log_level)
-        .with_target(handlers::ACCESS_LOG, access);
-    tracing_subscriber::registry()
-        .with(filter)
-        .with(tracing_subscriber::fmt::layer().with_ansi(false))
-        .init();
 }

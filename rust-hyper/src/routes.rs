@@ -1,8 +1,4 @@
-//! Paths, found by pattern.
-
-use std::sync::LazyLock;
-
-use regex::Regex;
+//! Paths, found by their segments.
 
 /// A path of this server, with what stands in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,36 +12,21 @@ pub(crate) enum Route {
     Health,
 }
 
-static INDEX: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/(?:index\.html?)?$"));
-static WORK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/work$"));
-static USER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/user(?:/([0-9]+))?/?$"));
-static USERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/users/?$"));
-static NULL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/null/([0-9]+)$"));
-static HEALTH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^/healthz$"));
-
-#[expect(clippy::expect_used, reason = "constants, which the test compiles")]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a pattern")
-}
-
 impl Route {
-    /// The first pattern that matches.
     pub(crate) fn find(path: &str) -> Option<Self> {
-        if INDEX.is_match(path) {
-            Some(Self::Index)
-        } else if WORK.is_match(path) {
-            Some(Self::Work)
-        } else if let Some(user) = USER.captures(path) {
-            Some(match user.get(1) {
-                Some(id) => Self::User(number(id.as_str())),
-                None => Self::NewUser,
-            })
-        } else if USERS.is_match(path) {
-            Some(Self::Users)
-        } else if let Some(null) = NULL.captures(path) {
-            Some(Self::Null(number(&null[1])))
-        } else {
-            HEALTH.is_match(path).then_some(Self::Health)
+        let (first, rest) = match path.strip_prefix('/')?.split_once('/') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path.get(1..)?, None),
+        };
+        match (first, rest) {
+            ("null", Some(bytes)) => number(bytes).map(Self::Null),
+            ("" | "index.html" | "index.htm", None) => Some(Self::Index),
+            ("user", None | Some("")) => Some(Self::NewUser),
+            ("user", Some(id)) => number(id.strip_suffix('/').unwrap_or(id)).map(Self::User),
+            ("users", None | Some("")) => Some(Self::Users),
+            ("work", None) => Some(Self::Work),
+            ("healthz", None) => Some(Self::Health),
+            _ => None,
         }
     }
 
@@ -59,9 +40,10 @@ impl Route {
     }
 }
 
-/// One that is too large is that of no user, as is the largest of all.
-fn number(digits: &str) -> usize {
-    digits.parse().unwrap_or(usize::MAX)
+/// Digits. One that is too large is that of no user, as is the largest of all.
+fn number(digits: &str) -> Option<usize> {
+    let is_one = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_one.then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]
@@ -100,6 +82,7 @@ mod tests {
             "/user/-1",
             "/user/1/2",
             "/user//",
+            "/user/1//",
             "/users/1",
             "/null",
             "/null/",

@@ -1,33 +1,25 @@
-//! Connections: opened, handed out, reset and thrown away.
+//! The pool: a thread waits until there is a connection.
 
-use std::fmt::{self, Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use common::connection::ACQUIRE_TIMEOUT;
+use common::database::{Prepare, TimeZone};
+use common::errors::Error;
+use common::models::PoolUse;
 use parking_lot::{Condvar, Mutex};
-use postgres::Row;
-use postgres::types::ToSql;
 use r2d2::{HandleError, ManageConnection, Pool, PooledConnection};
 
-use crate::config::{Config, TimeZone};
-use crate::connection::Connection;
-use crate::errors::Error;
-use crate::pool_use::{Counters, PoolUse};
-use crate::queries::Query;
-
-/// Waiting for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(2);
-const KEEPALIVE: Duration = Duration::from_secs(1);
+use crate::blocking::Blocking;
+use crate::config::Config;
+use crate::pool_use::Counters;
 
 #[derive(Debug)]
 pub(crate) struct Database {
     source: Source,
     reset: bool,
     time_zone: TimeZone,
-    /// How many connections may turn out to be lost before a request gives up.
-    attempts: u32,
 }
 
 #[derive(Debug)]
@@ -40,19 +32,20 @@ enum Source {
 impl Database {
     /// Waits for nothing: the server starts, and answers, without a database.
     pub(crate) fn new(config: &Config) -> Self {
+        let database = &config.database;
         let manager = Manager {
-            config: bounded(&config.database_url),
+            config: database.database_url.clone(),
             prepare: config.db_prepare,
         };
         let counters = Counters::default();
-        let source = match config.db_persistent {
+        let source = match database.db_persistent {
             true => Source::Pool(
                 Pool::builder()
-                    .max_size(config.db_pool_max)
+                    .max_size(database.db_pool_max)
                     .connection_timeout(ACQUIRE_TIMEOUT)
                     // The pool has a fixed size, so an idle connection would only be replaced.
                     .idle_timeout(None)
-                    // A ping at each checkout would be a ninth round trip; see `begin`.
+                    // A ping at each checkout would be a ninth round trip; `acquire` looks at the socket.
                     .test_on_check_out(false)
                     .error_handler(Box::new(LogErrors))
                     .event_handler(Box::new(counters.clone()))
@@ -60,15 +53,14 @@ impl Database {
                 counters,
             ),
             false => {
-                let places = Places::new(config.db_pool_max);
+                let places = Places::new(database.db_pool_max);
                 Source::Single(Box::new(manager), Arc::new(places))
             }
         };
         Self {
             source,
-            reset: config.db_reset && config.db_persistent,
-            time_zone: config.db_time_zone,
-            attempts: config.db_pool_max,
+            reset: database.db_reset && database.db_persistent,
+            time_zone: database.db_time_zone,
         }
     }
 
@@ -80,46 +72,37 @@ impl Database {
         }
     }
 
-    /// A connection, and what its first statement gives, which has to be one that may run twice.
-    /// The time zone is set before if that is for each request to do.
-    ///
-    /// A blocking client does not look at a connection while that is idle. So it is the first
-    /// statement that finds it closed, and that is then sent on the next one.
-    pub(crate) fn begin(
-        &self,
-        query: Query,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<(Lease, Vec<Row>), Error> {
+    /// The connection that a request begins with: its time zone may be for the request to set.
+    pub(crate) fn begin(&self) -> Result<Lease, Error> {
+        let mut connection = self.acquire()?;
+        if self.time_zone == TimeZone::Request {
+            connection.set_time_zone()?;
+        }
+        Ok(connection)
+    }
+
+    /// An open connection. Others go back, where they are thrown away.
+    fn acquire(&self) -> Result<Lease, Error> {
         let deadline = Instant::now() + ACQUIRE_TIMEOUT;
-        let mut attempts = self.attempts;
         loop {
-            let mut lease = self.acquire(deadline)?;
-            let zone = match self.time_zone {
-                TimeZone::Connection => Ok(()),
-                TimeZone::Request => lease.set_time_zone(),
-            };
-            match zone.and_then(|()| lease.query(query, parameters)) {
-                Ok(rows) => return Ok((lease, rows)),
-                Err(error) if lease.is_lost() && attempts > 0 && Instant::now() < deadline => {
-                    tracing::debug!("trying another connection: {}", error.chain());
-                    attempts -= 1;
-                }
-                Err(error) => return Err(error),
+            let mut lease = self.lease(deadline)?;
+            if lease.is_open() {
+                lease.lend(self.reset);
+                return Ok(lease);
             }
         }
     }
 
-    fn acquire(&self, deadline: Instant) -> Result<Lease, Error> {
+    fn lease(&self, deadline: Instant) -> Result<Lease, Error> {
         match &self.source {
             Source::Pool(pool, _) => {
                 let remaining = deadline.saturating_duration_since(Instant::now());
-                let mut connection = pool.get_timeout(remaining).map_err(Error::unavailable)?;
-                connection.idle = false;
+                let connection = pool.get_timeout(remaining).map_err(Error::unavailable)?;
                 Ok(Lease::Pooled(connection))
             }
             Source::Single(manager, places) => {
                 let place = places.take(deadline)?;
-                let connection = manager.connect().map_err(Error::unavailable)?;
+                let connection = manager.connect()?;
                 Ok(Lease::Single {
                     connection,
                     _place: place,
@@ -128,34 +111,9 @@ impl Database {
         }
     }
 
-    /// Resets the session if that is asked for. A connection that never gets here, because its
-    /// handler panicked, is not used again.
-    pub(crate) fn release(&self, mut lease: Lease) {
-        if self.reset
-            && !lease.has_failed()
-            && let Err(error) = lease.reset()
-        {
-            tracing::warn!("{}", error.chain());
-        }
-        lease.idle = !lease.has_failed();
+    pub(crate) fn release(&self, mut connection: Lease) {
+        connection.give_back();
     }
-}
-
-/// The same database, with limits to how long a peer that is gone can keep a thread.
-fn bounded(url: &postgres::Config) -> postgres::Config {
-    let mut config = url.clone();
-    let timeout = format!("-c statement_timeout={}", STATEMENT_TIMEOUT.as_millis());
-    let options = match url.get_options() {
-        Some(options) => format!("{options} {timeout}"),
-        None => timeout,
-    };
-    config
-        .options(&options)
-        .connect_timeout(ACQUIRE_TIMEOUT)
-        .tcp_user_timeout(STATEMENT_TIMEOUT)
-        .keepalives_idle(KEEPALIVE)
-        .keepalives_interval(KEEPALIVE);
-    config
 }
 
 /// A connection that one request has for itself.
@@ -163,15 +121,15 @@ pub(crate) enum Lease {
     Pooled(PooledConnection<Manager>),
     Single {
         // Closed before its place is free.
-        connection: Connection,
+        connection: Blocking,
         _place: Place,
     },
 }
 
 impl Deref for Lease {
-    type Target = Connection;
+    type Target = Blocking;
 
-    fn deref(&self) -> &Connection {
+    fn deref(&self) -> &Blocking {
         match self {
             Self::Pooled(connection) => connection,
             Self::Single { connection, .. } => connection,
@@ -180,7 +138,7 @@ impl Deref for Lease {
 }
 
 impl DerefMut for Lease {
-    fn deref_mut(&mut self) -> &mut Connection {
+    fn deref_mut(&mut self) -> &mut Blocking {
         match self {
             Self::Pooled(connection) => connection,
             Self::Single { connection, .. } => connection,
@@ -225,31 +183,27 @@ impl Drop for Place {
 }
 
 /// Opens connections for the pool, on its own threads, and says which of them it may keep.
+#[derive(Debug)]
 pub(crate) struct Manager {
-    config: postgres::Config,
-    prepare: bool,
+    config: tokio_postgres::Config,
+    prepare: Prepare,
 }
 
 impl ManageConnection for Manager {
-    type Connection = Connection;
-    type Error = postgres::Error;
+    type Connection = Blocking;
+    type Error = Error;
 
-    fn connect(&self) -> Result<Connection, postgres::Error> {
-        Connection::open(&self.config, self.prepare)
+    fn connect(&self) -> Result<Blocking, Error> {
+        Blocking::open(&self.config, self.prepare)
     }
 
-    fn is_valid(&self, connection: &mut Connection) -> Result<(), postgres::Error> {
-        connection.ping()
+    /// Never asked: there is no test at a checkout.
+    fn is_valid(&self, _: &mut Blocking) -> Result<(), Error> {
+        Ok(())
     }
 
-    fn has_broken(&self, connection: &mut Connection) -> bool {
-        !connection.idle
-    }
-}
-
-impl Debug for Manager {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Manager").finish_non_exhaustive()
+    fn has_broken(&self, connection: &mut Blocking) -> bool {
+        !connection.is_in_order()
     }
 }
 
@@ -257,9 +211,9 @@ impl Debug for Manager {
 #[derive(Debug)]
 struct LogErrors;
 
-impl HandleError<postgres::Error> for LogErrors {
-    fn handle_error(&self, error: postgres::Error) {
-        tracing::warn!("{}", Error::from(error).chain());
+impl HandleError<Error> for LogErrors {
+    fn handle_error(&self, error: Error) {
+        tracing::warn!("{}", error.chain());
     }
 }
 
@@ -273,18 +227,10 @@ mod tests {
         let place = places.take(Instant::now()).ok().unwrap();
         assert!(
             places
-                .take(Instant::now() + Duration::from_millis(5))
+                .take(Instant::now() + std::time::Duration::from_millis(5))
                 .is_err()
         );
         drop(place);
         assert!(places.take(Instant::now()).is_ok());
-    }
-
-    #[test]
-    fn options_of_the_url_are_kept() {
-        let url = "postgresql://app@db/tandem?options=-c%20work_mem%3D8MB";
-        let config = bounded(&url.parse().unwrap());
-        let expected = "-c work_mem=8MB -c statement_timeout=2000";
-        assert_eq!(config.get_options(), Some(expected));
     }
 }

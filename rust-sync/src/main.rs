@@ -1,45 +1,31 @@
 //! The application, sync. Configured by the environment alone (`--help` lists it).
-//!
-//! - `GET /healthz`: alive; never touches the database
-//! - `GET /pool`: how long its pool of database connections was waited for
-//! - `GET /`: a fixed page
-//! - `POST /user/`, `GET PUT DELETE /user/{id}`, `GET /users/`: a table in memory
-//! - `POST /work`: adds numbers, then waits
-//! - `GET /api/v1/recipes`: a random recipe that the session's user may see
-//! - `GET /api/v1/recipes/{id}`: that recipe
-//! - `POST /api/v1/recipes/{id}/notes`: a note on it
-//! - `GET /api/v1/dashboard`: what is new for the session's user
+//! Its paths are those of `common::routes`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod blocking;
 mod config;
-mod connection;
 mod database;
-mod errors;
 mod executor;
-mod handlers;
-mod input;
-mod models;
+mod front;
 mod pool_use;
-mod queries;
 mod repository;
-mod responses;
-mod routes;
-mod rows;
-mod server;
-mod users;
+#[cfg(test)]
+mod tests;
 
+use std::io;
 use std::process::ExitCode;
 
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::prelude::*;
+use common::server::{self, Threads};
+use common::{logging, settings};
 
 use crate::config::Config;
+use crate::front::Front;
 
 fn main() -> ExitCode {
-    let config = Config::load();
-    init_logging(&config);
-    match server::run(&config) {
+    let config: Config = settings::load();
+    logging::init(&config.server);
+    match serve(&config) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
@@ -48,17 +34,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The access log has a switch of its own, so it does not depend on `LOG_LEVEL`.
-fn init_logging(config: &Config) {
-    let access = match config.access_log {
-        true => LevelFilter::INFO,
-        false => LevelFilter::OFF,
+fn serve(config: &Config) -> io::Result<()> {
+    let front = Front::start(config)?;
+    let threads = Threads {
+        workers: Some(config.workers),
+        // For name lookups alone, of which there are none here.
+        blocking: 1,
     };
-    let filter = Targets::new()
-        .with_default(config.log_level)
-        .with_target(routes::ACCESS_LOG, access);
-    tracing_subscriber::registry()
-        .with(filter)
-        .with(tracing_subscriber::fmt::layer().with_ansi(false))
-        .init();
+    server::run(config.server.port, threads, || front)
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use common::models::PoolUse;
 use r2d2::HandleEvent;
 use r2d2::event::{CheckoutEvent, TimeoutEvent};
-use serde::Serialize;
 
 /// Sums since the start. Clones share them: one is for the pool, another to read.
 #[derive(Clone, Debug, Default)]
@@ -17,13 +17,6 @@ struct Sums {
     checkouts: AtomicU64,
     /// Not in microseconds: without a wait a checkout takes less than one.
     wait_ns: AtomicU64,
-}
-
-/// What `GET /pool` says.
-#[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct PoolUse {
-    checkouts: u64,
-    wait_us: u64,
 }
 
 impl Counters {

@@ -1,21 +1,20 @@
-//! The use cases of the database. Statements of one request are sent one after the other, on one connection.
+//! What the handlers ask for, sync. Statements of one request are sent one after the other, on one
+//! connection. The trait has futures; these are ready when they are first looked at.
 
-use postgres::Row;
+use std::thread;
+use std::time::Duration;
 
+use axum::body::Bytes;
+use common::application::{Application, Wanted};
+use common::errors::Error;
+use common::models::{Dashboard, PoolUse, Recipe};
+use common::queries::Query;
+use common::rows::{self, RecipeRows};
+use common::work;
+
+use crate::blocking::Blocking;
 use crate::config::Config;
-use crate::connection::Connection;
 use crate::database::Database;
-use crate::errors::Error;
-use crate::models::{Dashboard, Recipe, Time};
-use crate::pool_use::PoolUse;
-use crate::queries::Query;
-use crate::rows::{self, RowResult};
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted {
-    Random,
-    Id(i32),
-}
 
 #[derive(Debug)]
 pub(crate) struct Repository {
@@ -29,37 +28,53 @@ impl Repository {
         }
     }
 
-    /// None where there is no pool.
-    pub(crate) fn pool_use(&self) -> Option<PoolUse> {
-        self.database.pool_use()
+    /// Asks who owns the session; the rest of the work has the same connection.
+    fn with_user<T>(
+        &self,
+        session_key: &str,
+        work: impl FnOnce(&mut Blocking, i32) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut connection = self.database.begin()?;
+        let result = user_id(&mut connection, session_key)
+            .and_then(|user_id| work(&mut connection, user_id));
+        self.database.release(connection);
+        result
+    }
+}
+
+impl Application for Repository {
+    async fn sum(&self, body: Bytes) -> Result<i64, Error> {
+        work::sum(&body)
     }
 
-    /// The wanted recipe, if the owner of the session may see it.
-    pub(crate) fn recipe(&self, session_key: &str, wanted: Wanted) -> Result<Recipe, Error> {
+    /// Keeps this thread from all other requests.
+    async fn wait(&self, delay: Duration) {
+        thread::sleep(delay);
+    }
+
+    async fn recipe(&self, session_key: &str, wanted: Wanted) -> Result<Recipe, Error> {
         self.with_user(session_key, |connection, user_id| {
             load_recipe(connection, user_id, wanted)
         })
     }
 
-    /// Writes a note and its event, both or neither. The id of the note is known once it is stored.
-    pub(crate) fn write_note(
+    async fn write_note(
         &self,
         session_key: &str,
         recipe_id: i32,
         text: &str,
     ) -> Result<i32, Error> {
         self.with_user(session_key, |connection, user_id| {
-            connection.transaction(|transaction| {
-                let notes = transaction.query(Query::NoteInsert, &[&user_id, &recipe_id, &text])?;
-                let id = notes.first().ok_or(Error::NotFound)?.try_get("id")?;
-                transaction.query(Query::EventInsert, &[&user_id, &recipe_id])?;
+            connection.transaction(|connection| {
+                let notes = connection.query(Query::NoteInsert, &[&user_id, &recipe_id, &text])?;
+                let id = rows::id(&notes)?;
+                connection.query(Query::EventInsert, &[&user_id, &recipe_id])?;
                 Ok(id)
             })
         })
     }
 
-    /// What is new for the owner of the session.
-    pub(crate) fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
+    async fn dashboard(&self, session_key: &str) -> Result<Dashboard, Error> {
         self.with_user(session_key, |connection, user_id| {
             let mut read = |query| connection.query(query, &[&user_id]);
             let recipes = read(Query::DashboardRecipes)?;
@@ -68,75 +83,37 @@ impl Repository {
             let events = read(Query::DashboardEvents)?;
             Ok(Dashboard {
                 user_id,
-                recipes: models(&recipes, rows::recipe_summary)?,
-                teams: models(&teams, rows::team_summary)?,
-                notes: models(&notes, rows::note_summary)?,
-                events: models(&events, rows::event_summary)?,
+                recipes: rows::models(&recipes, rows::recipe_summary)?,
+                teams: rows::models(&teams, rows::team_summary)?,
+                notes: rows::models(&notes, rows::note_summary)?,
+                events: rows::models(&events, rows::event_summary)?,
             })
         })
     }
 
-    /// Asks who owns the session; the rest of the work has the same connection.
-    fn with_user<T>(
-        &self,
-        session_key: &str,
-        work: impl FnOnce(&mut Connection, i32) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let (mut connection, sessions) = self.database.begin(Query::Session, &[&session_key])?;
-        let result = user_id(&sessions).and_then(|user_id| work(&mut connection, user_id));
-        self.database.release(connection);
-        result
+    fn pool_use(&self) -> Option<PoolUse> {
+        self.database.pool_use()
     }
 }
 
-fn user_id(sessions: &[Row]) -> Result<i32, Error> {
-    let session = sessions.first().ok_or(Error::Unauthorized)?;
-    Ok(session.try_get("user_id")?)
+fn user_id(connection: &mut Blocking, session_key: &str) -> Result<i32, Error> {
+    rows::user_id(&connection.query(Query::Session, &[&session_key])?)
 }
 
-fn models<T>(rows: &[Row], model: fn(&Row) -> RowResult<T>) -> RowResult<Vec<T>> {
-    rows.iter().map(model).collect()
-}
-
-fn load_recipe(connection: &mut Connection, user_id: i32, wanted: Wanted) -> Result<Recipe, Error> {
+fn load_recipe(connection: &mut Blocking, user_id: i32, wanted: Wanted) -> Result<Recipe, Error> {
     let recipes = match wanted {
         Wanted::Random => connection.query(Query::RecipeRandom, &[&user_id])?,
         Wanted::Id(id) => connection.query(Query::RecipeById, &[&user_id, &id])?,
     };
-    let row = recipes.first().ok_or(Error::NotFound)?;
-    let id: i32 = row.try_get("id")?;
-
-    let ingredients = connection.query(Query::Ingredients, &[&id])?;
-    let steps = connection.query(Query::Steps, &[&id])?;
-    let sections = connection.query(Query::Sections, &[&id])?;
-    let notes = connection.query(Query::Notes, &[&id])?;
-    let reactions = connection.query(Query::Reactions, &[&id])?;
-    let events = connection.query(Query::TimelineEvents, &[&id])?;
-
-    let mut reactions = rows::by_note(&reactions)?;
-    Ok(Recipe {
-        id,
-        name: row.try_get("name")?,
-        author: row.try_get("author")?,
-        source: row.try_get("source")?,
-        time: row.try_get("time")?,
-        servings: row.try_get("servings")?,
-        edits: row.try_get("edits")?,
-        created: rows::time(row, "created")?,
-        modified: rows::time(row, "modified")?,
-        archived_at: row.try_get::<_, Option<_>>("archived_at")?.map(Time),
-        tags: row.try_get("tags")?,
-        owner: rows::owner(row)?,
-        ingredients: ingredients
-            .iter()
-            .map(rows::ingredient)
-            .chain(sections.iter().map(rows::section))
-            .collect::<Result<_, _>>()?,
-        steps: steps.iter().map(rows::step).collect::<Result<_, _>>()?,
-        timeline: notes
-            .iter()
-            .map(|row| rows::note(row, &mut reactions))
-            .chain(events.iter().map(rows::event))
-            .collect::<Result<_, _>>()?,
-    })
+    let id = rows::id(&recipes)?;
+    let rows = RecipeRows {
+        recipes,
+        ingredients: connection.query(Query::Ingredients, &[&id])?,
+        steps: connection.query(Query::Steps, &[&id])?,
+        sections: connection.query(Query::Sections, &[&id])?,
+        notes: connection.query(Query::Notes, &[&id])?,
+        reactions: connection.query(Query::Reactions, &[&id])?,
+        events: connection.query(Query::TimelineEvents, &[&id])?,
+    };
+    rows.recipe()
 }

@@ -75,6 +75,7 @@ FAULTS = {
     "session-held": "the dashboard keeps the session's connection during its reads",
     # database
     "swallow-db-errors": "a database that is away is an empty answer with status 200",
+    "given-back-early": "a connection goes back to the pool before its answers are there",
     "never-reconnects": "a connection that broke stays in the pool for good",
     "pool-unbounded": "DB_POOL_MAX is ignored",
     "never-persistent": "DB_PERSISTENT is ignored: a new connection for each request",

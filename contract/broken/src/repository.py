@@ -54,8 +54,12 @@ class Pool:
         connection = None
         try:
             connection = self._idle.pop() if self._idle else self._open()
+            early = self._config.fault == "given-back-early"
+            if early:
+                self._idle.append(connection)
             yield connection
-            self._give_back(connection)
+            if not early:
+                self._give_back(connection)
         except psycopg.Error as error:
             if self._config.fault == "never-reconnects" and connection:
                 self._idle.append(connection)

@@ -7,7 +7,8 @@ from contract_checks.backend import Answer, Backend
 from contract_checks.docker import docker, wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
-from contract_checks.needs import for_scenario
+from contract_checks.needs import for_scenario, needs
+from contract_checks.wire import request, wires
 
 KEY = session(1)
 # PgBouncer lets a client wait for two seconds before it gives up (query_wait_timeout), on each of the
@@ -15,6 +16,7 @@ KEY = session(1)
 LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
+GIVEN_UP = 3
 
 
 @for_scenario("recipe", "recipes")
@@ -35,6 +37,28 @@ def check_pgbouncer_restart(backend: Backend) -> None:
     _warm(backend)
     docker("restart", "--time", "1", backend.stack.container("pgbouncer"))
     _assert_back(backend, "PgBouncer")
+
+
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_given_up(backend: Backend) -> None:
+    """Clients that give up while the database holds its answers back spoil no connection for those who come after."""
+    honoured = backend.implementation.honours(WORKERS="1")
+    with backend.variant(DB_POOL_MAX=str(2 * GIVEN_UP), **honoured) as variant:
+        _warm(variant)
+        with backend.stack.connect() as owner, owner.transaction():
+            # The session can be asked for, the recipe cannot.
+            owner.execute("lock table core_recipe in access exclusive mode")
+            with wires(variant, GIVEN_UP) as clients:
+                for client in clients:
+                    client.send(request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}"))
+                time.sleep(0.5)
+            time.sleep(0.2)
+            for number in range(4 * GIVEN_UP):
+                answer = variant.get(f"{RECIPES}/1", "unknown")
+                what = f"request {number + 1} after {GIVEN_UP} clients that gave up"
+                assert_error(answer, 401, what=what)
+                assert answer.seconds <= 0.5, f"{what}: an answer after {answer.seconds:.1f} s"
 
 
 def _warm(backend: Backend) -> None:
@@ -81,4 +105,4 @@ def _assert_back(backend: Backend, what: str) -> None:
         assert_golden(answer, 1)
 
 
-CHECKS = (check_database_away, check_pgbouncer_restart)
+CHECKS = (check_given_up, check_database_away, check_pgbouncer_restart)

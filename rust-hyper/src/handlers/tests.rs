@@ -1,4 +1,3 @@
-use clap::Parser;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use hyper::header::HeaderMap;
@@ -6,7 +5,7 @@ use hyper::header::HeaderMap;
 use super::*;
 
 fn app() -> App {
-    App::new(&Config::parse_from(["rust-hyper", "--access-log=1"]))
+    App::new(Offload::None, true)
 }
 
 async fn send(app: &App, request: &str, body: impl RequestBody) -> (u16, HeaderMap, String) {
