@@ -2,24 +2,27 @@
 
 import json
 import os
+import shutil
 import subprocess
 from typing import Any
 
 import pytest
+from harness_places import ROOT
 
+from checks import new
 from tandem.catalog.catalog import Catalog
 
 # It measures nothing, so it may run beside other tests; but one such command at a time (checks.groups).
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 
-def matrix(*names: str, fault: str = "") -> tuple[int, list[Any], str]:
+def matrix(*names: str, fault: str = "", **variables: str) -> tuple[int, list[Any], str]:
     """Exit status, the squares on stdout, stderr."""
     done = subprocess.run(
         ["python3", "-m", "tandem", "matrix", *names, "--json"],
         capture_output=True,
         text=True,
-        env={**os.environ, "FAULT": fault},
+        env={**os.environ, "FAULT": fault, **variables},
         stdin=subprocess.DEVNULL,
         check=False,
     )
@@ -50,6 +53,27 @@ def test_a_wrong_implementation_and_one_that_dies_are_seen() -> None:
     assert wrong["recipe"] == wrong["recipes"] == "wrong"
     assert wrong["index"] == "ok"
     assert set(outcomes(squares, "harness/tests/dying").values()) == {"failed"}
+
+
+def test_a_folder_that_was_just_made_is_green() -> None:
+    """In a copy of the repository, below a folder that exists on the host as well: the engine mounts from there."""
+    copy = ROOT / "results/.test-new"
+    shutil.rmtree(copy, ignore_errors=True)
+    unneeded = shutil.ignore_patterns("__pycache__", "target", "tests")
+    try:
+        for folder in ("contract", "compose", "loadgen"):
+            shutil.copytree(ROOT / folder, copy / folder, ignore=unneeded)
+        shutil.copy(ROOT / "compose.yaml", copy)
+        new.make(copy, "just-made", "async", "core", "go")
+        status, squares, said = matrix("just-made", TANDEM_ROOT=str(copy))
+    finally:
+        shutil.rmtree(copy)
+        subprocess.run(
+            ["docker", "image", "rm", "--force", "tandem/just-made"], check=False, capture_output=True
+        )
+    assert status == 0, said
+    assert {square["outcome"] for square in squares} == {"unsupported"}
+    assert {square["tier"] for square in squares} == {"core"}
 
 
 def test_a_wrong_statement_is_seen() -> None:
