@@ -15,7 +15,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{env.port}"
 workers = env.workers
-worker_class = "recipes.worker.Worker"
+worker_class = "gthread"
 threads = env.threads
 # Connections that one worker keeps open: all that the proxy may send, because the others could send none.
 worker_connections = 4000
@@ -27,9 +27,9 @@ worker_tmp_dir = "/dev/shm"
 keepalive = 75
 # Longer than the longest request, shorter than the container's 15 s.
 graceful_timeout = 11
-# The most that gunicorn allows, and more fields: a head of 8 KiB is served whatever it consists of.
+# The most that gunicorn allows, and fewer fields: it limits each of them, and a head as a whole only so.
 limit_request_line = 8190
-limit_request_fields = 2048
+limit_request_fields = 40
 accesslog = "-" if env.access_log else None
 loglevel = env.logging_level
 # Nobody would use it, and the user has no home to put it in.
