@@ -107,6 +107,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("lenient-json", partial(openapi.check_openapi, examples=20)),
     ("note-on-memory", openapi.check_openapi_notes),
     ("pool-unbounded", database_settings.check_pool_max),
+    ("pool-per-worker", database_settings.check_pool_max),
     ("never-persistent", database_settings.check_persistent),
     ("always-persistent", database_settings.check_not_persistent),
     ("never-prepared", database_settings.check_prepared),

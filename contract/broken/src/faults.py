@@ -72,6 +72,7 @@ FAULTS = {
     "swallow-db-errors": "a database that is away is an empty answer with status 200",
     "never-reconnects": "a connection that broke stays in the pool for good",
     "pool-unbounded": "DB_POOL_MAX is ignored",
+    "pool-per-worker": "each worker has a connection, even if DB_POOL_MAX is less than that",
     "never-persistent": "DB_PERSISTENT is ignored: a new connection for each request",
     "always-persistent": "DB_PERSISTENT is ignored: connections are kept",
     "never-prepared": "DB_PREPARE is ignored: statements are never prepared",

@@ -34,8 +34,9 @@ class Pool:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._idle: list[Connection] = []
-        unbounded = config.fault == "pool-unbounded"
-        self._free = threading.BoundedSemaphore(10_000 if unbounded else config.pool_max)
+        most = {"pool-unbounded": 10_000, "pool-per-worker": max(config.pool_max, config.workers)}
+        self._free = threading.BoundedSemaphore(most.get(config.fault, config.pool_max))
+        self.lent = 0
         self._counting = threading.Lock()
         self._part = 2 if config.fault == "pool-tells-in-part" and config.workers > 1 else 1
         self.tells = config.persistent or config.fault == "pool-tells-anyway"

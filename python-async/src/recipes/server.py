@@ -1,6 +1,7 @@
 """Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
 
 import resource
+from typing import Any
 
 from recipes.config import settings
 
@@ -10,7 +11,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{settings.port}"
-workers = settings.workers
+workers = settings.processes
 # gunicorn manages the processes, uvicorn serves in them, on uvloop and httptools.
 worker_class = "recipes.worker.Worker"
 # The application is imported once and shared; its database connections are opened after the fork.
@@ -27,3 +28,8 @@ accesslog = "-" if settings.access_log else None
 loglevel = settings.logging_level
 # Nobody would use it, and the user has no home to put it in.
 control_socket_disable = True
+
+
+def on_starting(arbiter: Any) -> None:
+    if settings.processes < settings.workers:
+        arbiter.log.warning("WORKERS is %d, as DB_POOL_MAX is", settings.processes)

@@ -1,7 +1,7 @@
 """Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
 
 import resource
-from typing import cast
+from typing import Any, cast
 
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
@@ -14,7 +14,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{env.port}"
-workers = env.workers
+workers = env.processes
 worker_class = "gthread"
 threads = env.threads
 # Connections that one worker keeps open: all that the proxy may send, because the others could send none.
@@ -34,6 +34,11 @@ accesslog = "-" if env.access_log else None
 loglevel = env.logging_level
 # Nobody would use it, and the user has no home to put it in.
 control_socket_disable = True
+
+
+def on_starting(arbiter: Any) -> None:
+    if env.processes < env.workers:
+        arbiter.log.warning("WORKERS is %d, as DB_POOL_MAX is", env.processes)
 
 
 def post_worker_init(_: object) -> None:
