@@ -50,6 +50,7 @@ class Pool:
         with self._counting:
             self.checkouts += 1
             self.wait_s += time.monotonic() - began
+            self.lent += free
         if not free:
             raise Unavailable
         connection = None
@@ -70,8 +71,9 @@ class Pool:
                 self._give_back(connection)
             raise
         finally:
-            if self._config.fault == "pool-waits-in-use":
-                with self._counting:
+            with self._counting:
+                self.lent -= 1
+                if self._config.fault == "pool-waits-in-use":
                     self.wait_s += time.monotonic() - began
             self._free.release()
 
@@ -97,7 +99,8 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         config = self._config
-        if (config.reset or config.fault == "reset-always") and config.fault != "reset-ignored":
+        resets = (config.reset or config.fault == "reset-always") and config.fault != "reset-ignored"
+        if resets and not (config.fault == "reset-alone" and self.lent > 1):
             # Not DISCARD ALL: it drops the prepared statements, which psycopg 3.2 still believes in.
             connection.execute("reset all", prepare=False)
         persistent = config.persistent or config.fault == "always-persistent"

@@ -15,6 +15,7 @@ from contract_checks.server_log import Message, statement_log
 
 KEY = session(1)
 N = 12
+AT_ONCE = 4
 POOL = 5  # odd, so that it does not divide among two workers
 CROWD = 7  # workers, more than there are connections
 CLIENTS = 40
@@ -28,9 +29,13 @@ def connections(backend: Backend) -> int:
 
 
 def ask(backend: Backend, times: int = N) -> None:
-    """Asks for recipes one after the other; every answer must be right."""
-    for key in visible(1)[:times]:
-        assert_golden(backend.get(f"{RECIPES}/{key}", KEY), key)
+    """Asks for recipes, several at once; every answer must be right."""
+    keys = visible(1)[:times]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for key, answer in zip(
+            keys, pool.map(lambda key: backend.get(f"{RECIPES}/{key}", KEY), keys), strict=True
+        ):
+            assert_golden(answer, key)
 
 
 @needs("DB_POOL_MAX")
@@ -72,7 +77,7 @@ def _assert_pool_max(backend: Backend, settings: dict[str, str]) -> None:
 
 
 def logged(backend: Backend, **settings: str) -> tuple[list[Message], int]:
-    """What a container with these settings sends for N requests in a row, and how many connections it keeps."""
+    """What a container with these settings sends for N requests, and how many connections it keeps."""
     with statement_log(backend.stack) as read, backend.variant(**settings) as variant:
         ask(variant)
         wait_until(lambda: connections(variant) == 0, 0.5)
