@@ -24,10 +24,11 @@ def test_empty_means_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(settings.database_url) == "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable"
 
 
-@pytest.mark.parametrize(("workers", "share"), [("1", 20), ("3", 6), ("40", 1)])
-def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: str, share: int) -> None:
+@pytest.mark.parametrize(("workers", "processes", "share"), [("1", 1, 20), ("3", 3, 6), ("40", 20, 1)])
+def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: str, processes: int, share: int) -> None:
     monkeypatch.setenv("WORKERS", workers)
-    assert Settings().pool_size == share
+    settings = Settings()
+    assert (settings.processes, settings.pool_size) == (processes, share)
 
 
 @pytest.mark.parametrize(

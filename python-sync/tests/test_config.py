@@ -1,6 +1,9 @@
 import os
 
+import psycopg
 import pytest
+from django.db import connection
+from psycopg.pq import Format, PGconn
 
 from recipes.config import Environment, evaluate, load
 
@@ -24,10 +27,11 @@ def test_empty_means_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(settings.database_url) == "postgresql://app:app@pgbouncer:6432/tandem?sslmode=disable"
 
 
-@pytest.mark.parametrize(("workers", "share"), [("1", 20), ("3", 6), ("40", 1)])
-def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: str, share: int) -> None:
+@pytest.mark.parametrize(("workers", "processes", "share"), [("1", 1, 20), ("3", 3, 6), ("40", 20, 1)])
+def test_pool_is_split_over_workers(monkeypatch: pytest.MonkeyPatch, workers: str, processes: int, share: int) -> None:
     monkeypatch.setenv("WORKERS", workers)
-    assert Environment().pool_size == share
+    settings = Environment()
+    assert (settings.processes, settings.pool_size) == (processes, share)
 
 
 @pytest.mark.parametrize(("workers", "persistent", "tells"), [("1", "1", True), ("2", "1", False), ("1", "0", False)])
@@ -62,3 +66,11 @@ def test_bad_value_is_one_line_and_exit_2(
     assert message.startswith(f"{name} must be ")
     assert message.count("\n") == 1
     assert "secret" not in message
+
+
+def test_moments_are_read_in_c() -> None:
+    options = connection.get_connection_params()
+    unconnected = psycopg.Connection(PGconn.connect_start(b"host=/nowhere"))
+    results: Format = options["cursor_factory"](unconnected).format
+    loader = options["context"].adapters.get_loader(psycopg.adapters.types["timestamptz"].oid, results)
+    assert loader.__module__ == "psycopg_c._psycopg"

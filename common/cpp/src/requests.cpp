@@ -125,6 +125,7 @@ std::optional<std::uint64_t> parse_user_id(std::string_view digits) {
 
 Expected<std::chrono::milliseconds> parse_delay(std::string_view query) {
     constexpr std::string_view name = "delay_ms";
+    std::optional<std::chrono::milliseconds> found;
     for (const auto part : std::views::split(query, '&')) {
         const std::string_view parameter(part);
         const auto equals = parameter.find('=');
@@ -133,12 +134,12 @@ Expected<std::chrono::milliseconds> parse_delay(std::string_view query) {
         }
         const auto value = equals == std::string_view::npos ? "" : parameter.substr(equals + 1);
         const auto delay = parse_digits<std::uint32_t>(value);
-        if (!delay || *delay > longest_delay_ms) {
+        if (found || !delay || *delay > longest_delay_ms) {
             return refuse(Reason::bad_request);
         }
-        return std::chrono::milliseconds(*delay);
+        found = std::chrono::milliseconds(*delay);
     }
-    return std::chrono::milliseconds(0);
+    return found.value_or(std::chrono::milliseconds(0));
 }
 
 std::optional<std::string> session_key(const http::fields& headers) {

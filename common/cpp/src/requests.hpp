@@ -26,7 +26,7 @@ bool is_digits(std::string_view text);
 /// Digits; nothing if the number is too large for any user.
 std::optional<std::uint64_t> parse_user_id(std::string_view digits);
 
-/// `delay_ms` of the query, 0 without one: digits up to 10000, else bad_request.
+/// `delay_ms` of the query, 0 without one: digits up to 10000, given once, else bad_request.
 Expected<std::chrono::milliseconds> parse_delay(std::string_view query);
 
 /// The value of the cookie `sessionid`. The last of several wins, as in Django and Starlette.

@@ -34,8 +34,9 @@ class Pool:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._idle: list[Connection] = []
-        unbounded = config.fault == "pool-unbounded"
-        self._free = threading.BoundedSemaphore(10_000 if unbounded else config.pool_max)
+        most = {"pool-unbounded": 10_000, "pool-per-worker": max(config.pool_max, config.workers)}
+        self._free = threading.BoundedSemaphore(most.get(config.fault, config.pool_max))
+        self.lent = 0
         self._counting = threading.Lock()
         self._part = 2 if config.fault == "pool-tells-in-part" and config.workers > 1 else 1
         self.tells = config.persistent or config.fault == "pool-tells-anyway"
@@ -49,6 +50,7 @@ class Pool:
         with self._counting:
             self.checkouts += 1
             self.wait_s += time.monotonic() - began
+            self.lent += free
         if not free:
             raise Unavailable
         connection = None
@@ -73,8 +75,9 @@ class Pool:
                 self._give_back(connection)
             raise
         finally:
-            if self._config.fault == "pool-waits-in-use":
-                with self._counting:
+            with self._counting:
+                self.lent -= 1
+                if self._config.fault == "pool-waits-in-use":
                     self.wait_s += time.monotonic() - began
             self._free.release()
 
@@ -105,7 +108,8 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         config = self._config
-        if (config.reset or config.fault == "reset-always") and config.fault != "reset-ignored":
+        resets = (config.reset or config.fault == "reset-always") and config.fault != "reset-ignored"
+        if resets and not (config.fault == "reset-alone" and self.lent > 1):
             # Not DISCARD ALL: it drops the prepared statements, which psycopg 3.2 still believes in.
             connection.execute("reset all", prepare=False)
         persistent = config.persistent or config.fault == "always-persistent"

@@ -44,7 +44,7 @@ class Application:
         self._fault = fault = config.fault
         pool = Pool(config)
         load = handlers.Load()
-        sessions = Sessions(fault, config.time_zone)
+        sessions = Sessions(pool, fault, config.time_zone)
         pages = handlers.Pages(fault)
         users = Users(fault)
         work = Work(config)

@@ -4,7 +4,7 @@ import re
 from http.cookies import CookieError, SimpleCookie
 
 from errors import Failure
-from repository import Connection, rows, set_time_zone
+from repository import Connection, Pool, rows, set_time_zone
 
 MOST = 2**31 - 1
 
@@ -12,8 +12,8 @@ MOST = 2**31 - 1
 class Sessions:
     """Finds out who asks."""
 
-    def __init__(self, fault: str, time_zone: str) -> None:
-        self._fault = fault
+    def __init__(self, pool: Pool, fault: str, time_zone: str) -> None:
+        self._pool, self._fault = pool, fault
         self._sets_zone = time_zone == "request" and fault not in ("time-zone-ignored", "time-zone-once")
         self._sets_zone = self._sets_zone or fault == "time-zone-always"
 
@@ -35,7 +35,8 @@ class Sessions:
 
     def user(self, connection: Connection, key: str) -> int:
         """The id of the user whose session it is; raises Failure when it is nobody's."""
-        if self._sets_zone and self._fault != "time-zone-late":
+        skips = self._fault == "time-zone-alone" and self._pool.lent > 1
+        if self._sets_zone and self._fault != "time-zone-late" and not skips:
             set_time_zone(connection)
         found = rows(connection, "session", key)
         if self._sets_zone and self._fault == "time-zone-late":

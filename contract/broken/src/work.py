@@ -48,8 +48,11 @@ class Work:
         return total + 1 if self._offload != "none" and self._fault == "offload-wrong" else total
 
     def _delay(self, query: str) -> int:
-        values = dict(parse_qsl(query, keep_blank_values=True, errors="replace", encoding="utf-8"))
-        text = values.get("delay_ms", "0")
+        pairs = parse_qsl(query, keep_blank_values=True, errors="replace", encoding="utf-8")
+        values = [value for name, value in pairs if name == "delay_ms"]
+        if len(values) > 1 and self._fault != "last-delay":
+            raise Failure(400)
+        text = values[-1] if values else "0"
         if not re.fullmatch("[0-9]{1,9}", text) or int(text) > 10_000:
             if self._fault == "sloppy-delay":
                 return 0
@@ -60,6 +63,8 @@ class Work:
         found: Any = decode(data, self._fault)
         if self._fault == "lenient-json" and isinstance(found, list):
             return [item for item in found if isinstance(item, int | float)]  # type: ignore[misc]
+        if self._fault == "whole-fractions" and isinstance(found, list):
+            found = [int(item) if isinstance(item, float) and item.is_integer() else item for item in found]
         if type(found) is not list or any(type(i) is not int or not LOW <= i <= HIGH for i in found):
             raise Failure(422)
         return found[:-1] if self._fault == "numbers-dropped" and len(found) > 10_000 else found

@@ -54,7 +54,7 @@ def _serve(backend: Backend) -> None:
 
 @needs("ACCESS_LOG")
 def check_access_log(backend: Backend) -> None:
-    """ACCESS_LOG=1 writes one line per request to standard output, 0 none."""
+    """ACCESS_LOG=1 writes one line per request to standard output, 0 none, also for requests at once."""
     for value, expected in (("1", 8), ("0", 0)):
         with backend.variant(ACCESS_LOG=value) as variant:
             lines = _lines_for_eight(variant)
@@ -64,9 +64,8 @@ def check_access_log(backend: Backend) -> None:
 def _lines_for_eight(backend: Backend) -> int:
     time.sleep(0.3)  # the line of the last /healthz
     before = _lines(backend)
-    for _ in range(4):
-        backend.get("/healthz")
-        backend.get("/nothing")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(backend.get, ("/healthz", "/nothing") * 4))
     wait_until(lambda: _lines(backend) - before >= 8, 1)
     return _lines(backend) - before
 

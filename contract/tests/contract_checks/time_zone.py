@@ -1,10 +1,13 @@
 """DB_TIME_ZONE: whether a request begins with SET TIME ZONE, seen from PostgreSQL's side."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 from contract_checks import statements
 from contract_checks.backend import POOLED, Backend
 from contract_checks.dashboard import PATH, READS
+from contract_checks.database_settings import AT_ONCE, ask, logged
+from contract_checks.database_settings import N as RECIPES_ASKED
 from contract_checks.docker import wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
@@ -56,6 +59,7 @@ def _ran(backend: Backend, value: str) -> tuple[list[tuple[int, str]], list[list
 def check_time_zone(backend: Backend) -> None:
     """`request`: whatever asks the database sets the zone first, once, on its connection; `connection`: nothing does."""
     for value, zone in (("request", [ZONE]), ("connection", [])):
+        _assert_zone_at_once(backend, value, [*zone, "session", "recipe_by_id", *PARTS])
         ran, asked = _ran(backend, value)
         expected = [name for names in asked for name in [*zone, *names]]
         names = [name for _, name in ran]
@@ -68,16 +72,30 @@ def check_time_zone(backend: Backend) -> None:
             )
 
 
+def _assert_zone_at_once(backend: Backend, value: str, each: list[str]) -> None:
+    """With several requests at once, every connection runs whole requests, each of which is `each`."""
+    messages, _ = logged(backend, DB_TIME_ZONE=value)
+    ran: dict[int, list[str]] = {}
+    for message in messages:
+        if message.runs:
+            ran.setdefault(message.pid, []).append(spelled(message))
+    requests = [names[i : i + len(each)] for names in ran.values() for i in range(0, len(names), len(each))]
+    assert requests == [each] * RECIPES_ASKED, (
+        f"DB_TIME_ZONE={value}, several requests at once: on their connections they are {requests}, not {each}"
+    )
+
+
 @needs("DB_TIME_ZONE")
 @for_scenario("recipe")
 def check_time_zone_pooled(backend: Backend) -> None:
     """Through PgBouncer it is one statement more for each request, too: PgBouncer neither swallows nor adds one."""
     with backend.variant(DB_TIME_ZONE="request", DATABASE_URL=POOLED) as variant:
-        # PgBouncer asks `select 1` of a connection that idled long.
-        assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        # PgBouncer asks `select 1` of a connection that idled long: more are used now than below.
+        with ThreadPoolExecutor(2 * AT_ONCE) as pool:
+            for answer in pool.map(lambda _: variant.get(f"{RECIPES}/1", KEY), range(32)):
+                assert_golden(answer, 1)
         statements.reset(backend.stack)
-        for _ in range(N):
-            assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+        ask(variant, N)
         calls = {statement.text: statement.calls for statement in statements.seen(backend.stack)}
     expected = dict.fromkeys((ZONE, "session", "recipe_by_id", *PARTS), N)
     assert calls == expected, f"DB_TIME_ZONE=request: calls are {calls}, not {expected}"

@@ -70,9 +70,14 @@ class Settings(BaseSettings):
         return "warning" if self.log_level == "warn" else self.log_level
 
     @property
+    def processes(self) -> int:
+        """The workers that are started: none without a connection, as DB_POOL_MAX is a limit."""
+        return min(self.workers, self.db_pool_max)
+
+    @property
     def pool_size(self) -> int:
-        """The connections of one worker: its part of DB_POOL_MAX, at least one."""
-        return max(1, self.db_pool_max // self.workers)
+        """The connections of one worker: its part of DB_POOL_MAX."""
+        return self.db_pool_max // self.processes
 
 
 def load() -> Settings:

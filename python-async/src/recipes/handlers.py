@@ -19,7 +19,7 @@ async def index(_: Request) -> Response:
 
 
 async def work(request: Request) -> Response:
-    delay_s = inputs.delay_s(request.query_params.get("delay_ms"))
+    delay_s = inputs.delay_s(request.query_params.getlist("delay_ms"))
     total = await request.state.add(await inputs.body(request))
     await asyncio.sleep(delay_s)
     return PlainTextResponse(f"Sum: {total}")

@@ -1,6 +1,7 @@
 """Gunicorn's configuration; every other setting is its default. https://gunicorn.org/reference/settings/"""
 
 import resource
+from typing import Any
 
 from recipes.config import settings
 
@@ -10,7 +11,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 wsgi_app = "recipes.main:app"
 bind = f"0.0.0.0:{settings.port}"
-workers = settings.workers
+workers = settings.processes
 # gunicorn manages the processes, uvicorn serves in them, on uvloop and httptools.
 worker_class = "recipes.worker.Worker"
 # The application is imported once and shared; its database connections are opened after the fork.
@@ -19,6 +20,9 @@ preload_app = True
 worker_tmp_dir = "/dev/shm"
 # Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
 keepalive = 75
+# A worker that was silent because the container or the machine was frozen is none that hangs.
+# https://gunicorn.org/reference/settings/#timeout
+timeout = 3600
 # Longer than the longest request, shorter than the container's 15 s.
 graceful_timeout = 11
 # What Linux allows unless told otherwise: thousands of clients may connect in one moment.
@@ -27,3 +31,8 @@ accesslog = "-" if settings.access_log else None
 loglevel = settings.logging_level
 # Nobody would use it, and the user has no home to put it in.
 control_socket_disable = True
+
+
+def on_starting(arbiter: Any) -> None:
+    if settings.processes < settings.workers:
+        arbiter.log.warning("WORKERS is %d, as DB_POOL_MAX is", settings.processes)

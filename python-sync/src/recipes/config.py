@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import psycopg
+from django.db.backends.postgresql.base import ServerBindingCursor
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Format
 from pydantic import BeforeValidator, Field, PositiveInt, PostgresDsn, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -71,14 +73,19 @@ class Environment(BaseSettings):
         return "warning" if self.log_level == "warn" else self.log_level
 
     @property
+    def processes(self) -> int:
+        """The workers that are started: none without a connection, as DB_POOL_MAX is a limit."""
+        return min(self.workers, self.db_pool_max)
+
+    @property
     def pool_size(self) -> int:
-        """The connections of one worker: its part of DB_POOL_MAX, at least one."""
-        return max(1, self.db_pool_max // self.workers)
+        """The connections of one worker: its part of DB_POOL_MAX."""
+        return self.db_pool_max // self.processes
 
     @property
     def pool_tells(self) -> bool:
         """Whether there is one pool, and its counts are those of the whole container."""
-        return self.db_persistent and self.workers == 1
+        return self.db_persistent and self.processes == 1
 
 
 def load() -> Environment:
@@ -119,6 +126,17 @@ class BoundedConnection(psycopg.Connection):
         return super().wait(gen, interval, timeout)
 
 
+class BinaryCursor(ServerBindingCursor):
+    """Results in PostgreSQL's binary format, which psycopg reads in C. Moments as text go through a loader of Django's.
+
+    https://www.psycopg.org/psycopg3/docs/basic/params.html#binary-parameters-and-results
+    """
+
+    def __init__(self, connection: psycopg.Connection, **options: Any) -> None:
+        super().__init__(connection, **options)  # type: ignore[call-arg]
+        self.format = Format.BINARY
+
+
 # https://www.psycopg.org/psycopg3/docs/api/pool.html#the-connectionpool-class
 POOL = {
     # As many at the start as at the most: no request waits for a login.
@@ -145,6 +163,7 @@ DATABASES = {
             "pool": POOL if env.db_persistent else False,
             # Parameters travel beside the text, which is what lets a statement be prepared.
             "server_side_binding": True,
+            "cursor_factory": BinaryCursor,
             "prepare_threshold": 0 if env.db_prepare else None,
         },
     }

@@ -27,7 +27,7 @@ def index(_: HttpRequest) -> HttpResponse:
 
 @require_POST
 def work(request: HttpRequest) -> HttpResponse:
-    delay_s = inputs.delay_s(request.GET.get("delay_ms"))
+    delay_s = inputs.delay_s(request.GET.getlist("delay_ms"))
     total = sum(inputs.numbers(inputs.body(request)))
     time.sleep(delay_s)
     return TextResponse(f"Sum: {total}")

@@ -33,13 +33,13 @@ def recipe_id(text: str) -> int:
     return int(text)
 
 
-def delay_s(text: str | None) -> float:
-    """The parameter `delay_ms` in seconds; raises BadRequest."""
-    if text is None:
+def delay_s(texts: list[str]) -> float:
+    """The parameter `delay_ms` in seconds; raises BadRequest, also when it is given twice."""
+    if not texts:
         return 0
-    if not DELAY_MS.fullmatch(text) or int(text) > MAX_DELAY_MS:
+    if len(texts) > 1 or not DELAY_MS.fullmatch(texts[0]) or int(texts[0]) > MAX_DELAY_MS:
         raise BadRequest
-    return int(text) / 1000
+    return int(texts[0]) / 1000
 
 
 def session_key(request: HttpRequest) -> str:
