@@ -33,7 +33,10 @@ class Recipes:
         return self._answer(self._sessions.recipe(match[1]), request.cookie)
 
     def _answer(self, key: int | None, cookie: str) -> Answer:
-        return Answer(200, encode(self._recipe(key, self._sessions.key(cookie)), self._fault))
+        body = encode(self._recipe(key, self._sessions.key(cookie)), self._fault)
+        if self._fault == "long-body-at-times" and self._load.begun % 500 == 0:
+            body += b" "
+        return Answer(200, body)
 
     def _recipe(self, key: int | None, session: str) -> Json:
         question = f"{session} {key}"

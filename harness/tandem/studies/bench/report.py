@@ -5,6 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
+from tandem.record.window import Verdict
 from tandem.report.parts import STYLES, conditions_line, host_line, settings
 from tandem.studies.bench.conclusions import Benched, Row
 from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent, with_interval
@@ -23,6 +24,12 @@ def goodput(row: Row, ceilings_rps: dict[str, float | None]) -> str:
 
 def _limit(row: Row) -> str:
     return BOTTLENECKS.get(row.bottleneck or "", row.bottleneck or "–")
+
+
+def _verdict(row: Row) -> str:
+    """With `void` beside `invalid` where the host disturbed a start as well."""
+    both = row.verdict is Verdict.INVALID and row.disturbed
+    return f"{row.verdict}, {Verdict.VOID}" if both else str(row.verdict)
 
 
 def _memory_mib(row: Row) -> float | None:
@@ -46,7 +53,7 @@ def table(result: Result[Benched]) -> Table:
         s, times = row.summary, row.summary.response_time_ms
         out.add_row(
             row.label,
-            Text(row.verdict, style=STYLES[row.verdict]),
+            Text(_verdict(row), style=STYLES[row.verdict]),
             goodput(row, result.baselines.ceilings_rps),
             number(times.p50, 1),
             number(times.p90, 1),
@@ -64,7 +71,10 @@ def words(row: Row) -> list[Text]:
     out = []
     if row.bottleneck:
         out.append(Text(f"{row.label}: limited by {_limit(row)}: {'; '.join(row.bottleneck_evidence)}"))
-    out += [Text(f"{row.label}: {row.verdict}: {reason}", style="red") for reason in row.reasons]
+    out += [Text(f"{row.label}: {_verdict(row)}: {reason}", style="red") for reason in row.reasons]
+    if row.disturbed or row.retried:
+        told = f"the host disturbed {row.disturbed} of its starts, and {row.retried} were made once more"
+        out.append(Text(f"{row.label}: {told}"))
     out += [Text(f"{row.label}: {finding.text} [{finding.code}]", style="yellow") for finding in row.findings]
     return out
 
@@ -79,7 +89,7 @@ def markdown(result: Result[Benched]) -> str:
         s, times = row.summary, row.summary.response_time_ms
         cells = [
             row.label,
-            row.verdict,
+            _verdict(row),
             goodput(row, result.baselines.ceilings_rps),
             " / ".join(number(value, 1) for value in (times.p50, times.p90, times.p99)),
             number(s.offered_rps),
