@@ -12,6 +12,7 @@ FAULTS = {
     "short-body-under-load": "with more than four requests at once, bodies lose their last step",
     "rows-not-found": "with more than four requests at once, statements look for nothing and memory answers",
     "long-body-at-times": "every five-hundredth recipe has one more blank at its end",
+    "answers-first": "a recipe asked for before is answered from memory, its statements run afterwards, 16 requests late",
     "first-recipe": "with more than four requests at once, the random recipe is asked for and the first one shown",
     # sessions, paths and ids
     "session-ignored": "no session is needed: whoever has none is user 1",
@@ -42,6 +43,7 @@ FAULTS = {
     "sum-of-32-bits": "the sum has 32 bits",
     "numbers-dropped": "of a long array the last number is left out",
     "delay-ignored": "the answer does not wait",
+    "delay-shortened": "with more than four requests at once, the answer waits half of the time",
     "delays-in-turn": "one request waits after the other",
     "sloppy-delay": "a delay that makes no sense is none",
     "nested-500": "deeply nested JSON is an internal error",
@@ -131,6 +133,7 @@ FAULTS = {
 
 UNDER_LOAD = {
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "bytes-behind-body"),
+    *("answers-first", "delay-shortened"),
     *("commit-unflushed", "role-unflushed", "start-unflushed"),
 }
 """No check of contract/tests is there for these: a run's own have to notice (harness/tests/containers/test_conditions.py)."""

@@ -20,6 +20,10 @@ CHOICE_P_LEAST = 1e-9
 """Of one window: a chance of one in a billion accuses nobody in the life of this program."""
 ONE_ROW = frozenset({"session", "recipe_random", "recipe_by_id", "note_insert", "event_insert"})
 """Statements that return, or write, one row for each right answer, whatever it is about."""
+EARLY_MS = 2.0
+"""A timer may fire so early: some count whole milliseconds. The contract's own check forgives as much."""
+DATABASE_TOLERANCE = 0.02
+"""Two clocks tell how long answers and statements took."""
 REFUSED = "probe not answered"
 SYNCS_LATE_S = 2.0
 """A busy process of PostgreSQL tells once a second how often it flushed: so much of the window may be missing."""
@@ -61,6 +65,10 @@ class Expectation:
     idle_connections: int = 0
     db_pool_max: int | None = None
     """DB_POOL_MAX, where that many connections are kept."""
+    delay_ms: int = 0
+    """What a request asks to be waited for."""
+    at_once: int = 1
+    """So many of the statements may run at once."""
 
 
 def _finding(code: str, severity: str, text: str) -> Finding:
@@ -190,6 +198,25 @@ def _rows(name: str, rows: int, answers: int, failed: int, parts: list[Given]) -
     return [_finding("sql-rows", "invalid", text)]
 
 
+def _time(window: Window, expected: Expectation) -> list[Finding]:
+    """Did the time pass that must?"""
+    found = []
+    quickest, mean, database = window.answer_ms_min, window.answer_ms_mean, window.database_ms_mean
+    if quickest is not None and quickest < expected.delay_ms - EARLY_MS:
+        text = f"an answer came after {quickest:.1f} ms, and the request asked for {expected.delay_ms} ms of waiting"
+        found.append(_finding("too-early", "invalid", text))
+    # Who failed ran statements as well, and is no answer.
+    if not expected.statements or mean is None or database is None or window.failed:
+        return found
+    least = database / expected.at_once
+    if mean < least * (1 - DATABASE_TOLERANCE):
+        text = (
+            f"an answer took {mean:.2f} ms in the mean, and its statements {least:.2f} ms: they ran after it"
+        )
+        found.append(_finding("before-statements", "invalid", text))
+    return found
+
+
 def _load(window: Window) -> list[Finding]:
     """Did the generator do what it was asked?"""
     found = []
@@ -272,7 +299,13 @@ _STARVED = {
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
     host = host_findings(window)
-    found = [*_work(window, expected), *_load(window), *_round_trip(window), *accounting(window)]
+    found = [
+        *_work(window, expected),
+        *_time(window, expected),
+        *_load(window),
+        *_round_trip(window),
+        *accounting(window),
+    ]
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
         found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]

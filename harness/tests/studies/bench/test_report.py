@@ -107,7 +107,11 @@ def test_a_variant_that_is_not_ok_has_dashes_and_a_reason() -> None:
 
 
 def test_what_the_host_did_stands_beside_what_was_wrong() -> None:
-    bad: dict[str, Any] = {"verdict": Verdict.INVALID, "summary": Summary(), "reasons": ["1-x: a wrong length"]}
+    bad: dict[str, Any] = {
+        "verdict": Verdict.INVALID,
+        "summary": Summary(),
+        "reasons": ["1-x: a wrong length"],
+    }
     assert "invalid, void" in line(render(good_row(**bad, disturbed=2, retried=3)), "rust-async")
     assert "void" not in render(good_row(**bad, disturbed=0))
     assert "| invalid, void |" in markdown(benched(good_row(**bad, disturbed=1)))
