@@ -76,6 +76,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("users-collide", users.check_users_at_once),
     ("sum-of-32-bits", work.check_work_sums),
     ("numbers-dropped", work.check_work_large),
+    ("work-remembered", work.check_work_not_remembered),
     ("nested-500", work.check_work_bodies),
     ("lenient-json", work.check_work_bodies),
     ("lenient-text", work.check_work_bodies),
