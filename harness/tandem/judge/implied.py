@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.stats import chi2
+import scipy
 
 from tandem.record.window import ImpliedRows
 
@@ -44,4 +44,4 @@ def choice_p(answers: Mapping[int, int], keys: Mapping[int, int]) -> float | Non
         return None
     seen = np.array([answers.get(int(length), 0) for length in lengths])
     expected = total * weights / weights.sum()
-    return float(chi2.sf(((seen - expected) ** 2 / expected).sum(), len(lengths) - 1))
+    return float(scipy.stats.chi2.sf(((seen - expected) ** 2 / expected).sum(), len(lengths) - 1))
