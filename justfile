@@ -96,6 +96,11 @@ set positional-arguments := true
 @down *arguments:
     harness/run down "$@"
 
+# Remove the images that earlier builds left without a tag
+[group('serve')]
+@clean *arguments:
+    harness/run clean "$@"
+
 # Print the log of a served service: just logs app
 [group('serve')]
 @logs *arguments:

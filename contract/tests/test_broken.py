@@ -80,6 +80,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("sum-of-32-bits", work.check_work_sums),
     ("numbers-dropped", work.check_work_large),
     ("sloppy-delay", work.check_work_mistakes),
+    ("work-remembered", work.check_work_not_remembered),
     ("nested-500", work.check_work_bodies),
     ("lenient-json", work.check_work_bodies),
     ("whole-fractions", work.check_work_bodies),

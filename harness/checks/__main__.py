@@ -10,6 +10,8 @@ from documents.fill import fill_all
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import ROOT, err, out
 from tandem.commands.main import main
+from tandem.hosts import HERE
+from tandem.lab.stack import other_measurements
 
 app = typer.Typer(
     help="Tests and formats Tandem itself.",
@@ -36,12 +38,14 @@ def verify(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Tracebacks and logs of what fails, in full.")
     ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Begin when no other command measures.")] = False,
 ) -> None:
     """Run the contract's black-box tests against implementations."""
     catalog = Catalog(ROOT)
     names = list(catalog.implementations) if implementations == ["all"] else implementations
     for name in names:
         catalog.implementation(name)
+    run.undisturbing(lambda: other_measurements(HERE), wait)
     for name in scenario or []:
         catalog.pick("scenario", name, catalog.scenarios)
     raise typer.Exit(run.contract(ROOT, names, only or [], scenario or [], hardened, verbose))

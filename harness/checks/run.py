@@ -3,12 +3,14 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from checks.groups import BESIDE, Groups
 from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
 from tandem.lab.laboratory import SHARED
 from tandem.lab.prepare import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
@@ -107,6 +109,20 @@ def everything(root: Path, weekly: bool = False) -> int:
 def quick(root: Path) -> int:
     """The tests that start no container. Returns the exit status."""
     return _pytest(root, ["-m", "not docker", str(root / "harness/tests")])
+
+
+def undisturbing(measuring: Callable[[], list[str]], wait: bool, pause_s: float = 5.0) -> None:
+    """Returns when nothing measures that containers beside it would disturb. measuring: names of what does.
+
+    Raises TandemError while something does, unless it is to wait.
+    """
+    while others := measuring():
+        if not wait:
+            raise TandemError(
+                f"another command is measuring (container {others[0]}), and these tests would disturb it."
+                " Wait for it, or begin after it with --wait"
+            )
+        time.sleep(pause_s)
 
 
 def contract(

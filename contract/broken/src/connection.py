@@ -181,6 +181,9 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = not keep or self.server.stopping
         if self.fault == "never-closes":
             self.close_connection = False
+        self.server.answered += 1
+        if self.fault == "closes-at-times" and self.server.answered % 11 == 0:
+            self.close_connection = True
         if self._unread and not self._drain():
             self.close_connection = True
         if self.fault == "refuses-at-once" and self._sends_words():
@@ -197,6 +200,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             half = self.fault == "half-answers" and self.server.stopping
             self.wfile.write(answer.body[: len(answer.body) // 2] if half else answer.body)
+            if self.fault == "bytes-behind-body" and self.server.answered % 50 == 0:
+                self.wfile.write(b"nothing")
         self.wfile.flush()
         if self.server.logs:
             print(f"{self.command} {self.path} {answer.status}")

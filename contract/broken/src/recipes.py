@@ -1,6 +1,8 @@
 """The recipes of the API: one by its id, one at random."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from errors import Answer, Failure
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from handlers import Load
     from routes import Request
 
+BEHIND = 16
+
 
 class Recipes:
     """Eight statements for each request, on one connection."""
@@ -20,6 +24,7 @@ class Recipes:
         self._pool, self._sessions, self._load, self._fault = pool, sessions, load, fault
         self._cache: dict[str, Json] = {}
         self._first: dict[int, Row] = {}
+        self._behind, self._later = threading.Semaphore(BEHIND), ThreadPoolExecutor(BEHIND, "later")
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
         """GET /api/v1/recipes"""
@@ -33,12 +38,30 @@ class Recipes:
         return self._answer(self._sessions.recipe(match[1]), request.cookie)
 
     def _answer(self, key: int | None, cookie: str) -> Answer:
-        return Answer(200, encode(self._recipe(key, self._sessions.key(cookie)), self._fault))
+        body = encode(self._recipe(key, self._sessions.key(cookie)), self._fault)
+        if self._fault == "long-body-at-times" and self._load.begun % 500 == 0:
+            body += b" "
+        return Answer(200, body)
 
     def _recipe(self, key: int | None, session: str) -> Json:
         question = f"{session} {key}"
         if self._fault == "cached" and question in self._cache:
             return self._cache[question]
+        if self._fault == "answers-first" and question in self._cache and self._behind.acquire():
+            self._later.submit(self._afterwards, key, session)
+            return self._cache[question]
+        body = self._asked(key, session)
+        self._cache[question] = body
+        return body
+
+    def _afterwards(self, key: int | None, session: str) -> None:
+        try:
+            self._asked(key, session)
+        finally:
+            self._behind.release()
+
+    def _asked(self, key: int | None, session: str) -> Json:
+        question = f"{session} {key}"
         with self._pool.connection() as connection:
             user = self._sessions.user(connection, session)
             if self._fault == "rows-not-found" and self._load.busy > 4 and question in self._cache:
@@ -57,9 +80,7 @@ class Recipes:
                 found = [self._first.setdefault(user, found[0])]
             if not found:
                 raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "")
-            body = self._spoil(recipe(connection, found[0], self._fault))
-        self._cache[question] = body
-        return body
+            return self._spoil(recipe(connection, found[0], self._fault))
 
     def _spoil(self, body: Json) -> Json:
         if self._fault == "wrong-body" and body["id"] % 7 == 0:

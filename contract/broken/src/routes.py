@@ -47,7 +47,7 @@ class Application:
         sessions = Sessions(pool, fault, config.time_zone)
         pages = handlers.Pages(fault)
         users = Users(fault)
-        work = Work(config)
+        work = Work(config, load)
         recipes = Recipes(pool, sessions, load, fault)
         notes = handlers.Notes(pool, sessions, load, fault)
         dashboard = handlers.Dashboard(pool, sessions, fault)

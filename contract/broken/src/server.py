@@ -33,6 +33,7 @@ class Server(ThreadingHTTPServer):
         self._leaked: list[socket.socket] = []
         self.logs = (config.access_log or fault == "log-always") and fault != "log-ignored"
         self.stopping = False
+        self.answered = 0
         self._application = Application(config)
         threads = 2 if fault == "threads-ignored" else config.threads
         self._handlers = ThreadPoolExecutor(threads, "handler")

@@ -3,6 +3,7 @@
 import json
 from functools import cached_property
 from typing import Annotated, Literal
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -93,6 +94,17 @@ class Scenario(Entry):
     """How long a request may take; what takes longer has failed."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
+
+    @property
+    def delay_ms(self) -> int:
+        """What a request asks to be waited for."""
+        asked = parse_qs(urlsplit(self.path).query).get("delay_ms", ["0"])[0]
+        return int(asked) if asked.isdecimal() else 0
+
+    @property
+    def at_once(self) -> int:
+        """So many of its statements may run at once: the reads of a dashboard do not depend on each other."""
+        return max(1, sum(name.startswith("dashboard_") for name in self.statements))
 
     @cached_property
     def expanded_ids(self) -> list[int]:

@@ -7,6 +7,7 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, app, err, out
+from tandem.lab import old_images
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
 
 Topology = Annotated[
@@ -45,6 +46,13 @@ def up(
 def down() -> None:
     """Remove what `up` started."""
     _user_stack("rust-async", "full").down()
+
+
+@app.command()
+def clean() -> None:
+    """Remove the images that earlier builds left without a tag, and nothing that is not of this project."""
+    images = old_images.untagged()
+    out.print(f"{old_images.held(images)}; removed {old_images.remove(images)}")
 
 
 @app.command()

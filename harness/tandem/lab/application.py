@@ -156,18 +156,16 @@ class Application:
             self._idle = None
 
     def collect(self) -> None:
-        """Brings its log home and lets go of what it was asked through."""
+        """Lets go of what it was asked through."""
         self.release_idle()
         if self._client is not None:
             self._client.close()
         if self._postgres is not None:
             self._postgres.forget()
-        if self.services:
-            (self.folder / "app.log").write_text(self.stack.log("app", lines=10_000) + "\n")
 
     def stop(self) -> list[Finding]:
-        """Ends it the way production does, and removes it."""
-        status = self.stack.stop("app", grace_s=GRACE_S)
+        """Ends it the way production does, brings its log home, and removes it."""
+        status = self.stack.stop("app", grace_s=GRACE_S, log=self.folder / "app.log")
         if self._psrecord is not None:
             self._psrecord.stop()
         if status not in (0, None):

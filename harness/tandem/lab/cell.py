@@ -69,4 +69,6 @@ class Cell:
             self.time_zone,
             idle_connections=scenario.idle_connections,
             db_pool_max=self.db_pool_max,
+            delay_ms=scenario.delay_ms,
+            at_once=scenario.at_once,
         )

@@ -11,6 +11,7 @@ from python_on_whales import DockerException
 from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
+from tandem.lab import old_images
 from tandem.lab.stack import engine_versions
 from tandem.record.store import NEEDED_BYTES
 
@@ -80,6 +81,16 @@ def _engine() -> Check:
     )
 
 
+def _old_images() -> list[Check]:
+    try:
+        images = old_images.untagged()
+    except DockerException:  # told above
+        return []
+    return (
+        [Check("old images", "good", old_images.held(images), "`just clean` removes them")] if images else []
+    )
+
+
 def examine(root: Path, host: Host) -> list[Check]:
     """Looks at the machine for a few seconds. root: the repository, beside which results are kept."""
     told = host.describe()
@@ -89,6 +100,7 @@ def examine(root: Path, host: Host) -> list[Check]:
     return [
         _cpus(host.cpus),
         _engine(),
+        *_old_images(),
         *_quiet(host),
         Check(
             "cgroups",

@@ -35,6 +35,8 @@ MEASURING = (
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
+KEPT_LINES = 10_000
+"""Of the log of an application that was measured."""
 
 
 def tail(text: str, lines: int = LOG_TAIL) -> str:
@@ -227,8 +229,11 @@ class Stack:
         with _told(f"{source} cannot be copied into {service}"):
             self.docker.container.copy(source, (self.container(service), target))
 
-    def stop(self, service: str, grace_s: int) -> int | None:
-        """Stops and removes a service's container; returns its exit status, None if there was none."""
+    def stop(self, service: str, grace_s: int, log: Path | None = None) -> int | None:
+        """Stops and removes a service's container; returns its exit status, None if there was none.
+
+        log: where the end of what it said goes, with its last words.
+        """
         with _told(f"{service} cannot be stopped"):
             container = self._find(service)
             if container is None:
@@ -237,6 +242,8 @@ class Stack:
                 container.stop(time=grace_s)
             container.reload()  # type: ignore[no-untyped-call]
             status = container.state.exit_code
+            if log is not None:
+                log.write_text(tail(str(container.logs(tail=KEPT_LINES)), KEPT_LINES) + "\n")
             container.remove(force=True, volumes=True)
             return status
 

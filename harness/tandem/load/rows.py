@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 
 SAMPLES_BEYOND = 100
 """A percentile is published only with this many samples beyond it: 10,000 for p99, 100,000 for p99.9."""
+WRONG_LENGTH = "wrong length"
 PERCENTILES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p999"}
 
 
@@ -111,7 +112,7 @@ def failures(rows: Rows, status: int, lengths: Collection[int]) -> dict[str, int
         counts[f"status {code}"] = int(number)
     wrong = (rows.status == status) & ~right_answers(rows, status, lengths)
     if wrong.any():
-        counts["wrong length"] = int(wrong.sum())
+        counts[WRONG_LENGTH] = int(wrong.sum())
     return counts
 
 

@@ -85,6 +85,14 @@ def test_every_scenario_of_the_repository_has_its_answers(real: Catalog, root: P
         assert answers.difference(b"nonsense") is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "delay_ms", "at_once"),
+    [("work", 20, 1), ("work-large", 20, 1), ("recipe", 0, 1), ("fan-out", 0, 4), ("note-write", 0, 1)],
+)
+def test_what_time_a_request_needs(real: Catalog, name: str, delay_ms: int, at_once: int) -> None:
+    assert (real.scenarios[name].delay_ms, real.scenarios[name].at_once) == (delay_ms, at_once)
+
+
 def test_only_the_asked_recipes_are_right(real: Catalog, root: Path) -> None:
     body = (root / "contract/golden/recipe-51.json").read_bytes()
     assert read_golden(root / "contract/golden/recipes.tsv").difference(body) is None

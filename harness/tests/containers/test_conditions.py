@@ -1,6 +1,7 @@
 """One stack, many fresh starts: every topology, a near distance, what a window itself must notice."""
 
 import os
+import runpy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +29,15 @@ LIARS = {
     "missing-statement": ("recipe", "sql-mismatch"),
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-body"),
-    "spaces-in-json": ("recipe", "wrong-answers"),
+    "spaces-in-json": ("recipe", "wrong-length"),
+    "long-body-at-times": ("recipe", "wrong-length"),
+    "closes-at-times": ("recipe", "not-kept-alive"),
+    "bytes-behind-body": ("recipe", "not-kept-alive"),
     "pool-unbounded": ("recipe", "too-many-connections"),
     "rows-not-found": ("recipe", "sql-rows"),
     "first-recipe": ("recipes", "not-random"),
+    "answers-first": ("recipe", "before-statements"),
+    "delay-shortened": ("work", "too-early"),
     "commit-unflushed": ("note-write", "foreign-settings"),
     "role-unflushed": ("note-write", "foreign-settings"),
     "start-unflushed": ("note-write", "not-flushed"),
@@ -42,6 +48,8 @@ LIARS = {
 self-test's liars do (tandem.selftest.liars) is not among them."""
 
 
+PACED = {"answers-first": 20}
+"""Where the lie shows at a rate below what can be answered: in a closed loop nobody is quicker than the statements."""
 PATHS = {"start-unflushed": "direct"}
 """Where the lie needs a path of its own: PgBouncer passes no options on."""
 
@@ -84,15 +92,22 @@ HONEST = {
 
 @dataclass
 class OneStack:
-    """The shared services, up. `window` is a fresh start with one closed window of four seconds."""
+    """The shared services, up. `window` is a fresh start with one window of four seconds, closed without a rate."""
 
     lab: Laboratory
     folder: Path
 
-    def window(self, asked: Variant) -> Window:
+    def window(self, asked: Variant, rate_rps: int | None = None) -> Window:
         """The last try, whatever it is. What is wrong before the load is not looked at: the window has to notice."""
         spec = WindowSpec(
-            name="closed", variants=[asked.label], seconds=4, trim_start_s=0.5, trim_end_s=0.5, settled=False
+            name="window",
+            variants=[asked.label],
+            seconds=4,
+            load="closed" if rate_rps is None else "open",
+            rates_rps={} if rate_rps is None else {asked.label: rate_rps},
+            trim_start_s=0.5,
+            trim_end_s=0.5,
+            settled=False,
         )
         only = TrialSpec(
             name=asked.label, block=1, variants=[asked.label], warm_up=WarmUp(least_s=1, cap_s=1)
@@ -167,13 +182,22 @@ def test_a_database_that_is_far_away_without_a_pooler(one: OneStack) -> None:
 @pytest.mark.parametrize("fault", LIARS)
 def test_a_window_notices_a_liar(fault: str, one: OneStack) -> None:
     _, code = LIARS[fault]
-    found = one.window(LYING[fault])
+    found = one.window(LYING[fault], PACED.get(fault))
     assert found.verdict == "invalid", texts(found)
     assert code in codes(found), texts(found)
 
 
 @pytest.mark.parametrize("scenario", HONEST)
 def test_the_same_backend_without_a_fault_is_no_liar(scenario: str, one: OneStack) -> None:
-    found = one.window(HONEST[scenario])
-    assert found.verdict in ("ok", "void"), texts(found)
-    assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)
+    for rate_rps in {
+        None,
+        *(PACED[fault] for fault, (its, _) in LIARS.items() if its == scenario and fault in PACED),
+    }:
+        found = one.window(HONEST[scenario], rate_rps)
+        assert found.verdict in ("ok", "void"), texts(found)
+        assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)
+
+
+def test_every_lie_that_no_check_of_the_contract_sees_is_here() -> None:
+    faults = runpy.run_path(str(ROOT / BROKEN / "src/faults.py"))
+    assert faults["UNDER_LOAD"] <= LIARS.keys() <= faults["FAULTS"].keys()

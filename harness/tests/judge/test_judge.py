@@ -92,7 +92,9 @@ WORK = [
     ({"proxy": proxy(responses_2xx=round(0.99 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(responses_2xx=round(1.01 * ANSWERED))}, "proxy-mismatch"),
     ({"proxy": proxy(connections_opened=ANSWERED)}, "not-kept-alive"),
-    ({"proxy": proxy(connections_opened=round(0.12 * ANSWERED))}, "not-kept-alive"),
+    ({"proxy": proxy(connections_opened=round(0.01 * ANSWERED))}, "not-kept-alive"),
+    ({"proxy": proxy(connections_opened=50 + 5 + 25)}, "not-kept-alive"),
+    ({"failed": {"wrong length": 1}}, "wrong-length"),
 ]
 
 
@@ -130,6 +132,11 @@ def test_own_requests_that_take_a_share_of_the_rate_are_told(own: int, told: boo
     assert ("own-requests", "warning") not in found(good_window("open", **own_too)), "the rate is given"
 
 
+def test_where_no_answer_was_right_no_rate_could_be_higher() -> None:
+    window = good_window(good=0, failed={"status 503": REQUESTS})
+    assert "own-requests" not in [code for code, _ in found(window)]
+
+
 def test_errors_without_a_row_are_one_finding() -> None:
     assert found(good_window(failed={"error: deadline": 300})) == [("wrong-answers", "invalid")]
 
@@ -149,8 +156,18 @@ def test_the_share_of_failures_is_of_all_requests(good: int, failed: int, share:
     assert told.text == f"{share} of the requests failed: {failed} x status 503"
 
 
+@pytest.mark.parametrize(("failed", "severity"), [(1, "warning"), (7, "warning"), (8, "invalid")])
+def test_hardly_a_request_may_fail(failed: int, severity: str) -> None:
+    assert found(good_window(failed={"status 503": failed})) == [("wrong-answers", severity)]
+
+
+def test_a_wrong_length_beside_other_failures_is_a_finding_of_its_own() -> None:
+    told = found(good_window(failed={"wrong length": 1, "error: deadline": 1}))
+    assert told == [("wrong-length", "invalid"), ("wrong-answers", "warning")]
+
+
 def test_a_few_failures_are_a_warning() -> None:
-    assert found(good_window(failed={"error: deadline": 10})) == [("wrong-answers", "warning")]
+    assert found(good_window(failed={"error: deadline": 5})) == [("wrong-answers", "warning")]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +180,7 @@ def test_a_few_failures_are_a_warning() -> None:
         {"statements": rows_of(steps=6 * ANSWERED - 500), "implied_rows": implied(ANSWERED, error=100.0)},
         {"statements": statements(other=24)},
         {"proxy": proxy(responses_2xx=ANSWERED + 6)},
+        {"proxy": proxy(connections_opened=50 + 5 + 24)},
         {"proxy": None},
         {"pooler": None},
         {"choice_p": 1e-8},
@@ -182,7 +200,7 @@ def test_probes_that_got_no_answer_ran_no_statement() -> None:
         implied_rows=implied(REQUESTS),
         proxy=proxy(responses_2xx=REQUESTS),
     )
-    assert found(window) == [("wrong-answers", "warning")]
+    assert found(window) == [("wrong-answers", "invalid")]
 
 
 def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
@@ -191,6 +209,34 @@ def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
         window = good_window(failed=few, statements=counted(calls), proxy=proxy(responses_2xx=calls))
         assert found(window) == [("wrong-answers", "warning")]
     assert ("sql-mismatch", "invalid") in found(good_window(failed=few, statements=counted(ANSWERED + 20)))
+
+
+@pytest.mark.parametrize(("quickest", "ok"), [(20.1, True), (18.1, True), (17.9, False), (10.0, False)])
+def test_no_answer_comes_before_the_delay_that_was_asked_for(quickest: float, ok: bool) -> None:
+    expected = Expectation(statements=STATEMENTS, proxied=True, delay_ms=20)
+    told = found(good_window(answer_ms_min=quickest), expected)
+    assert told == ([] if ok else [("too-early", "invalid")])
+    assert found(good_window(answer_ms_min=0.1)) == [], "nothing was to be waited for"
+
+
+@pytest.mark.parametrize(
+    ("mean", "at_once", "ok"), [(2.46, 1, True), (2.44, 1, False), (0.62, 4, True), (0.6, 4, False)]
+)
+def test_an_answer_takes_as_long_as_its_statements(mean: float, at_once: int, ok: bool) -> None:
+    expected = Expectation(statements=STATEMENTS, proxied=True, at_once=at_once)
+    for load in ("closed", "open"):
+        window = good_window(load, answer_ms_mean=mean)
+        assert found(window, expected) == ([] if ok else [("before-statements", "invalid")])
+
+
+def test_time_that_was_not_measured_is_not_judged() -> None:
+    unknown: dict[str, Any] = {"answer_ms_min": None, "answer_ms_mean": None, "database_ms_mean": None}
+    expected = Expectation(statements=STATEMENTS, proxied=True, delay_ms=20)
+    assert found(good_window(**unknown), expected) == []
+    failed = good_window(failed={"error: deadline": 3}, answer_ms_mean=0.1)
+    assert found(failed) == [("wrong-answers", "warning")], (
+        "statements of requests that failed count, their times do not"
+    )
 
 
 @pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])
@@ -306,6 +352,10 @@ def test_a_warning_about_the_host_excuses_nothing(load: Load, changes: dict[str,
     ("changes", "code"),
     [
         ({"probe_failures": ["/: differs"]}, "wrong-body"),
+        ({"failed": {"wrong length": 1}}, "wrong-length"),
+        ({"statements": rows_of(steps=0)}, "sql-rows"),
+        ({"choice_p": 1e-10}, "not-random"),
+        ({"db_connections_max": 21}, "too-many-connections"),
         ({"statements": statements(other=ANSWERED)}, "sql-extra"),
     ],
 )

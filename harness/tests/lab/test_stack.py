@@ -5,10 +5,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tandem.lab.stack import to_its_end
+from tandem.lab.stack import Stack, to_its_end
 
 
 @pytest.fixture
@@ -42,6 +44,28 @@ def test_an_interruption_waits_for_what_has_begun(
     with pytest.raises(KeyboardInterrupt):
         through(start)
     assert (len(created) == 4) is whole
+
+
+def test_the_log_has_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An application says on SIGTERM why it ends badly: the log is read after that, and before it is removed."""
+    done: list[str] = []
+
+    def logs(tail: int) -> str:
+        done.append("logs")
+        return "began\nended badly"
+
+    container = SimpleNamespace(
+        state=SimpleNamespace(running=True, exit_code=3),
+        stop=lambda time: done.append("stop"),
+        reload=lambda: None,
+        logs=logs,
+        remove=lambda **_: done.append("remove"),
+    )
+    monkeypatch.setattr(Stack, "_find", lambda *_: container)
+    stack = Stack(tmp_path, "project", {}, tmp_path / "env")
+    assert stack.stop("app", grace_s=1, log=tmp_path / "app.log") == 3
+    assert done == ["stop", "logs", "remove"]
+    assert (tmp_path / "app.log").read_text() == "began\nended badly\n"
 
 
 def test_what_is_returned_and_raised_passes_through() -> None:

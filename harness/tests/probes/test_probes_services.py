@@ -79,8 +79,13 @@ def test_haproxy_without_the_backend(statistics: str, text: str) -> None:
 
 CONSOLE: dict[str, list[dict[str, Any]]] = {
     "SHOW STATS": [
-        {"database": "pgbouncer", "total_query_count": 23, "total_wait_time": 0},
-        {"database": "tandem", "total_query_count": 96228, "total_wait_time": 25265699},
+        {"database": "pgbouncer", "total_query_count": 23, "total_query_time": 0, "total_wait_time": 0},
+        {
+            "database": "tandem",
+            "total_query_count": 96228,
+            "total_query_time": 7014331,
+            "total_wait_time": 25265699,
+        },
     ],
     "SHOW POOLS": [
         {"database": "pgbouncer", "user": "pgbouncer", "cl_waiting": 7, "sv_active": 7},
@@ -118,7 +123,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Console:
 def test_the_counters_of_pgbouncer(console: Console) -> None:
     pooler = PgBouncer("address", "password")
     assert pooler.read() == PoolerCounters(
-        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22
+        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22, query_us=7014331
     )
     assert pooler.version() == "PgBouncer 1.24.1"
     pooler.close()

@@ -9,6 +9,7 @@ import pytest
 from checks import run
 from checks.groups import BESIDE, FAULT_PARTS, group
 from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
 
 GROUPED = """
 import os, pathlib, pytest
@@ -44,6 +45,16 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
 def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
     _, _, alone, _ = run.sessions(root, weekly)
     assert alone[alone.index("-m") + 1] == chosen
+
+
+def test_what_measures_is_not_disturbed() -> None:
+    """Refused beside a study; with --wait it begins after it; alone at once."""
+    with pytest.raises(TandemError, match=r"container study.*--wait"):
+        run.undisturbing(lambda: ["study"], wait=False)
+    running = [["study"], ["study"], list[str]()]
+    run.undisturbing(lambda: running.pop(0), wait=True, pause_s=0.0)
+    assert running == []
+    run.undisturbing(list, wait=False)
 
 
 def test_groups(real: Catalog) -> None:

@@ -4,11 +4,12 @@ import pytest
 from harness_places import ROOT
 
 from documents.records import BENCH, Records
+from tandem.probes.postgres import OTHER
 from tandem.record.result import SCHEMA_VERSION
 from tandem.record.selftest import good
 from tandem.record.window import Verdict
 from tandem.selftest import registry
-from tandem.studies.bench.conclusions import CLOSED
+from tandem.studies.bench.conclusions import CLOSED, OPEN
 from tandem.studies.bench.host_speed import host_speed
 
 RECORDS = Records(ROOT)
@@ -36,6 +37,23 @@ def test_the_host_was_seen_to_change(label: str) -> None:
     closed = [window for name, window in RECORDS.windows(CLOSED) if name == label]
     assert host_speed(closed) is not None
     assert host_speed([closed[0], closed[0]]) is None
+
+
+def test_no_honest_application_comes_near_a_limit() -> None:
+    """The limits on failed requests, on statements and on closed connections stand on this (tandem.judge.judge)."""
+    found = [window for _, window in [*RECORDS.windows(CLOSED), *RECORDS.windows(OPEN)]]
+    assert len(found) > 50
+    for window in found:
+        answered = window.good + window.probes
+        assert window.failed == {}
+        assert window.proxy is not None
+        assert window.proxy.connections_opened is not None
+        assert window.proxy.connections_opened <= window.connections + 2
+        assert window.proxy.responses_2xx == answered
+        assert {name: one.calls for name, one in window.statements.items()} == dict.fromkeys(
+            window.statements, answered
+        )
+        assert OTHER not in window.statements
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

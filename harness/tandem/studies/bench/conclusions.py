@@ -51,6 +51,10 @@ class Row(Part):
     verdict: Verdict
     reasons: list[str]
     """Why the verdict is not ok."""
+    disturbed: int = 0
+    """Starts that the host disturbed, whatever else was found in them."""
+    retried: int = 0
+    """Starts that were made once more, its own or another's of the same block being void."""
     bottleneck: str | None
     bottleneck_evidence: list[str]
     findings: list[Finding]
@@ -193,6 +197,8 @@ def row(label: str, trials: Sequence[Trial], needed: int) -> Row:
         label=label,
         verdict=verdict,
         reasons=reasons,
+        disturbed=sum(any(f.severity == "void" for f in trial.all_findings()) for trial in trials),
+        retried=sum(trial.spec.attempt > 1 for trial in trials),
         bottleneck=bottleneck,
         bottleneck_evidence=evidence,
         findings=findings_of(trials, summary, verdict),

@@ -5,6 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
+from tandem.record.window import Verdict
 from tandem.report.parts import STYLES, conditions_line, host_line, settings
 from tandem.studies.bench.conclusions import Benched, Row
 from tandem.wording import bound, ceilings, limited_by, number, time_spent, with_interval
@@ -19,6 +20,12 @@ def goodput(row: Row, ceilings_rps: dict[str, float | None]) -> str:
     """The goodput with its interval."""
     told = with_interval(row.summary.goodput_rps, row.summary.goodput_rps_interval)
     return bound(told, row.summary.goodput_rps, ceilings_rps)
+
+
+def _verdict(row: Row) -> str:
+    """With `void` beside `invalid` where the host disturbed a start as well."""
+    both = row.verdict is Verdict.INVALID and row.disturbed
+    return f"{row.verdict}, {Verdict.VOID}" if both else str(row.verdict)
 
 
 def _memory_mib(row: Row) -> float | None:
@@ -42,7 +49,7 @@ def table(result: Result[Benched]) -> Table:
         s, times = row.summary, row.summary.response_time_ms
         out.add_row(
             row.label,
-            Text(row.verdict, style=STYLES[row.verdict]),
+            Text(_verdict(row), style=STYLES[row.verdict]),
             goodput(row, result.baselines.ceilings_rps),
             number(times.p50, 1),
             number(times.p90, 1),
@@ -61,7 +68,10 @@ def words(row: Row) -> list[Text]:
     if row.bottleneck:
         evidence = "; ".join(row.bottleneck_evidence)
         out.append(Text(f"{row.label}: limited by {limited_by(row.bottleneck)}: {evidence}"))
-    out += [Text(f"{row.label}: {row.verdict}: {reason}", style="red") for reason in row.reasons]
+    out += [Text(f"{row.label}: {_verdict(row)}: {reason}", style="red") for reason in row.reasons]
+    if row.disturbed or row.retried:
+        told = f"the host disturbed {row.disturbed} of its starts, and {row.retried} were made once more"
+        out.append(Text(f"{row.label}: {told}"))
     out += [Text(f"{row.label}: {finding.text} [{finding.code}]", style="yellow") for finding in row.findings]
     return out
 
@@ -76,7 +86,7 @@ def markdown(result: Result[Benched]) -> str:
         s, times = row.summary, row.summary.response_time_ms
         cells = [
             row.label,
-            row.verdict,
+            _verdict(row),
             goodput(row, result.baselines.ceilings_rps),
             " / ".join(number(value, 1) for value in (times.p50, times.p90, times.p99)),
             number(s.offered_rps),

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from tandem.catalog.catalog import Plan
 from tandem.errors import TandemError
+from tandem.load.rows import WRONG_LENGTH
 from tandem.record.trial import Trial, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.capacity import conclusions
 from tandem.studies.capacity.conclusions import Behaviour, recovery
-from tandem.studies.capacity.judged import WRONG_LENGTH, Judged, State, judge
+from tandem.studies.capacity.judged import Judged, State, judge
 from tandem.studies.capacity.search import Search, Slo, window_s
 from tandem.studies.capacity.steps import ConfirmationSteps, SearchSteps, confirmation_of, reasons
 

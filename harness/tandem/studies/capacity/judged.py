@@ -7,14 +7,14 @@ from enum import StrEnum
 
 from tandem.errors import TandemError
 from tandem.judge.judge import LATENESS_GAP_VOID_MS
+from tandem.load.rows import WRONG_LENGTH
 from tandem.record.part import Number, Part
 from tandem.record.window import Finding, Window
 from tandem.studies.capacity.search import COMPLETE_LEAST, ERRORS_MOST, Slo
 
-WRONG = ("wrong-body", "not-stored", "idle-lost", "unclean-stop")
+WRONG = ("wrong-body", "wrong-length", "not-stored", "idle-lost", "unclean-stop", "foreign-settings")
 """Findings that no load excuses."""
 STALLED = "generator-stalled"
-WRONG_LENGTH = "wrong length"
 
 
 class State(StrEnum):

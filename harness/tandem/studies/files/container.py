@@ -35,6 +35,7 @@ class FilesContainer:
                 self.root,
                 file=self.root / "file-io/Dockerfile",
                 tags=[IMAGE],
+                labels={f"{LABEL}.built": "files"},
                 load=True,
                 progress="plain",
                 stream_logs=True,

@@ -153,6 +153,16 @@ def test_reasons_come_from_windows_too_and_leave_warnings_out() -> None:
     assert reasons == ["1-one: from a window"]
 
 
+def test_disturbed_starts_and_those_made_again_are_counted() -> None:
+    """A start may be wrong and disturbed at once; a start that was good is made again with its block."""
+    both = made(2, Verdict.INVALID, [finding("invalid", "a", "wrong"), finding("void", "b", "steal")])
+    again = made(1)
+    again.spec = again.spec.again()
+    found = row("one", [made(1), both, again], 2)
+    assert (found.verdict, found.disturbed, found.retried) == (Verdict.INVALID, 1, 1)
+    assert (row("one", [made(1)], 1).disturbed, row("one", [made(1)], 1).retried) == (0, 0)
+
+
 def test_too_few_trials_say_so() -> None:
     assert verdict_of([made(1)], 3) == (Verdict.VOID, ["only 1 of 3 trials were made"])
 

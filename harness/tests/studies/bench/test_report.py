@@ -102,6 +102,23 @@ def test_a_variant_that_is_not_ok_has_dashes_and_a_reason() -> None:
     assert "rust-async: invalid: 1-x: the database ran 'steps' 0 times" in text
 
 
+def test_what_the_host_did_stands_beside_what_was_wrong() -> None:
+    bad: dict[str, Any] = {
+        "verdict": Verdict.INVALID,
+        "summary": Summary(),
+        "reasons": ["1-x: a wrong length"],
+    }
+    assert "invalid, void" in line(render(good_row(**bad, disturbed=2, retried=3)), "rust-async")
+    assert "void" not in render(good_row(**bad, disturbed=0))
+    assert "| invalid, void |" in markdown(benched(good_row(**bad, disturbed=1)))
+
+
+def test_starts_that_were_made_again_are_counted() -> None:
+    told = "rust-async: the host disturbed 2 of its starts, and 3 were made once more"
+    assert told in render(good_row(disturbed=2, retried=3))
+    assert "once more" not in render(good_row())
+
+
 def test_warnings_are_told_with_their_code() -> None:
     stolen = finding("warning", "steal", "2-x: the hypervisor took 4.0% of the CPU")
     assert "rust-async: 2-x: the hypervisor took 4.0% of the CPU [steal]" in render(
