@@ -144,6 +144,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "db_rtt_ms": None,
         "lock_waits_mean": None,
         "app_pool_wait_ms": None,
+        "tap": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],
