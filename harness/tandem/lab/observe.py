@@ -45,7 +45,7 @@ class Scene:
     apps: dict[str, Application]
     seen: Seen
     seconds: float = 0.0
-    """How long the load will last."""
+    """How long the load will last; 0: nobody reads it on the wire."""
 
     @property
     def first(self) -> Application:
@@ -279,6 +279,8 @@ def _generators_interface(stack: Stack, container: str) -> int:
 
 def _tap(scene: Scene) -> Probe | None:
     """What the generator is answered, on the wire."""
+    if not scene.seconds:
+        return None
     first = scene.first
     apps = {
         label: Tapped(app.client.address, partial(Comparison, app.cell.scenario, app.cell.answers))
