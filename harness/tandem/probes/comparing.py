@@ -15,7 +15,7 @@ EARLY_MS = 2.0
 
 
 @dataclass
-class Compared:
+class ComparedAnswers:
     """What comparing came to."""
 
     begun: int = 0
@@ -32,9 +32,9 @@ class Comparison:
         self._delay_ms = float(parse_qs(urlsplit(scenario.path).query).get("delay_ms", ["0"])[0])
         self._made = set[bytes]()
 
-    def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> Compared:
+    def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
         """What is not the scenario's own request is left out."""
-        out = Compared()
+        out = ComparedAnswers()
         for exchange in exchanges:
             if exchange is None:
                 out.begun += 1

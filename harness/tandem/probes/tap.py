@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tandem.hosts.host import Capture, Captured, Host
-from tandem.probes.comparing import KEPT, Compared, Comparison
+from tandem.probes.comparing import KEPT, ComparedAnswers, Comparison
 from tandem.probes.exchanges import Broken, Exchange, exchanges, read_packets
 from tandem.record.window import Tap
 
@@ -125,7 +125,7 @@ class WireTap:
         return Path(self._folder.name) / f"{number}.pcap"
 
     @cached_property
-    def _compared(self) -> tuple[dict[str, Compared], int, float]:
+    def _compared(self) -> tuple[dict[str, ComparedAnswers], int, float]:
         """By application; bytes of the captures; CPU seconds. Only once all probes have ended: it takes a CPU."""
         began, bytes_ = time.thread_time(), 0
         found = {label: list[Exchange | Broken | None]() for label in self.apps}

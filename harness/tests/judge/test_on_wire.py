@@ -3,19 +3,15 @@
 from typing import Any
 
 import pytest
-from harness_samples import EXPECTED, good_window
+from harness_samples import EXPECTED, good_window, tap
 
 from tandem.judge.judge import gates, verdict
 from tandem.judge.on_wire import ALTERED, LONG_S, MISSED, coverage, needed, on_wire
-from tandem.record.window import Tap, Verdict, Window
+from tandem.record.window import Verdict, Window
 
 
 def tapped(compared: int = 2_140, wrong: int = 0, **changes: Any) -> Window:
-    tap = Tap(
-        bursts=12, bytes=1 << 20, packets_lost=0, begun=compared + 40, compared=compared, wrong=wrong,
-        wrong_first=["GET /1: not a recipe"][:wrong], capture_cpu_s=0.1, compare_cpu_s=0.3,
-    )  # fmt: skip
-    return good_window(tap=tap).model_copy(update={"duration_s": float(LONG_S), **changes})
+    return good_window(tap=tap(compared, wrong)).model_copy(update={"duration_s": float(LONG_S), **changes})
 
 
 def test_so_many_find_an_alteration() -> None:

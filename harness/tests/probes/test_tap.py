@@ -18,7 +18,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import read_answers
 from tandem.hosts import HERE
 from tandem.judge.on_wire import LONG_S, needed
-from tandem.probes.comparing import Compared, Comparison
+from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
 from tandem.probes.tap import MEMORY_BYTES, Bursts, Tapped, WireTap
 from tandem.record.window import Tap
@@ -53,7 +53,7 @@ def test_what_it_keeps_fits_into_memory(seconds: int, longest: int) -> None:
 # ---- what a real run left on the wire ----
 
 
-def compared(real: Catalog, scenario: str, packets: list[Packet]) -> Compared:
+def compared(real: Catalog, scenario: str, packets: list[Packet]) -> ComparedAnswers:
     own = real.scenarios[scenario]
     server = next(one.receiver for one in packets if one.receiver[1] == 8080)
     comparison = Comparison(own, read_answers(own, real.root / "contract"))
