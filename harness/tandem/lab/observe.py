@@ -27,7 +27,7 @@ from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.probe import Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample, Sampler, Series
-from tandem.probes.tap import Bursts, Tapped, WireTap
+from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
 from tandem.record.window import Finding, Statement, Verdict, Window
@@ -286,9 +286,9 @@ def _tap(scene: Scene) -> Probe | None:
         label: Tapped(app.client.address, partial(Comparison, app.cell.scenario, app.cell.answers))
         for label, app in scene.apps.items()
     }
-    longest = max(max(app.cell.answers.lengths()) for app in scene.apps.values())
+    most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
     interface = _generators_interface(first.stack, first.services["loadgen"].id)
-    return WireTap(HERE, interface, apps, Bursts.of(scene.seconds, longest))
+    return WireTap(HERE, interface, apps, Bursts.of(scene.seconds, most))
 
 
 def _both_ends(scene: Scene) -> Probe | None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from tandem.catalog.golden import Answers
+from tandem.catalog.scenario import Scenario
 from tandem.hosts.host import Capture, Captured, Host
 from tandem.probes.comparing import KEPT, ComparedAnswers, Comparison
 from tandem.probes.exchanges import Broken, Exchange, exchanges, read_packets
@@ -29,7 +31,7 @@ MEMORY = Path("/dev/shm")
 """Packets stay in memory: a disk would be written to during the load."""
 MEMORY_BYTES = 40 << 20
 HEADS_BYTES = 1024
-"""Beside an answer's body: its head, and the packet of its request."""
+"""Of a request and its answer."""
 LOOK_S = 0.02
 PAYLOAD = "(ip[2:2] - ((ip[0] & 0xf) << 2) - ((tcp[12] & 0xf0) >> 2)) != 0"
 BEGINS = " or ".join(
@@ -59,6 +61,11 @@ class Tapped:
         return host, int(port)
 
 
+def bodies_bytes(scenario: Scenario, answers: Answers) -> int:
+    """Of a request and its answer, at the most."""
+    return len(scenario.body.bytes() if scenario.body else b"") + max(answers.lengths())
+
+
 @dataclass(frozen=True)
 class Bursts:
     """How a window is sampled. The moments are drawn anew each time: a server that knows the study's seed, which is public,
@@ -70,11 +77,11 @@ class Bursts:
     """Of each burst; it goes on until it has them."""
 
     @classmethod
-    def of(cls, seconds: float, longest_bytes: int) -> "Bursts":
-        """seconds: of the load. longest_bytes: of its answers."""
+    def of(cls, seconds: float, exchange_bytes: int) -> "Bursts":
+        """seconds: of the load. exchange_bytes: the bodies of a request and its answer, at the most."""
         least, most = BURSTS
         number = max(least, min(most, int(seconds / APART_S)))
-        fitting = 2 * MEMORY_BYTES // min(SNAP_BYTES, longest_bytes + HEADS_BYTES)
+        fitting = 2 * MEMORY_BYTES // min(SNAP_BYTES, exchange_bytes + HEADS_BYTES)
         return cls(number, seconds / number, max(1, min(round(PACKETS_PER_S * seconds), fitting) // number))
 
 

@@ -29,6 +29,7 @@ LIARS = {
     "extra-statement": ("recipe", "sql-extra"),
     "wrong-body": ("recipe", "wrong-body"),
     "spaces-in-json": ("recipe", "wrong-answers"),
+    "delay-ignored": ("work", "wrong-on-wire"),
     "note-lost-under-load": ("note-write", "not-stored"),
     "short-keep-alive": ("idle", "idle-lost"),
 }

@@ -20,7 +20,7 @@ from tandem.hosts import HERE
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
-from tandem.probes.tap import MEMORY_BYTES, Bursts, Tapped, WireTap
+from tandem.probes.tap import MEMORY_BYTES, SNAP_BYTES, Bursts, Tapped, WireTap, bodies_bytes
 from tandem.record.window import Tap
 
 PACKETS_OF_AN_ANSWER = 3
@@ -33,7 +33,7 @@ PACKETS_OF_AN_ANSWER = 3
 @pytest.mark.parametrize("scenario", ["recipe", "recipes", "index", "work", "users", "fan-out", "note-write"])
 def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog, scenario: str) -> None:
     own = real.scenarios[scenario]
-    bursts = Bursts.of(LONG_S, max(read_answers(own, real.root / "contract").lengths()))
+    bursts = Bursts.of(LONG_S, bodies_bytes(own, read_answers(own, real.root / "contract")))
     # At both ends of a burst each connection has an exchange of which only a part is seen: one packet in the mean.
     whole = (bursts.packets - 2 * own.connections) / PACKETS_OF_AN_ANSWER
     assert bursts.number * whole >= needed()
@@ -45,9 +45,18 @@ def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog
 @pytest.mark.parametrize("longest", [2, 5_000, 1 << 20])
 def test_what_it_keeps_fits_into_memory(seconds: int, longest: int) -> None:
     bursts = Bursts.of(seconds, longest)
-    assert bursts.number * bursts.packets / 2 * min(longest, 16384) <= MEMORY_BYTES
+    assert bursts.number * bursts.packets / 2 * min(longest, SNAP_BYTES) <= MEMORY_BYTES
     assert bursts.packets >= 1
     assert bursts.number * bursts.apart_s == pytest.approx(seconds)
+
+
+def test_large_requests_fit_as_well(real: Catalog) -> None:
+    """Their first packet is kept, which is as large as a packet can be."""
+    own = real.scenarios["work-large"]
+    most = bodies_bytes(own, read_answers(own, real.root / "contract"))
+    bursts = Bursts.of(LONG_S, most)
+    assert most > SNAP_BYTES
+    assert bursts.number * bursts.packets / 2 * SNAP_BYTES <= MEMORY_BYTES
 
 
 # ---- what a real run left on the wire ----
