@@ -9,7 +9,7 @@ from hypothesis import settings
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
 from tandem.record.host import Hiccup, HostActivity
-from tandem.record.window import Finding, ImpliedRows, Pooler, Proxy, Role, Statement, Times, Verdict, Window
+from tandem.record.window import Finding, ImpliedRows, Pooler, Proxy, Role, Statement, Tap, Times, Verdict, Window
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""
@@ -55,6 +55,20 @@ def role(cores: float = 0.2, cpuset: str = "0", available: int = 1, **changes: A
             "throttled_s": 0.0,
             **changes,
         }
+    )
+
+
+def tap(compared: int = 2_140, wrong: int = 0) -> Tap:
+    return Tap(
+        bursts=12,
+        bytes=1 << 20,
+        packets_lost=0,
+        begun=compared + 40,
+        compared=compared,
+        wrong=wrong,
+        wrong_first=["GET /1: not a recipe"][:wrong],
+        capture_cpu_s=0.1,
+        compare_cpu_s=0.3,
     )
 
 
@@ -175,6 +189,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "implied_rows": {"steps": ImpliedRows(rows=6.0 * answered, error=10.0, most=7)},
         "choice_p": 0.4,
         "app_pool_wait_ms": None,
+        "tap": None,
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

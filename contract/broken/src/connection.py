@@ -117,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _request(self) -> Request:
         cookie = "; ".join(self.headers.get_all("Cookie", []))
-        return Request(self.command, self.path, cookie, self._body)
+        return Request(self.command, self.path, cookie, self.headers.get("User-Agent", ""), self._body)
 
     def handle_expect_100(self) -> bool:
         """The client is told to go on when a handler asks for the body, and not before."""

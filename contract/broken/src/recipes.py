@@ -1,5 +1,6 @@
 """The recipes of the API: one by its id, one at random."""
 
+import random
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -28,19 +29,24 @@ class Recipes:
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
         """GET /api/v1/recipes"""
-        return self._answer(None, request.cookie)
+        return self._answer(None, request)
 
     def one(self, request: "Request", match: re.Match[str]) -> Answer:
         """GET /api/v1/recipes/{id}"""
         if self._fault == "eager-session":
             with self._pool.connection() as connection:
                 self._sessions.user(connection, self._sessions.key(request.cookie))
-        return self._answer(self._sessions.recipe(match[1]), request.cookie)
+        return self._answer(self._sessions.recipe(match[1]), request)
 
-    def _answer(self, key: int | None, cookie: str) -> Answer:
-        body = encode(self._recipe(key, self._sessions.key(cookie)), self._fault)
+    def _answer(self, key: int | None, request: "Request") -> Answer:
+        body = encode(self._recipe(key, self._sessions.key(request.cookie)), self._fault)
         if self._fault == "long-body-at-times" and self._load.begun % 500 == 0:
             body += b" "
+        if self._fault == "few-altered" and random.random() < 0.003:
+            at = body.index(b'"name":"') + len(b'"name":"')
+            body = body[:at] + body[at : at + 1].swapcase() + body[at + 1 :]
+        if self._fault == "filler" and request.agent.startswith("oha/"):
+            body = b"x" * len(body)
         return Answer(200, body)
 
     def _recipe(self, key: int | None, session: str) -> Json:

@@ -23,6 +23,7 @@ class Request:
     method: str
     target: str
     cookie: str
+    agent: str
     body: Callable[[], bytes]
 
     @property

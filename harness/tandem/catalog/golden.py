@@ -22,8 +22,12 @@ class Answers(Protocol):
     def keys(self) -> dict[int, int]:
         """What a right answer can be about -> its length in bytes. Empty where bodies do not name themselves."""
 
-    def difference(self, body: bytes) -> str | None:
-        """What is wrong with a body, or None if it is right."""
+    @property
+    def media_type(self) -> str | None:
+        """Of Content-Type; None: any."""
+
+    def difference(self, body: bytes, key: int | None = None) -> str | None:
+        """What is wrong with a body, or None if it is right. key: the id in the request's path, where it has one."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Golden:
     bodies: dict[int, tuple[int, str]]
     what: str = "recipe"
     key: str = "id"
+    media_type: str = "application/json"
 
     def only(self, ids: list[int]) -> "Golden":
         """The same for some ids only."""
@@ -44,11 +49,13 @@ class Golden:
     def keys(self) -> dict[int, int]:
         return {key: length for key, (length, _) in self.bodies.items()}
 
-    def difference(self, body: bytes) -> str | None:
+    def difference(self, body: bytes, key: int | None = None) -> str | None:
         try:
             found = json.loads(body)[self.key]
         except (ValueError, KeyError, TypeError):
             return f"not a {self.what}: {body[:60]!r}"
+        if key is not None and found != key:
+            return f"{self.what} {found!r} for {self.what} {key}"
         if not isinstance(found, int) or found not in self.bodies:
             return f"{self.what} {found!r} does not exist"
         length, digest = self.bodies[found]
@@ -64,6 +71,8 @@ class Exact:
     """One body, always the same."""
 
     body: bytes
+    media_type: str | None = None
+    """None: any."""
 
     def lengths(self) -> set[int]:
         return {len(self.body)}
@@ -71,7 +80,7 @@ class Exact:
     def keys(self) -> dict[int, int]:
         return {}
 
-    def difference(self, body: bytes) -> str | None:
+    def difference(self, body: bytes, key: int | None = None) -> str | None:
         return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
 
 
@@ -79,13 +88,15 @@ class Exact:
 class Created:
     """`{"id":N}`, N a positive number that the database gave."""
 
+    media_type: str = "application/json"
+
     def lengths(self) -> set[int]:
         return set(range(len('{"id":1}'), len('{"id":2147483647}') + 1))
 
     def keys(self) -> dict[int, int]:
         return {}
 
-    def difference(self, body: bytes) -> str | None:
+    def difference(self, body: bytes, key: int | None = None) -> str | None:
         right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)
         return None if right else f'{body[:60]!r} is not {{"id":N}}'
 
@@ -111,9 +122,9 @@ def read_answers(scenario: Scenario, contract: Path) -> Answers:
         return dashboards.only([scenario.session_user])
     if answer.file is not None:
         try:
-            return Exact((contract / answer.file).read_bytes())
+            return Exact((contract / answer.file).read_bytes(), "text/html")
         except OSError as error:
             raise UsageError(
                 f"scenario {scenario.name}: answer -> file: {answer.file}: {error.strerror}"
             ) from None
-    return Created() if answer.text is None else Exact(answer.text.encode())
+    return Created() if answer.text is None else Exact(answer.text.encode(), "text/plain")

@@ -17,7 +17,8 @@ and cgroup namespaces and SYS_NICE as harness/run gives them to this one, and le
   moment with them: a counter is worth as much as the moment that it is read at;
 * `harness_cgroup`: the agent's own, because that is the part of the harness that uses CPU there;
 * `is_harness`: False for every container, because this process runs here;
-* `psrecord`: its log brought home to `file` when it is stopped.
+* `psrecord` and `capture`: their files brought home to `file` when they are stopped. A capture needs the host's network
+  namespace and NET_RAW.
 
 Whoever plans then asks the host of the role, not `HERE`: how many CPUs it has, what it can hold, whether it is quiet.
 """

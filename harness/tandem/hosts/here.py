@@ -10,9 +10,10 @@ import psutil
 
 from tandem.hosts import description, kernel
 from tandem.hosts.cgroup import PROC, LocalCgroup
-from tandem.hosts.host import Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord
+from tandem.hosts.host import Capture, Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
+from tandem.hosts.tcpdump import LocalCapture
 
 SYS = Path("/sys")
 CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
@@ -102,6 +103,9 @@ class Here:
 
     def psrecord(self, pid: int, file: Path) -> Psrecord:
         return LocalPsrecord(pid, file)
+
+    def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
+        return LocalCapture(interface, expression, packets, snap_bytes, file)
 
     def listen_overflows(self, pid: int) -> int | None:
         return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())

@@ -71,6 +71,22 @@ class KernelLimits:
     """Areas of memory of one process."""
 
 
+OTHER_END = "/sys/class/net/eth0/iflink"
+"""In a container: the number of the interface, in the network namespace of the engine's host, that its own leads to."""
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What a capture came to."""
+
+    packets: int
+    dropped: int
+    """Because its buffer was full."""
+    cpu_s: float
+    problem: str | None
+    """What it said where it could not capture; None where it could."""
+
+
 class Cgroup(Protocol):
     """The control group of a container. Everything raises OSError once the container is gone."""
 
@@ -93,6 +109,16 @@ class HiccupMeter(Protocol):
 
     def stop(self) -> Oversleep | None:
         """Ends the meter; None if a process of it broke."""
+
+
+class Capture(Protocol):
+    """Packets on their way into a file, from its making to its end."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has as many packets as it was made for, or broke."""
+
+    def stop(self) -> Captured: ...
 
 
 class Psrecord(Protocol):
@@ -172,6 +198,12 @@ class Host(Protocol):
 
     def psrecord(self, pid: int, file: Path) -> Psrecord:
         """Starts one. file: its log, in psrecord's own format."""
+
+    # ---- the network ----
+
+    def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
+        """Begins to write packets of an interface of the host (by its number, OTHER_END) to a file in pcap's form, until
+        it has so many. expression: which ones, in pcap's language. snap_bytes: so much of each. Raises OSError."""
 
     # ---- the network namespace that a process is in ----
 

@@ -101,7 +101,7 @@ class Application:
         self.cell = cell
         if self._client is not None:
             self._client.close()
-        self._client = Client(cell.scenario, cell.answers, self._reach(cell.load_address))
+        self._client = Client(cell.scenario, cell.answers, self._reach(cell.load_address), self._target())
 
     # ---- before the load ----
 

@@ -304,7 +304,7 @@ class ContainerFloor:
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
-        with watched(Scene(apps, self.view.sample)) as probes:
+        with watched(Scene(apps, self.view.sample, spec.seconds)) as probes:
             if self.beginning is not None:
                 self.beginning()
             ran = _all_at_once({label: (app, names[label], loads[label]) for label, app in apps.items()}, by)

@@ -4,20 +4,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from tandem.hosts import HERE
+from tandem.hosts.host import OTHER_END
 from tandem.judge import judge, second_opinion
 from tandem.judge.bottleneck import bottleneck
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
+from tandem.judge.on_wire import on_wire
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran
+from tandem.lab.stack import Stack
 from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
 from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
+from tandem.probes.comparing import Comparison
 from tandem.probes.ends import Ends
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
@@ -25,6 +29,7 @@ from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.probe import Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample, Sampler, Series
+from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
 from tandem.record.window import Finding, Statement, Verdict, Window
@@ -43,6 +48,8 @@ class Scene:
 
     apps: dict[str, Application]
     seen: Seen
+    seconds: float = 0.0
+    """How long the load will last; 0: nobody reads it on the wire."""
 
     @property
     def first(self) -> Application:
@@ -270,6 +277,26 @@ class BothEnds:
         return self._ends[app].found
 
 
+@cache
+def _generators_interface(stack: Stack, container: str) -> int:
+    """container: its id. One stays up for a whole study."""
+    return int(stack.execute("loadgen", ["cat", OTHER_END]))
+
+
+def _tap(scene: Scene) -> Probe | None:
+    """What the generator is answered, on the wire."""
+    if not scene.seconds:
+        return None
+    first = scene.first
+    apps = {
+        label: Tapped(app.client.address, partial(Comparison, app.cell.scenario, app.cell.answers))
+        for label, app in scene.apps.items()
+    }
+    most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
+    interface = _generators_interface(first.stack, first.services["loadgen"].id)
+    return WireTap(HERE, interface, apps, Bursts.of(scene.seconds, most))
+
+
 def _both_ends(scene: Scene) -> Probe | None:
     return BothEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
 
@@ -295,6 +322,7 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
     Idle,
     _disturbances,
     _both_ends,
+    _tap,
 )
 """They start in this order and stop in the other. One that returns None has nothing to watch."""
 
@@ -391,6 +419,7 @@ def _judged(found: Window, loaded: Loaded, expected: Expectation) -> Window:
     cell = loaded.app.cell
     told = loaded.told
     found.findings = judge.gates(found, expected) if told is None else second_opinion.findings(told, found)
+    found.findings = [*on_wire(found), *found.findings]
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(
         found, cell.db_pool_usable, cell.handler_threads, cell.admitted

@@ -38,18 +38,25 @@ WITHOUT_LOAD = Look(60, 10, 3.0)
 
 @dataclass
 class Client:
-    """Asks one running application. address: host:port of what the client sees."""
+    """Asks one running application, as the generator does. address: host:port of what the client sees."""
 
     scenario: Scenario
     answers: Answers
     address: str
+    host: str | None = None
+    """As the generator names it; None: the address."""
     _next: int = 0
     _http: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self._http = httpx.Client(
-            base_url=f"http://{self.address}", headers=self.headers, timeout=self.scenario.timeout_s
+        self._http = httpx.Client(base_url=f"http://{self.address}", timeout=self.scenario.timeout_s)
+        # httpx's own headers would tell these requests from the load's. What is left is the place of Host.
+        self._http.headers.clear()
+        length = (
+            {} if self.scenario.body is None else {"content-length": str(len(self.scenario.body.bytes()))}
         )
+        own = {name.lower(): value for name, value in self.headers.items()}
+        self._http.headers.update({**generator.HEADERS, **own, "host": self.host or self.address, **length})
 
     @property
     def headers(self) -> dict[str, str]:
@@ -69,14 +76,15 @@ class Client:
         before = self.scenario.before
         for _ in range(before.times if before else 0):
             assert before is not None
-            answer = self._http.request(before.method, before.path)
+            answer = self._http.request(before.method, before.path, headers={"content-length": "0"})
             if answer.status_code != 200:
                 raise TandemError(f"{before.method} {before.path} answered {answer.status_code}")
 
     def ask(self) -> Wrong | None:
         """Sends the next request (the ids in turn); returns what is wrong with the answer, or None."""
         ids = self.scenario.expanded_ids
-        path = self.path(ids[self._next % len(ids)] if ids else None)
+        key = ids[self._next % len(ids)] if ids else None
+        path = self.path(key)
         self._next += 1
         body = self.scenario.body.bytes() if self.scenario.body else None
         try:
@@ -85,7 +93,7 @@ class Client:
             return Wrong(f"{path}: {error!r}", body=False)
         if answer.status_code != self.scenario.status:
             return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
-        different = self.answers.difference(answer.content)
+        different = self.answers.difference(answer.content, key)
         return Wrong(f"{path}: {different}", body=True) if different else None
 
     def look(self, look: Look) -> list[Wrong | None]:

@@ -17,6 +17,8 @@ KNOWN_MAJOR = 1
 """A later major version may mean other things by the same columns."""
 TIMEOUT_S = 10
 FOLDER = "/tmp"
+HEADERS = {"accept": "*/*", "accept-encoding": "gzip, compress, deflate, br", "user-agent": "oha/1.16.0"}
+"""What oha sends with each request, beside what it is told and before that; then the host and the body's length."""
 
 
 @dataclass(frozen=True)

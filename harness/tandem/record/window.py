@@ -142,6 +142,29 @@ class DbRtt(Part):
     """During the load."""
 
 
+class Tap(Part):
+    """Answers of the load itself, read on the wire between generator and proxy (or application) in short bursts."""
+
+    bursts: int
+    bytes: int
+    """Captured, of all applications of the window together; so are the packets and the CPU time."""
+    packets_lost: int
+    """Because the capture's buffer was full. What they belong to is not compared."""
+    begun: int
+    """Requests of the load that were seen."""
+    compared: int
+    """Of these, whose whole answer was seen and has the right status."""
+    wrong: int
+    wrong_first: list[str]
+    """A few of them: what was asked, what is right and what came."""
+    capture_cpu_s: Number
+    """During the load."""
+    compare_cpu_s: Number
+    """After it."""
+    problem: str | None = None
+    """Why nothing, or not all, could be captured."""
+
+
 class Window(Part):
     """One load window of a trial, computed from the generator's rows and from counters."""
 
@@ -227,6 +250,7 @@ class Window(Part):
     """There as well: threads of the application's first process, at the most."""
     generator_thread_cores: Number | None = None
     """There as well: what the generator's busiest thread used of a core."""
+    tap: Tap | None = None
     bottleneck: str
     evidence: list[str]
     findings: list[Finding]

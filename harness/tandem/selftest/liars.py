@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tandem.errors import TandemError
 from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
+from tandem.selftest import on_wire
 from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
 
 GROUP = "liars"
@@ -87,4 +88,4 @@ def run(stage: Stage) -> list[Outcome]:
     with stage.running() as running:
         honest = running.steady_window("closed", WINDOW_S, HONEST)
         out = [lie(running, liar, honest) for liar in LIARS]
-    return [*out, cached(stage)]
+    return [*out, cached(stage), *on_wire.run(stage)]

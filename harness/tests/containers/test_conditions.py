@@ -41,6 +41,7 @@ LIARS = {
     "commit-unflushed": ("note-write", "foreign-settings"),
     "role-unflushed": ("note-write", "foreign-settings"),
     "start-unflushed": ("note-write", "not-flushed"),
+    "delay-ignored": ("work", "wrong-on-wire"),
     "note-lost-under-load": ("note-write", "not-stored"),
     "short-keep-alive": ("idle", "idle-lost"),
 }

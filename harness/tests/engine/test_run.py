@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from harness_engine import FakeLab, Quiet, request, scripted, session, trial_spec, window_spec
+from harness_samples import tap
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
@@ -292,7 +293,9 @@ def test_the_line_of_a_trial_with_several_variants(tmp_path: Path) -> None:
     spec = trial_spec("1-pair", "one", "two")
     with lab.up():
         made = lab.visit(spec, scripted(spec), tmp_path)
-    assert summary(made).startswith("one 1,000/s, two 1,000/s, ok")
+    assert summary(made).startswith("one 1,000/s, two 1,000/s, ok (")
+    made.windows[-1].windows["two"].tap = tap(2_140)
+    assert summary(made).startswith("one 1,000/s, two 1,000/s, ok; 2,140 of 12,000 answers compared (")
 
 
 def test_an_unknown_plan_is_no_study(real: Catalog) -> None:

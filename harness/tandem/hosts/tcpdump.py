@@ -1,0 +1,52 @@
+"""tcpdump on this machine: packets of one interface, through the kernel's own filter and ring, into a file."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+from tandem.hosts.host import Captured
+
+RING_KIB = 16384
+
+
+class LocalCapture:
+    """A Capture that has begun. -p: the interface is not made to receive more than it does anyway. --immediate-mode:
+    otherwise the end of a short capture would still lie in the kernel when it is stopped."""
+
+    def __init__(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
+        command = ["tcpdump", "-i", socket.if_indextoname(interface), "-p", "-n", "--immediate-mode"]
+        command += ["-B", str(RING_KIB), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
+        self._process = subprocess.Popen(
+            [*command, "-Z", "root", expression],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def ended(self) -> bool:
+        """Does not collect the process: `stop` does, and learns what it used."""
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def stop(self) -> Captured:
+        if not self.ended:
+            self._process.terminate()
+        assert self._process.stderr is not None
+        said = self._process.stderr.read()
+        self._process.stderr.close()
+        _, status, used = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        counted = {
+            what: int(number) for number, what in re.findall(r"(\d+) packets? (captured|dropped)", said)
+        }
+        asked_to_end = self._process.returncode in (0, -signal.SIGTERM)
+        return Captured(
+            counted.get("captured", 0),
+            counted.get("dropped", 0),
+            used.ru_utime + used.ru_stime,
+            None if asked_to_end else said.strip(),
+        )

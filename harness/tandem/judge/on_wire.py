@@ -1,0 +1,43 @@
+"""Were the answers right that were read on the wire during the load? Pure."""
+
+import math
+from collections.abc import Iterable
+
+from tandem.record.window import Finding, Window
+
+ALTERED, MISSED = 0.003, 1e-3
+"""A window of LONG_S seconds compares so many answers that, where this share of them is altered, all of those are missed
+with no more than this probability."""
+LONG_S = 30
+FEW = 0.5
+"""Of the answers that should be compared: below it is said. Bursts end at random moments, so there may be some fewer."""
+
+
+def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
+    """So many answers have to be compared for that."""
+    return math.ceil(math.log(missed) / math.log(1 - altered))
+
+
+def coverage(windows: Iterable[Window]) -> str:
+    """How many of the load's answers were compared, in words; empty where there was no tap."""
+    tapped = [(window.requests, window.tap.compared) for window in windows if window.tap is not None]
+    if not tapped:
+        return ""
+    answers, compared = (sum(column) for column in zip(*tapped, strict=True))
+    return f"{compared:,} of {answers:,} answers compared"
+
+
+def on_wire(window: Window) -> list[Finding]:
+    """What the tap noticed. Never void: no host alters an answer."""
+    tap = window.tap
+    if tap is None:
+        return []
+    if tap.wrong:
+        text = f"{tap.wrong:,} of {tap.compared:,} answers of the load that were read on the wire are wrong: {tap.wrong_first[0]}"
+        return [Finding(code="wrong-on-wire", severity="invalid", text=text)]
+    wanted = min(needed() * window.duration_s / LONG_S, window.good)
+    if tap.compared < FEW * wanted:
+        why = f": {tap.problem}" if tap.problem else ""
+        text = f"only {coverage([window])} on the wire, {wanted:,.0f} would be enough{why}"
+        return [Finding(code="few-compared", severity="warning", text=text)]
+    return []

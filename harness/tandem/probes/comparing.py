@@ -1,0 +1,69 @@
+"""Are captured answers right for their requests? Pure."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
+
+from tandem.catalog.golden import Answers, Created
+from tandem.catalog.scenario import Scenario
+from tandem.probes.exchanges import Broken, Exchange
+
+KEPT = 3
+EARLY_MS = 2.0
+"""Timers that count whole milliseconds end a little before their time."""
+
+
+@dataclass
+class ComparedAnswers:
+    """What comparing came to."""
+
+    begun: int = 0
+    compared: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+class Comparison:
+    """For one scenario, and what its answers are compared with."""
+
+    def __init__(self, scenario: Scenario, answers: Answers) -> None:
+        self._scenario, self._answers = scenario, answers
+        self._path = re.compile(re.escape(scenario.path).replace(re.escape("{id}"), "([0-9]+)"))
+        self._delay_ms = float(parse_qs(urlsplit(scenario.path).query).get("delay_ms", ["0"])[0])
+        self._made = set[bytes]()
+
+    def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
+        """What is not the scenario's own request is left out."""
+        out = ComparedAnswers()
+        for exchange in exchanges:
+            if exchange is None:
+                out.begun += 1
+                continue
+            asked = self._path.fullmatch(exchange.target)
+            if asked is None:
+                continue
+            out.begun += 1
+            if isinstance(exchange, Broken):
+                out.compared += 1
+                out.wrong.append(f"{exchange.target}: {exchange.text}")
+            elif exchange.method == self._scenario.method and exchange.status == self._scenario.status:
+                # Of another status every row tells already, and the disturbed host that may be its reason.
+                out.compared += 1
+                key = int(asked[1]) if asked.groups() else None
+                if wrong := self._wrong(exchange, key):
+                    out.wrong.append(f"{exchange.method} {exchange.target}: {wrong}")
+        return out
+
+    def _wrong(self, exchange: Exchange, key: int | None) -> str | None:
+        media_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if self._answers.media_type not in (None, media_type):
+            return f"of type {media_type!r}, not {self._answers.media_type!r}"
+        if exchange.behind:
+            return f"{exchange.behind} bytes behind its end"
+        if exchange.took_s is not None and exchange.took_s * 1e3 < self._delay_ms - EARLY_MS:
+            return f"answered after {exchange.took_s * 1e3:.1f} ms, not {self._delay_ms:.0f} ms"
+        if isinstance(self._answers, Created):
+            if exchange.body in self._made:
+                return f"{exchange.body[:60]!r} was given before"
+            self._made.add(exchange.body)
+        return self._answers.difference(exchange.body, key)

@@ -1,0 +1,173 @@
+"""Requests and their answers, put together from captured packets. Pure.
+
+A capture begins in the middle of streams and may lose, repeat or reorder packets. What is not there as a whole is left
+out: a request tells by its acknowledgement number where in the other direction its answer begins, so that a gap shortens
+an answer and never shifts it.
+"""
+
+import socket
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dpkt
+import h11
+
+METHODS = (b"GET ", b"POST ", b"PUT ", b"DELETE ")
+HEAD_ENDS = b"\r\n\r\n"
+SEQUENCE = 1 << 32
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One TCP segment with payload. sender, receiver: address and port."""
+
+    at_s: float
+    sender: tuple[str, int]
+    receiver: tuple[str, int]
+    sequence: int
+    acknowledged: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and its whole answer."""
+
+    server: tuple[str, int]
+    method: str
+    target: str
+    status: int
+    headers: dict[str, str]
+    """Names in lower case."""
+    body: bytes
+    took_s: float | None
+    """From the first packet of the request to the first of the answer; None where that packet was not seen."""
+    behind: int = 0
+    """So many bytes came after the answer's end and before the connection's next request."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An answer that is there and cannot be one."""
+
+    server: tuple[str, int]
+    target: str
+    text: str
+
+
+@dataclass
+class _Begun:
+    """A request, and what came back since."""
+
+    request: Packet
+    segments: list[Packet] = field(default_factory=list)
+    next: Packet | None = None
+    """The next request that was seen on its connection."""
+
+
+def read_packets(file: Path) -> Iterator[Packet]:
+    """TCP segments of a capture in pcap's form; ends early where the file does."""
+    if not file.is_file() or not file.stat().st_size:
+        return
+    with file.open("rb") as stream:
+        try:
+            for at_s, frame in dpkt.pcap.Reader(stream):
+                ip = dpkt.ethernet.Ethernet(frame).data
+                if not isinstance(ip, dpkt.ip.IP) or not isinstance(ip.data, dpkt.tcp.TCP):
+                    continue
+                tcp = ip.data
+                ends = (socket.inet_ntoa(ip.src), tcp.sport), (socket.inet_ntoa(ip.dst), tcp.dport)
+                yield Packet(float(at_s), *ends, tcp.seq, tcp.ack, bytes(tcp.data))
+        except (dpkt.dpkt.Error, ValueError):  # the capture was ended in the middle of a packet
+            return
+
+
+def exchanges(
+    packets: Iterable[Packet], servers: Iterable[tuple[str, int]]
+) -> Iterator[Exchange | Broken | None]:
+    """One for each request that was seen: None where its answer is not there as a whole."""
+    known, streams = set(servers), dict[tuple[tuple[str, int], tuple[str, int]], dict[int, _Begun]]()
+    for packet in packets:
+        if packet.receiver in known and packet.payload.startswith(METHODS) and HEAD_ENDS in packet.payload:
+            begun = streams.setdefault((packet.sender, packet.receiver), {})
+            if packet.sequence not in begun:  # else it was sent again
+                if begun:
+                    next(reversed(begun.values())).next = packet
+                begun[packet.sequence] = _Begun(packet)
+        elif packet.sender in known and (begun := streams.get((packet.receiver, packet.sender), {})):
+            next(reversed(begun.values())).segments.append(packet)
+    for begun in streams.values():
+        yield from map(_exchange, begun.values())
+
+
+def _since(sequence: int, origin: int) -> int:
+    """How many bytes a position is after another, negative before it; positions wrap around."""
+    return (sequence - origin + SEQUENCE // 2) % SEQUENCE - SEQUENCE // 2
+
+
+def _joined(begun: _Begun) -> tuple[bytes, float | None]:
+    """What followed the request without a gap, up to the next one, and when its first byte came."""
+    origin = begun.request.acknowledged
+    placed = sorted(
+        ((_since(packet.sequence, origin), packet) for packet in begun.segments), key=lambda p: p[0]
+    )
+    data, first_s = b"", None
+    for offset, packet in placed:
+        if offset > len(data):
+            break
+        if not data and offset == 0:
+            first_s = packet.at_s
+        data += packet.payload[len(data) - offset :]
+    if begun.next is not None:
+        data = data[: max(0, _since(begun.next.acknowledged, origin))]
+    return data, first_s
+
+
+def _follows(begun: _Begun) -> bool:
+    """Whether the next request that was seen is the connection's next: none between them was lost. Requests whose body
+    is not in their first packet say its length."""
+    assert begun.next is not None
+    head, end, _ = begun.request.payload.partition(HEAD_ENDS)
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    body = int(lengths[0].partition(b":")[2]) if lengths else 0
+    ends = begun.request.sequence + len(head) + len(end) + body
+    return _since(begun.next.sequence, ends) == 0
+
+
+def _exchange(begun: _Begun) -> Exchange | Broken | None:
+    request = begun.request
+    method, target, _ = request.payload.split(b" ", 2)
+    data, first_s = _joined(begun)
+    if not data.startswith(b"HTTP/1."):  # the generator would not take it for an answer either
+        return None
+    parser = h11.Connection(h11.CLIENT)
+    parser.send(h11.Request(method=method, target=target, headers=[("Host", "any")]))
+    parser.send(h11.EndOfMessage())
+    parser.receive_data(data)
+    head, body = None, b""
+    try:
+        while not isinstance(event := parser.next_event(), h11.EndOfMessage):
+            if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed | h11.PAUSED):
+                return None
+            if isinstance(event, h11.Response):
+                head = event
+                if not {b"content-length", b"transfer-encoding"} & {name for name, _ in head.headers}:
+                    return Broken(request.receiver, target.decode("latin-1"), "it does not tell its length")
+            elif isinstance(event, h11.Data):
+                body += event.data
+    except h11.RemoteProtocolError as error:
+        return Broken(request.receiver, target.decode("latin-1"), str(error))
+    assert head is not None
+    behind = len(parser.trailing_data[0]) if begun.next is not None and _follows(begun) else 0
+    return Exchange(
+        server=request.receiver,
+        method=method.decode(),
+        target=target.decode("latin-1"),
+        status=head.status_code,
+        headers={name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
+        body=body,
+        # An answer before its question: what was seen of the request is its repetition.
+        took_s=None if first_s is None or first_s < request.at_s else first_s - request.at_s,
+        behind=behind,
+    )

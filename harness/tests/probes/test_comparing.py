@@ -1,0 +1,100 @@
+"""tandem.probes.comparing: which captured answers are wrong for their requests."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Golden, read_answers
+from tandem.probes.comparing import Comparison
+from tandem.probes.exchanges import Broken, Exchange
+
+SERVER = ("10.0.0.2", 8080)
+JSON = {"content-type": "application/json"}
+
+
+def exchange(target: str, body: bytes, **changes: Any) -> Exchange:
+    told: dict[str, Any] = {"method": "GET", "status": 200, "headers": JSON, "took_s": 0.05, **changes}
+    return Exchange(SERVER, target=target, body=body, **told)
+
+
+@pytest.fixture
+def recipe(root: Path) -> bytes:
+    return (root / "contract/golden/recipe-1.json").read_bytes()
+
+
+def of(real: Catalog, scenario: str) -> Comparison:
+    own = real.scenarios[scenario]
+    return Comparison(own, read_answers(own, real.root / "contract"))
+
+
+def test_the_right_recipe_for_its_id(real: Catalog, recipe: bytes) -> None:
+    found = of(real, "recipe").compare([exchange("/api/v1/recipes/1", recipe), None])
+    assert (found.begun, found.compared, found.wrong) == (2, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"target": "/api/v1/recipes/2"}, "recipe 1 for recipe 2"),
+        ({"body": b"x" * 4187}, "not a recipe: b'xxx"),
+        ({"behind": 7}, "7 bytes behind its end"),
+        ({"headers": {"content-type": "text/html"}}, "of type 'text/html', not 'application/json'"),
+        ({"headers": {}}, "of type ''"),
+    ],
+)
+def test_a_wrong_one(real: Catalog, recipe: bytes, changes: dict[str, Any], why: str) -> None:
+    given = {"target": "/api/v1/recipes/1", "body": recipe, **changes}
+    [wrong] = of(real, "recipe").compare([exchange(**given)]).wrong
+    assert wrong.startswith(f"GET {given['target']}: ")
+    assert why in wrong
+
+
+def test_one_letter_of_another_case(real: Catalog, recipe: bytes) -> None:
+    altered = recipe.replace(b"Warm", b"warm", 1)
+    assert len(altered) == len(recipe)
+    [wrong] = of(real, "recipe").compare([exchange("/api/v1/recipes/1", altered)]).wrong
+    assert "is not the golden one" in wrong
+
+
+def test_a_random_recipe_may_be_any_visible_one(real: Catalog, recipe: bytes) -> None:
+    assert of(real, "recipes").compare([exchange("/api/v1/recipes", recipe)]).wrong == []
+
+
+@pytest.mark.parametrize(("took_ms", "wrong"), [(20.3, 0), (18.5, 0), (17.0, 1), (0.4, 1), (None, 0)])
+def test_work_takes_its_delay(real: Catalog, took_ms: float | None, wrong: int) -> None:
+    took_s = None if took_ms is None else took_ms / 1e3
+    one = exchange(
+        "/work?delay_ms=20", b"Sum: 210", method="POST", took_s=took_s,
+        headers={"content-type": "text/plain; charset=utf-8"},
+    )  # fmt: skip
+    assert len(of(real, "work").compare([one]).wrong) == wrong
+
+
+def test_no_note_has_the_id_of_another(real: Catalog) -> None:
+    def note(number: int) -> Exchange:
+        body = json.dumps({"id": number}, separators=(",", ":")).encode()
+        return exchange("/api/v1/recipes/3/notes", body, method="POST", status=201)
+
+    found = of(real, "note-write").compare([note(1), note(2), note(1)])
+    assert (found.compared, len(found.wrong)) == (3, 1)
+    assert "was given before" in found.wrong[0]
+
+
+def test_what_the_rows_tell_or_others_asked_is_not_held_against_anybody(real: Catalog, recipe: bytes) -> None:
+    refused = exchange("/api/v1/recipes/1", b'{"error":"database unavailable"}', status=503)
+    other = exchange("/healthz", b"{}")
+    found = of(real, "recipe").compare([refused, other, Broken(SERVER, "/healthz", "odd")])
+    assert (found.begun, found.compared, found.wrong) == (1, 0, [])
+    broken = of(real, "recipe").compare([Broken(SERVER, "/api/v1/recipes/1", "odd")])
+    assert broken.wrong == ["/api/v1/recipes/1: odd"]
+
+
+def test_every_golden_body_names_its_type(real: Catalog, root: Path) -> None:
+    types = {name: read_answers(own, root / "contract").media_type for name, own in real.scenarios.items()}
+    assert types["index"] == types["idle"] == "text/html"
+    assert types["work"] == types["users"] == "text/plain"
+    assert {types[name] for name in ("recipe", "recipes", "fan-out", "note-write")} == {"application/json"}
+    assert Golden({}).media_type == "application/json"

@@ -1,0 +1,175 @@
+"""tandem.probes.exchanges: whatever is missing, repeated or in disorder, an answer is never another one's."""
+
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import dpkt
+import pytest
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.probes.exchanges import Broken, Exchange, Packet, exchanges, read_packets
+
+SERVER = ("10.0.0.2", 8080)
+AGAIN_S = 0.2
+"""TCP sends again after this at the soonest."""
+
+
+def answer(body: bytes, head: bytes = b"Content-Type: text/plain\r\n") -> bytes:
+    return b"HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
+
+
+def question(target: str) -> bytes:
+    return f"GET {target} HTTP/1.1\r\nHost: any\r\n\r\n".encode()
+
+
+def stream(
+    port: int,
+    pairs: list[tuple[bytes, bytes]],
+    sequence: int = 1000,
+    acknowledged: int = 5000,
+    split: int = 0,
+) -> list[Packet]:
+    """The packets of one connection. pairs: requests and answers. split: an answer's bytes per packet; 0: all."""
+    client, found, at_s = ("10.0.0.9", port), [], port / 1e6
+    for asked, told in pairs:
+        at_s += 0.001
+        found.append(Packet(at_s, client, SERVER, sequence % 2**32, acknowledged % 2**32, asked))
+        sequence += len(asked)
+        for start in range(0, len(told), split or len(told)):
+            at_s += 0.02
+            part = told[start : start + (split or len(told))]
+            found.append(Packet(at_s, SERVER, client, (acknowledged + start) % 2**32, sequence % 2**32, part))
+        acknowledged += len(told)
+    return found
+
+
+def seen(packets: list[Packet]) -> list[Exchange | Broken | None]:
+    return list(exchanges(packets, [SERVER]))
+
+
+def pairs(number: int, first: int = 0) -> list[tuple[bytes, bytes]]:
+    return [(question(f"/{n}"), answer(b"body of %d " % n * 3)) for n in range(first, first + number)]
+
+
+def bodies(packets: list[Packet]) -> dict[str, bytes]:
+    """Of the whole exchanges; nothing else may be among them."""
+    found = [one for one in seen(packets) if one is not None]
+    assert all(isinstance(one, Exchange) and not one.behind for one in found), found
+    return {one.target: one.body for one in found if isinstance(one, Exchange)}
+
+
+@pytest.mark.parametrize("split", [0, 1, 7, 40])
+@pytest.mark.parametrize("origin", [5000, 2**32 - 50], ids=["plain", "numbers wrap around"])
+def test_a_whole_capture_has_every_exchange(split: int, origin: int) -> None:
+    found = seen(stream(1, pairs(5), sequence=origin, acknowledged=origin, split=split))
+    assert [one.target for one in found if isinstance(one, Exchange)] == [f"/{n}" for n in range(5)]
+    assert all(
+        isinstance(one, Exchange) and one.body == b"body of %d " % n * 3 for n, one in enumerate(found)
+    )
+    assert all(isinstance(one, Exchange) and one.took_s == pytest.approx(0.02) for one in found)
+
+
+@st.composite
+def captures(draw: st.DrawFn) -> tuple[dict[str, bytes], list[Packet]]:
+    """What really happened, and what was captured of it."""
+    right, packets = dict[str, bytes](), list[Packet]()
+    for port in range(1, draw(st.integers(2, 4))):
+        own = pairs(draw(st.integers(1, 5)), first=100 * port)
+        right |= {asked.split()[1].decode(): told.partition(b"\r\n\r\n")[2] for asked, told in own}
+        here, there = (draw(st.sampled_from([0, 77_000, 2**32 - 90, 2**32 - 1])) for _ in range(2))
+        packets += stream(port, own, here, there, split=draw(st.integers(1, 120)))
+    again = draw(st.lists(st.sampled_from(packets), max_size=6))
+    packets += [replace(packet, at_s=packet.at_s + AGAIN_S) for packet in again]
+    kept = draw(st.lists(st.booleans(), min_size=len(packets), max_size=len(packets)))
+    cut = draw(st.integers(0, 200))
+    packets = [packet for packet, keep in zip(packets, kept, strict=True) if keep]
+    if packets and cut:  # as a capture cuts what is longer than it keeps
+        packets[0] = replace(packets[0], payload=packets[0].payload[:cut])
+    return right, draw(st.permutations(packets)) if draw(st.booleans()) else packets
+
+
+@PROPERTY
+@given(captures())
+def test_no_answer_is_ever_anothers(capture: tuple[dict[str, bytes], list[Packet]]) -> None:
+    right, packets = capture
+    for target, body in bodies(packets).items():
+        assert body == right[target]
+
+
+@PROPERTY
+@given(captures())
+def test_no_answer_is_ever_early(capture: tuple[dict[str, bytes], list[Packet]]) -> None:
+    for one in seen(capture[1]):
+        assert not isinstance(one, Exchange) or one.took_s is None or one.took_s > 0.0199
+
+
+def test_what_is_lost_is_left_out() -> None:
+    whole = stream(1, pairs(4), split=40)
+    requests = [n for n, packet in enumerate(whole) if packet.sender != SERVER]
+    without_request = [packet for n, packet in enumerate(whole) if n != requests[1]]
+    assert bodies(without_request).keys() == {"/0", "/2", "/3"}
+    without_middle = [packet for n, packet in enumerate(whole) if n != requests[1] + 2]
+    assert bodies(without_middle).keys() == {"/0", "/2", "/3"}
+    assert bodies(whole[2:]).keys() == {"/1", "/2", "/3"}, "it began in the middle of an answer"
+    assert bodies(whole[:-1]).keys() == {"/0", "/1", "/2"}, "and ended in one"
+    assert bodies([*whole, *whole]) == bodies(whole)
+
+
+def test_bytes_behind_an_answer_are_counted() -> None:
+    spoilt = pairs(3)
+    spoilt[1] = (spoilt[1][0], spoilt[1][1] + b"garbage")
+    assert [one.behind for one in seen(stream(1, spoilt)) if isinstance(one, Exchange)] == [0, 7, 0]
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\nbody", "does not tell its length"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody",
+            "conflicting Content-Length",
+        ),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n", "illegal chunk header"),
+    ],
+)
+def test_what_can_be_no_answer_is_told(told: bytes, why: str) -> None:
+    [found] = seen(stream(1, [(question("/1"), told)]))
+    assert isinstance(found, Broken)
+    assert why in found.text
+
+
+def test_chunks_are_put_together() -> None:
+    told = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+    assert bodies(stream(1, [(question("/1"), told)], split=5)) == {"/1": b"abcde"}
+
+
+def test_others_are_left_out() -> None:
+    packets = [replace(packet, receiver=("10.0.0.3", 8080)) for packet in stream(1, pairs(1))]
+    assert seen(packets) == []
+
+
+def test_a_file_is_read_to_where_it_ends(tmp_path: Path) -> None:
+    file = tmp_path / "one.pcap"
+    assert list(read_packets(file)) == [], "tcpdump was ended before it began"
+    whole = stream(1, pairs(2))
+    with file.open("wb") as out:
+        writer = dpkt.pcap.Writer(out)
+        for packet in whole:
+            tcp = dpkt.tcp.TCP(
+                sport=packet.sender[1], dport=packet.receiver[1], seq=packet.sequence, ack=packet.acknowledged,
+                data=packet.payload,
+            )  # fmt: skip
+            source, target = (socket.inet_aton(end[0]) for end in (packet.sender, packet.receiver))
+            ip = dpkt.ip.IP(src=source, dst=target, p=dpkt.ip.IP_PROTO_TCP, data=tcp)
+            writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=ip)), packet.at_s)
+    assert [(p.sender, p.sequence, p.payload) for p in read_packets(file)] == [
+        (p.sender, p.sequence, p.payload) for p in whole
+    ]
+    for missing in range(1, file.stat().st_size, 7):
+        file.write_bytes(file.read_bytes()[:-7])
+        left = list(read_packets(file))
+        assert all(got.payload == want.payload for got, want in zip(left[:-1], whole, strict=False)), missing
+        assert not left or whole[len(left) - 1].payload.startswith(left[-1].payload)

@@ -1,0 +1,193 @@
+"""tandem.probes.tap: how a window is sampled, on real packets: of a run, and of this machine's own loopback."""
+
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from harness_samples import PROPERTY
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import read_answers
+from tandem.hosts import HERE
+from tandem.judge.on_wire import LONG_S, needed
+from tandem.probes.comparing import ComparedAnswers, Comparison
+from tandem.probes.exchanges import Packet, exchanges, read_packets
+from tandem.probes.tap import MEMORY_BYTES, SNAP_BYTES, Bursts, Tapped, WireTap, bodies_bytes
+from tandem.record.window import Tap
+
+PACKETS_OF_AN_ANSWER = 3
+"""Its request and, through HAProxy, one or two for itself."""
+
+
+# ---- how much ----
+
+
+@pytest.mark.parametrize("scenario", ["recipe", "recipes", "index", "work", "users", "fan-out", "note-write"])
+def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog, scenario: str) -> None:
+    own = real.scenarios[scenario]
+    bursts = Bursts.of(LONG_S, bodies_bytes(own, read_answers(own, real.root / "contract")))
+    # At both ends of a burst each connection has an exchange of which only a part is seen: one packet in the mean.
+    whole = (bursts.packets - 2 * own.connections) / PACKETS_OF_AN_ANSWER
+    assert bursts.number * whole >= needed()
+    assert real.plans["quick"].closed_s >= LONG_S
+    assert real.plans["quick"].open_s >= LONG_S
+
+
+@pytest.mark.parametrize("seconds", [1, 2, 3, 4, 6, 15, 30, 60])
+@pytest.mark.parametrize("longest", [2, 5_000, 1 << 20])
+def test_what_it_keeps_fits_into_memory(seconds: int, longest: int) -> None:
+    bursts = Bursts.of(seconds, longest)
+    assert bursts.number * bursts.packets / 2 * min(longest, SNAP_BYTES) <= MEMORY_BYTES
+    assert bursts.packets >= 1
+    assert bursts.number * bursts.apart_s == pytest.approx(seconds)
+
+
+def test_large_requests_fit_as_well(real: Catalog) -> None:
+    """Their first packet is kept, which is as large as a packet can be."""
+    own = real.scenarios["work-large"]
+    most = bodies_bytes(own, read_answers(own, real.root / "contract"))
+    bursts = Bursts.of(LONG_S, most)
+    assert most > SNAP_BYTES
+    assert bursts.number * bursts.packets / 2 * SNAP_BYTES <= MEMORY_BYTES
+
+
+# ---- what a real run left on the wire ----
+
+
+def compared(real: Catalog, scenario: str, packets: list[Packet]) -> ComparedAnswers:
+    own = real.scenarios[scenario]
+    server = next(one.receiver for one in packets if one.receiver[1] == 8080)
+    comparison = Comparison(own, read_answers(own, real.root / "contract"))
+    return comparison.compare(exchanges(packets, [server]))
+
+
+@pytest.fixture(scope="session", params=["recipe", "work"])
+def captured(request: pytest.FixtureRequest, fixtures: Path) -> tuple[str, list[Packet]]:
+    """Of a load by oha through HAProxy on rust-async: the beginning of a burst."""
+    return request.param, list(read_packets(fixtures / f"{request.param}-wire.pcap"))
+
+
+def test_answers_of_a_real_run_are_right(real: Catalog, captured: tuple[str, list[Packet]]) -> None:
+    found = compared(real, *captured)
+    assert found.wrong == []
+    assert found.begun >= found.compared > 10
+
+
+def test_each_altered_byte_of_a_body_is_found(real: Catalog, captured: tuple[str, list[Packet]]) -> None:
+    scenario, packets = captured
+    whole, found = compared(real, scenario, packets).compared, 0
+    for n, packet in enumerate(packets):
+        if packet.sender[1] == 8080 and packet.payload.startswith(b"HTTP/1.1 200"):
+            altered = replace(packet, payload=packet.payload[:-3] + b"?" + packet.payload[-2:])
+            found += len(compared(real, scenario, [*packets[:n], altered, *packets[n + 1 :]]).wrong)
+    assert found == whole
+
+
+@PROPERTY
+@given(data=st.data())
+def test_a_capture_that_loses_repeats_and_reorders_accuses_nobody(
+    real: Catalog, captured: tuple[str, list[Packet]], data: st.DataObject
+) -> None:
+    scenario, packets = captured
+    some = []
+    for packet in packets:
+        fate = data.draw(st.sampled_from(["kept", "kept", "kept", "lost", "again", "split", "cut"]))
+        at = data.draw(st.integers(0, len(packet.payload))) if fate in ("split", "cut") else 0
+        first = replace(packet, payload=packet.payload[:at])
+        rest = replace(packet, payload=packet.payload[at:], sequence=(packet.sequence + at) % 2**32)
+        later = replace(packet, at_s=packet.at_s + 0.2)
+        some += {
+            "kept": [packet],
+            "lost": [],
+            "again": [packet, later],
+            "split": [first, rest],
+            "cut": [first],
+        }[fate]
+    if data.draw(st.booleans()):
+        some = data.draw(st.permutations(some))
+    if any(packet.receiver[1] == 8080 for packet in some):
+        assert compared(real, scenario, some).wrong == []
+
+
+# ---- tcpdump ----
+
+
+class Honest(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    bodies: list[bytes]
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        body = self.bodies[0] if len(self.bodies) == 1 else self.bodies.pop()
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(root: Path) -> Iterator[ThreadingHTTPServer]:
+    right = (root / "contract/golden/index.html").read_bytes()
+    handler = type("Handler", (Honest,), {"bodies": [right]})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield made
+        made.shutdown()
+
+
+def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests: int) -> Tap:
+    """What the tap says of these requests on one connection, one a millisecond."""
+    own = real.scenarios["index"]
+    port = server.server_address[1]
+    app = Tapped(f"127.0.0.1:{port}", lambda: Comparison(own, read_answers(own, real.root / "contract")))
+    probe = WireTap(HERE, socket.if_nametoindex("lo"), {"a": app}, bursts)
+    probe.start()
+    time.sleep(0.5)
+    client = http.client.HTTPConnection("127.0.0.1", port)
+    for _ in range(requests):
+        client.request("GET", "/")
+        client.getresponse().read()
+        time.sleep(0.001)
+    client.close()
+    probe.stop()
+    found = probe.fields("a")["tap"]
+    assert isinstance(found, Tap)
+    assert found.problem is None, f"needs NET_RAW: {found.problem}"
+    return found
+
+
+def test_real_packets_are_captured_and_compared(real: Catalog, server: ThreadingHTTPServer) -> None:
+    found = tapped(real, server, Bursts(3, 0.2, 60), 300)
+    assert found.wrong == 0
+    assert found.bursts >= 2
+    assert 40 <= found.compared < 300, "in bursts, not all of them"
+    assert found.begun >= found.compared
+    assert 0 < found.capture_cpu_s < 2
+    assert found.bytes > 0
+
+
+def test_one_wrong_answer_among_them_is_told(real: Catalog, server: ThreadingHTTPServer) -> None:
+    right = server.RequestHandlerClass.bodies[0]  # type: ignore[attr-defined]
+    server.RequestHandlerClass.bodies[:] = [right, right.replace(b"e", b"E", 1), right]  # type: ignore[attr-defined]
+    found = tapped(real, server, Bursts(1, 0.1, 1000), 50)
+    assert (found.compared, found.wrong) == (50, 1)
+    assert found.wrong_first[0].startswith("GET /: ")
+
+
+def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
+    capture = HERE.capture(socket.if_nametoindex("lo"), "no such thing", 1, 100, tmp_path / "none.pcap")
+    deadline = time.monotonic() + 5
+    while not capture.ended and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "syntax error" in (capture.stop().problem or "")
