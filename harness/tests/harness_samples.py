@@ -9,7 +9,18 @@ from hypothesis import settings
 from tandem.judge.judge import Expectation
 from tandem.load.rows import Floats, Rows
 from tandem.record.host import Hiccup, HostActivity
-from tandem.record.window import Finding, ImpliedRows, Pooler, Proxy, Role, Statement, Tap, Times, Verdict, Window
+from tandem.record.window import (
+    Finding,
+    ImpliedRows,
+    Pooler,
+    Proxy,
+    Role,
+    Statement,
+    Tap,
+    Times,
+    Verdict,
+    Window,
+)
 
 PROPERTY = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 """For property tests: the same examples every time, nothing written to disk."""
