@@ -139,7 +139,7 @@ TEST_CASE("connections that the server closed are replaced") {
     };
     CHECK(fixture.failures(one_load) == 0);
     execute(
-        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+        "do $$ begin perform pg_terminate_backend(pid, 5000) from pg_stat_activity"
         " where pid <> pg_backend_pid() and backend_type = 'client backend'; end $$");
     CHECK(fixture.failures(one_load) == 0);
 }

@@ -60,7 +60,7 @@ TEST_CASE("connections that the server closed are replaced") {
     pg::Pool pool(configured({{"DB_POOL_MAX", "2"}}));
     CHECK(failures(pool, 5) == 0);
     execute(
-        "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+        "do $$ begin perform pg_terminate_backend(pid, 5000) from pg_stat_activity"
         " where pid <> pg_backend_pid() and backend_type = 'client backend'; end $$");
     CHECK(failures(pool, 5) == 0);
 }

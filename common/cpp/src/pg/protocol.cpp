@@ -37,6 +37,7 @@ bool succeeded(const Result& result) {
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
     std::vector<const char*> list;
+    list.reserve(texts.size() + 1);
     for (const auto& text : texts) {
         list.push_back(text.c_str());
     }
