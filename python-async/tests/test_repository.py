@@ -1,15 +1,17 @@
 """Which statements run, in which order, and when a connection is given up."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import asyncpg
 import pytest
 from rows import DASHBOARD_ROWS, ROWS
 
-from recipes.config import QUERIES
-from recipes.database import Connection, guarded
+from recipes.config import QUERIES, Settings
+from recipes.database import Connection, create_pool, from_pool, guarded, one_for_this_request
 from recipes.errors import DatabaseUnavailable, NotFound, Unauthorized
 from recipes.models import dashboard_from_rows, recipe_from_rows
 from recipes.repository import Repository, read_queries
@@ -38,6 +40,7 @@ class FakeConnection:
         self.note: int | None = 9
         self.statements: list[tuple[str, Any]] = []
         self.terminated = False
+        self.closed = False
 
     async def execute(self, query: str) -> str:
         self.statements.append((query, ()))
@@ -65,6 +68,9 @@ class FakeConnection:
             self.statements.append(("ROLLBACK", ()))
             raise
         self.statements.append(("COMMIT", ()))
+
+    def is_closed(self) -> bool:
+        return self.closed
 
     def terminate(self) -> None:
         self.terminated = True
@@ -174,8 +180,8 @@ async def test_the_first_error_of_a_dashboard_is_its_answer(monkeypatch: pytest.
     [
         ConnectionResetError(),
         TimeoutError(),
-        asyncpg.InterfaceError("connection is closed"),
         asyncpg.AdminShutdownError(),
+        asyncpg.InternalClientError("cannot process message 'E': protocol is in an unexpected state"),
         asyncpg.ProtocolViolationError(),
         asyncpg.TooManyConnectionsError(),
         asyncpg.InvalidSQLStatementNameError(),
@@ -190,7 +196,57 @@ async def test_a_connection_that_failed_is_not_used_again(error: Exception) -> N
     assert connection.terminated
 
 
-async def test_a_bug_is_not_mistaken_for_an_outage() -> None:
-    with pytest.raises(asyncpg.UndefinedTableError):
+async def test_a_connection_that_was_lost_is_an_outage() -> None:
+    connection = FakeConnection()
+    connection.closed = True
+    with pytest.raises(DatabaseUnavailable):
+        async with guarded(given(connection)):
+            raise asyncpg.InterfaceError("connection is closed")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncpg.UndefinedTableError(),
+        asyncpg.InterfaceError("another operation is in progress"),
+        asyncpg.exceptions.DataError("invalid input for query argument $1"),
+    ],
+)
+async def test_a_bug_is_not_mistaken_for_an_outage(error: Exception) -> None:
+    with pytest.raises(type(error)):
         async with guarded(given(FakeConnection())):
-            raise asyncpg.UndefinedTableError
+            raise error
+
+
+class LateToClose(FakeConnection):
+    async def close(self, timeout: float) -> None:  # noqa: ASYNC109
+        raise TimeoutError
+
+
+class LatePool:
+    """Its reset after a request comes too late."""
+
+    async def acquire(self, timeout: float) -> FakeConnection:  # noqa: ASYNC109
+        return FakeConnection()
+
+    async def release(self, _: FakeConnection) -> None:
+        raise TimeoutError
+
+
+async def test_a_note_that_is_stored_is_acknowledged_however_late_its_connection_closes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def connect() -> LateToClose:
+        return LateToClose()
+
+    monkeypatch.setattr(asyncpg, "connect", connect)
+    pool: Any = LatePool()
+    for connect_late in (lambda: one_for_this_request(asyncio.Semaphore(1), {}), lambda: from_pool(pool)):
+        late = partial(lambda end: guarded(end()), connect_late)
+        assert await Repository(late, read_queries(QUERIES)).write_note("key", 7, "text") == 9
+
+
+async def test_no_connection_is_replaced_for_being_used() -> None:
+    pool: Any = create_pool(Settings())
+    # 1,000 statements a second for a century.
+    assert pool._max_queries > 3e12

@@ -1,7 +1,9 @@
 """Connections to the database: from a pool, or one for each request."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import logging
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
@@ -10,14 +12,16 @@ import asyncpg
 from recipes.config import Settings
 from recipes.errors import DatabaseUnavailable
 
+logger = logging.getLogger(__name__)
+
 # Waiting for a free connection and opening it, together.
 ACQUIRE_TIMEOUT_S = 1.5
 STATEMENT_TIMEOUT_S = 2.0
 
 # What a server that is away, stopping or full does to a connection, in any of its states. TimeoutError is an OSError.
+# InternalClientError: a server's farewell to an idle connection, whose end has not been read yet.
 UNAVAILABLE = (
     OSError,
-    asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.PostgresSystemError,
@@ -27,6 +31,7 @@ UNAVAILABLE = (
     asyncpg.InvalidCatalogNameError,
     asyncpg.InvalidSQLStatementNameError,
     asyncpg.InvalidTransactionStateError,
+    asyncpg.InternalServerError,
 )
 
 type Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
@@ -36,7 +41,16 @@ type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 @asynccontextmanager
 async def open_connections(settings: Settings) -> AsyncIterator[Connect]:
     """Yields what opens a connection, as the settings say."""
-    options: dict[str, Any] = {
+    if settings.db_persistent:
+        async with create_pool(settings) as pool:
+            yield lambda: guarded(from_pool(pool))
+    else:
+        slots, options = asyncio.Semaphore(settings.pool_size), connect_options(settings)
+        yield lambda: guarded(one_for_this_request(slots, options))
+
+
+def connect_options(settings: Settings) -> dict[str, Any]:
+    return {
         "dsn": str(settings.database_url),
         "timeout": ACQUIRE_TIMEOUT_S,
         "command_timeout": STATEMENT_TIMEOUT_S,
@@ -46,23 +60,32 @@ async def open_connections(settings: Settings) -> AsyncIterator[Connect]:
         # As the server spells it: at asyncpg's `utf-8` PgBouncer sends a SET for every new connection.
         "server_settings": {"client_encoding": "UTF8"},
     }
-    if not settings.db_persistent:
-        slots = asyncio.Semaphore(settings.pool_size)
-        yield lambda: guarded(one_for_this_request(slots, options))
-        return
-    # As many at the start as at the most: no request waits for a login, none is closed for being idle.
-    async with asyncpg.create_pool(
+
+
+def create_pool(settings: Settings) -> asyncpg.Pool:
+    return asyncpg.create_pool(
+        # As many at the start as at the most: no request waits for a login, none is closed for being idle.
         min_size=settings.pool_size,
         max_size=settings.pool_size,
         max_inactive_connection_lifetime=0,
+        # None is replaced for being used, either: that would be a login and every prepare within a request.
+        max_queries=sys.maxsize,
         reset=None if settings.db_reset else keep_session,
-        **options,
-    ) as pool:
-        yield lambda: guarded(pool.acquire(timeout=ACQUIRE_TIMEOUT_S))
+        **connect_options(settings),
+    )
 
 
 async def keep_session(_: Connection) -> None:
     """Instead of asyncpg's reset on release, a statement per request: ours leave nothing behind in the session."""
+
+
+@asynccontextmanager
+async def from_pool(pool: asyncpg.Pool) -> AsyncIterator[Connection]:
+    connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+    try:
+        yield connection
+    finally:
+        await given_up(pool.release(connection))
 
 
 @asynccontextmanager
@@ -73,7 +96,15 @@ async def one_for_this_request(slots: asyncio.Semaphore, options: dict[str, Any]
         try:
             yield connection
         finally:
-            await connection.close(timeout=ACQUIRE_TIMEOUT_S)
+            await given_up(connection.close(timeout=ACQUIRE_TIMEOUT_S))
+
+
+async def given_up(end: Awaitable[None]) -> None:
+    """What the request did is done, whether its connection ends well or not: asyncpg aborts one that does not."""
+    try:
+        await end
+    except (*UNAVAILABLE, asyncpg.InterfaceError) as error:
+        logger.warning("a connection was not given back: %r", error)
 
 
 @asynccontextmanager
@@ -83,10 +114,22 @@ async def guarded(acquired: AbstractAsyncContextManager[Connection]) -> AsyncIte
         async with acquired as connection:
             try:
                 yield connection
-            except UNAVAILABLE:
+            except (*UNAVAILABLE, asyncpg.InterfaceError) as error:
+                # An InterfaceError is a bug, unless the connection was lost while it was used.
+                lost = isinstance(error, UNAVAILABLE) or is_lost(connection)
                 # The pool has taken one back already that was lost.
                 with suppress(asyncpg.InterfaceError):
                     connection.terminate()
+                if lost:
+                    raise DatabaseUnavailable from error
                 raise
     except UNAVAILABLE as error:
         raise DatabaseUnavailable from error
+
+
+def is_lost(connection: Connection) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        # The pool has taken it back, as it does with one that was lost.
+        return True
