@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from unittest.mock import MagicMock
 
 import pytest
-from django.db import Error, InternalError, OperationalError, ProgrammingError
+from django.db import Error, InterfaceError, InternalError, OperationalError, ProgrammingError
 
 from recipes import database
 from recipes.database import open_cursor, pool_use, set_time_zone
@@ -25,6 +25,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 def connection(monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int]) -> MagicMock:
     connection = MagicMock()
     connection.connection.fileno.return_value = pipe[0]
+    connection.connection.closed = False
     monkeypatch.setattr(database, "connection", connection)
     return connection
 
@@ -68,9 +69,17 @@ def test_the_time_zone_is_set_unprepared(connection: MagicMock) -> None:
     connection.connection.execute.assert_called_once_with("SET TIME ZONE 'UTC'", prepare=False)
 
 
-def test_a_bug_is_not_mistaken_for_an_outage(connection: MagicMock) -> None:
-    with pytest.raises(ProgrammingError), open_cursor():
-        raise ProgrammingError("syntax error")
+@pytest.mark.parametrize("error", [ProgrammingError("syntax error"), InterfaceError("the cursor is closed")])
+def test_a_bug_is_not_mistaken_for_an_outage(connection: MagicMock, error: Error) -> None:
+    with pytest.raises(type(error)), open_cursor():
+        raise error
+    connection.connection.close.assert_called_once_with()
+
+
+def test_a_connection_that_was_lost_is_an_outage(connection: MagicMock) -> None:
+    connection.connection.closed = True
+    with pytest.raises(DatabaseUnavailable), open_cursor():
+        raise InterfaceError("the connection is closed")
 
 
 def test_a_connection_that_the_server_closed_is_passed_over(connection: MagicMock, pipe: tuple[int, int]) -> None:

@@ -16,7 +16,7 @@ from recipes.models import PoolUse
 
 # What a server that is away or stopping does to a connection, in any of its states. Psycopg's InternalError: a
 # farewell that arrives together with the answer to COMMIT is one result too many.
-UNAVAILABLE = (OperationalError, InterfaceError, InternalError)
+UNAVAILABLE = (OperationalError, InternalError)
 
 slots = BoundedSemaphore(env.pool_size)
 
@@ -41,8 +41,12 @@ def open_cursor() -> Iterator[CursorWrapper]:
                 connect()
                 with connection.cursor() as cursor:
                     yield cursor
-            except Error:
+            except Error as error:
+                # An InterfaceError is a bug, unless the connection was lost while it was used.
+                lost = isinstance(error, InterfaceError) and is_lost()
                 discard()
+                if lost:
+                    raise DatabaseUnavailable from error
                 raise
             finally:
                 connection.close()
@@ -79,6 +83,11 @@ def is_readable(descriptor: int) -> bool:
     poller = poll()
     poller.register(descriptor, POLLIN)
     return bool(poller.poll(0))
+
+
+def is_lost() -> bool:
+    used = connection.connection
+    return used is None or used.closed or is_readable(used.fileno())
 
 
 def discard() -> None:
