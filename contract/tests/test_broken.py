@@ -145,6 +145,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("refuses-expect", connections.check_expect),
     ("never-closes", connections.check_old_clients),
     ("odd-requests-500", connections.check_malformed),
+    ("refuses-at-once", connections.check_refused_in_turn),
     ("smuggling", connections.check_conflicting_lengths),
     ("small-body", limits.check_largest_body),
     ("late-413", limits.check_body_too_large),

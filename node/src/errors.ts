@@ -1,6 +1,6 @@
 /** Everything that can end a request early, and the answer it becomes. */
 
-import { STATUS_CODES } from "node:http";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 import createError from "@fastify/error";
@@ -56,6 +56,14 @@ export function badUrlHandler(_error: FastifyError, request: FastifyRequest, rep
   void reply.code(status).type("application/json").serializer(String).send(body);
 }
 
+/** The answer to the newest request of each connection. */
+const newest = new WeakMap<Socket, ServerResponse>();
+
+/** Remembers what a refusal must not overtake: Node.js writes the answers to pipelined requests in their order. */
+export function noteAnswers(server: Server): void {
+  server.prependListener("request", (request, response) => newest.set(request.socket, response));
+}
+
 /**
  * A request that the HTTP parser gave up: there is no request object, only the socket.
  * https://nodejs.org/docs/latest-v24.x/api/http.html#event-clienterror
@@ -67,7 +75,29 @@ export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket)
   }
   const status =
     error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  const body = JSON.stringify({ error: STATUS_CODES[status]?.toLowerCase() });
+  const answer = newest.get(socket);
+  if (!answer || answer.writableFinished) {
+    refuse(socket, status);
+  } else if (answer.req.complete) {
+    answer.once("finish", () => {
+      refuse(socket, status);
+    });
+  } else if (answer.socket) {
+    // In the body of that request, whose turn it is.
+    refuse(socket, status);
+  } else {
+    // In the body of a request that others are before: Node.js keeps its answer for its turn.
+    answer.writeHead(status, { connection: "close", "content-type": "application/json" });
+    answer.end(refusal(status));
+  }
+}
+
+const refusal = (status: number): string => JSON.stringify({ error: STATUS_CODES[status]?.toLowerCase() });
+
+/** The last answer of a connection. */
+function refuse(socket: Socket, status: number): void {
+  if (!socket.writable) return;
+  const body = refusal(status);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

@@ -7,7 +7,7 @@ import { type Logger, pino } from "pino";
 
 import type { Config } from "./config.ts";
 import { Database } from "./database.ts";
-import { badUrlHandler, clientErrorHandler, errorHandler, notFoundHandler } from "./errors.ts";
+import { badUrlHandler, clientErrorHandler, errorHandler, notFoundHandler, noteAnswers } from "./errors.ts";
 import { endWithGrace } from "./grace.ts";
 import { type Adder, createAdder } from "./offload.ts";
 import { Repository } from "./repository.ts";
@@ -51,6 +51,7 @@ export async function buildServer(services: Services): Promise<FastifyInstance> 
     clientErrorHandler,
     frameworkErrors: badUrlHandler,
   });
+  noteAnswers(app.server);
   app.setErrorHandler(errorHandler);
   app.setNotFoundHandler(notFoundHandler);
   // JSON is UTF-8 and has no such parameter (RFC 8259, 11), but Fastify adds one.

@@ -169,6 +169,13 @@ class Handler(BaseHTTPRequestHandler):
             pass
         return b"".join(parts)
 
+    def _sends_words(self) -> bool:
+        """Whether what is already here behind a request cannot be another one."""
+        self.connection.setblocking(False)
+        behind: bytes = self.rfile.peek(1)  # type: ignore[attr-defined]
+        self.connection.settimeout(IDLE_S)
+        return behind[:1].islower()
+
     def _reply(self, answer: Answer) -> None:
         keep = self.headers.get("Connection", "").lower() != "close" and self.request_version == "HTTP/1.1"
         self.close_connection = not keep or self.server.stopping
@@ -176,6 +183,8 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = False
         if self._unread and not self._drain():
             self.close_connection = True
+        if self.fault == "refuses-at-once" and self._sends_words():
+            self.wfile.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
         self.send_response(answer.status)
         if answer.kind:
             self.send_header("Content-Type", answer.kind)

@@ -122,6 +122,23 @@ def check_malformed(backend: Backend) -> None:
 
 
 @for_scenario("work")
+def check_refused_in_turn(backend: Backend) -> None:
+    """What is refused behind other requests is answered after them: answers come in the order of their requests."""
+    slow = request("POST", "/work?delay_ms=100", body=b"[1,2]")
+    for what, data in (
+        ("words", MALFORMED["words"]),
+        ("a chunk's size in words", MALFORMED["a chunk's size in words"]),
+        ("a head of 72 KiB", request("GET", "/healthz", f"X: {'x' * 72 * 1024}")),
+    ):
+        answers = _all(backend, what, slow * 2 + data)
+        for answer in answers[:2]:
+            _assert_sum(answer, 3, f"before {what}")
+        assert len(answers) >= 2, f"{what} behind two requests, of which one is answered: {answers[0]}"
+        for answer in answers[2:]:
+            assert answer.status in REFUSED, f"{what}: {answer}"
+
+
+@for_scenario("work")
 def check_conflicting_lengths(backend: Backend) -> None:
     """Where two lengths contradict each other nothing behind the head is taken for a request."""
     inner = request("GET", "/healthz", "X: smuggled")
@@ -225,5 +242,6 @@ CHECKS = (
     check_expect,
     check_old_clients,
     check_malformed,
+    check_refused_in_turn,
     check_conflicting_lengths,
 )
