@@ -1,6 +1,9 @@
 import os
 
+import psycopg
 import pytest
+from django.db import connection
+from psycopg.pq import Format, PGconn
 
 from recipes.config import Environment, evaluate, load
 
@@ -63,3 +66,11 @@ def test_bad_value_is_one_line_and_exit_2(
     assert message.startswith(f"{name} must be ")
     assert message.count("\n") == 1
     assert "secret" not in message
+
+
+def test_moments_are_read_in_c() -> None:
+    options = connection.get_connection_params()
+    unconnected = psycopg.Connection(PGconn.connect_start(b"host=/nowhere"))
+    results: Format = options["cursor_factory"](unconnected).format
+    loader = options["context"].adapters.get_loader(psycopg.adapters.types["timestamptz"].oid, results)
+    assert loader.__module__ == "psycopg_c._psycopg"
