@@ -20,6 +20,9 @@ preload_app = True
 worker_tmp_dir = "/dev/shm"
 # Longer than the proxy keeps an idle connection, so that it is the proxy that closes.
 keepalive = 75
+# A worker that was silent because the container or the machine was frozen is none that hangs.
+# https://gunicorn.org/reference/settings/#timeout
+timeout = 3600
 # Longer than the longest request, shorter than the container's 15 s.
 graceful_timeout = 11
 # What Linux allows unless told otherwise: thousands of clients may connect in one moment.
