@@ -102,6 +102,14 @@ def test_the_same_findings_without_overload_are_an_error() -> None:
         outcome(findings=[finding("invalid", "sql-mismatch", "other statements")])
 
 
+def test_requests_that_fail_have_the_studys_own_limit() -> None:
+    """Between a run's limit and this one they neither end the search nor fail the rate."""
+    few: dict[str, Any] = {"good": 11_991, "failed": {"error: deadline": 9}}
+    assert (
+        outcome(**few, findings=[finding("invalid", "wrong-answers", "0.08% failed")]).state is State.PASSED
+    )
+
+
 def test_a_wrong_length_is_an_error() -> None:
     with pytest.raises(TandemError, match="length that no right answer has"):
         outcome(good=6000, failed={"wrong length": 6000})
