@@ -133,7 +133,7 @@ FAULTS = {
 }
 
 UNDER_LOAD = {
-    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "bytes-behind-body"),
+    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times"),
     *("answers-first", "delay-shortened"),
     *("commit-unflushed", "role-unflushed", "start-unflushed"),
 }

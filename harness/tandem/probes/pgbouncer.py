@@ -16,8 +16,6 @@ class PoolerCounters:
     wait_us: int
     clients_waiting: int
     servers_active: int
-    query_us: int = 0
-    """Time that statements of all clients took, summed."""
 
 
 class PgBouncer:
@@ -39,7 +37,6 @@ class PgBouncer:
         return PoolerCounters(
             queries=int(stats["total_query_count"]) if stats else 0,
             wait_us=int(stats["total_wait_time"]) if stats else 0,
-            query_us=int(stats["total_query_time"]) if stats else 0,
             clients_waiting=sum(int(row["cl_waiting"]) for row in pools),
             servers_active=sum(int(row["sv_active"]) for row in pools),
         )

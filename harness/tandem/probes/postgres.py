@@ -148,19 +148,6 @@ class Postgres:
         )
         return sorted(self._set | {str(one) for (one,) in kept if str(one).lower() not in CONTRACTS})
 
-    def executed_ms(self) -> float:
-        """How long the statements of the role `app` took inside the database since the reset, summed."""
-        row = (
-            self._connected()
-            .execute(
-                "select coalesce(sum(s.total_exec_time), 0) from pg_stat_statements as s"
-                " inner join pg_roles as r on r.oid = s.userid where r.rolname = 'app' and s.toplevel"
-            )
-            .fetchone()
-        )
-        assert row is not None
-        return float(row[0])
-
     def wal_syncs(self) -> int:
         """How often the log was flushed to disk since the server's start."""
         row = self._connected().execute("select wal_sync from pg_stat_wal").fetchone()
