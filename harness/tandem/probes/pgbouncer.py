@@ -42,8 +42,9 @@ class PgBouncer:
         )
 
     def connected(self) -> Counter[str]:
-        """Address -> its connections right now."""
-        return Counter(str(row["addr"]) for row in self._show("CLIENTS") if row["database"] == DATABASE)
+        """Address -> its connections right now, but for those of the harness itself."""
+        clients = [row for row in self._show("CLIENTS") if row["database"] == DATABASE]
+        return Counter(str(row["addr"]) for row in clients if row["user"] != "postgres")
 
     def changed_settings(self) -> dict[str, str]:
         """The settings that are not the program's own defaults."""
