@@ -146,6 +146,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("port-ignored", settings.check_port_and_stop),
     ("deaf-to-sigterm", partial(settings.check_port_and_stop, grace_s=2)),
     ("one-packet-requests", connections.check_fragments),
+    ("bytes-behind-body", connections.check_nothing_behind_bodies),
     ("drops-pipelined", connections.check_pipelined),
     ("no-chunks", connections.check_chunked),
     ("refuses-expect", connections.check_expect),

@@ -193,8 +193,6 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "lock_waits_mean": None,
         "db_connections_max": 20,
         "answer_ms_min": 2.0,
-        "answer_ms_mean": 5.0,
-        "database_ms_mean": 2.5,
         "foreign_settings": [],
         "wal_syncs": 40,
         "implied_rows": {"steps": ImpliedRows(rows=6.0 * answered, error=10.0, most=7)},

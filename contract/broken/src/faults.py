@@ -143,7 +143,7 @@ FAULTS = {
 
 UNDER_LOAD = {
     *("few-altered", "filler"),
-    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times", "bytes-behind-body"),
+    *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times"),
     *("answers-first", "delay-shortened"),
     *("commit-unflushed", "role-unflushed", "start-unflushed"),
 }

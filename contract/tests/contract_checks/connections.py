@@ -38,6 +38,13 @@ def check_fragments(backend: Backend) -> None:
             _assert_sum(answer, 3, f"cut at byte {cut}")
 
 
+def check_nothing_behind_bodies(backend: Backend) -> None:
+    """A body ends where its head says: 120 answers on one connection, and not a byte between or behind them."""
+    with Wire(backend, patience_s=3) as wire:
+        for turn in range(120):
+            _assert_healthy(wire.ask(HEALTHZ), f"request {turn + 1} of 120 on one connection")
+
+
 @for_scenario("work", "recipe")
 def check_pipelined(backend: Backend) -> None:
     """Requests that arrive together are answered in their order, also when the first takes longest."""
@@ -237,6 +244,7 @@ TOLERATED = {
 
 CHECKS = (
     check_fragments,
+    check_nothing_behind_bodies,
     check_pipelined,
     check_chunked,
     check_expect,

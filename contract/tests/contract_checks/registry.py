@@ -67,6 +67,7 @@ CORE: frozenset[Check] = frozenset(
     {
         connections.check_fragments,
         connections.check_old_clients,
+        connections.check_nothing_behind_bodies,
         *paths.CHECKS,
         inputs.check_healthz,
         inputs.check_plain_ids,

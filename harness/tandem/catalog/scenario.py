@@ -102,9 +102,11 @@ class Scenario(Entry):
         return int(asked) if asked.isdecimal() else 0
 
     @property
-    def at_once(self) -> int:
-        """So many of its statements may run at once: the reads of a dashboard do not depend on each other."""
-        return max(1, sum(name.startswith("dashboard_") for name in self.statements))
+    def in_turn(self) -> int:
+        """How many of its statements wait for one before: the reads of a dashboard may run at once, and BEGIN may travel
+        with the statement after it."""
+        reads = sum(name.startswith("dashboard_") for name in self.statements)
+        return len(self.statements) - self.statements.count("begin") - max(0, reads - 1)
 
     @cached_property
     def expanded_ids(self) -> list[int]:

@@ -44,8 +44,6 @@ class Measured:
     """Probes that got no proper answer."""
     probe_failures: list[str]
     """Probes that got a body that is not golden."""
-    executed_ms: float = 0.0
-    """What the statements took inside the database, summed."""
     rows_of: dict[str, dict[int, int]] = field(default_factory=dict)
     """Statement -> what an answer is about -> rows that the statement returns for it."""
     stored_rows: int | None = None
@@ -181,8 +179,6 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
         lock_waits_mean=_lock_waits(series, low, high),
         answer_ms_min=float(answer_s.min()) * 1e3 if len(answer_s) else None,
-        answer_ms_mean=float(answer_s.mean()) * 1e3 if len(answer_s) else None,
-        database_ms_mean=_database_ms(measured, series) / (len(answer_s) + own) if len(answer_s) else None,
         implied_rows=implied_rows(by_length, asked.keys, measured.rows_of, own),
         choice_p=choice_p(by_length, asked.keys) if asked.chosen else None,
         bottleneck="unknown",
@@ -349,14 +345,6 @@ def _proxy(series: Series, low: float, high: float) -> Proxy | None:
 def _lock_waits(series: Series, low: float, high: float) -> float | None:
     waits = [one.lock_waits for one in series.between(low, high) if one.lock_waits is not None]
     return sum(waits) / len(waits) if waits else None
-
-
-def _database_ms(measured: Measured, series: Series) -> float:
-    """What the statements of the whole window took, summed: as PgBouncer saw them, or else inside the database."""
-    first, last = series.samples[0].pooler, series.samples[-1].pooler
-    if first is None or last is None:
-        return measured.executed_ms
-    return (last.query_us - first.query_us) / 1e3
 
 
 def _pooler(series: Series, low: float, high: float) -> Pooler | None:

@@ -69,6 +69,5 @@ class Cell:
             self.time_zone,
             idle_connections=scenario.idle_connections,
             db_pool_max=self.db_pool_max,
-            delay_ms=scenario.delay_ms,
-            at_once=scenario.at_once,
+            least_ms=scenario.delay_ms + scenario.in_turn * (self.db_rtt_ms or 0),
         )

@@ -132,7 +132,6 @@ class StatementCounts:
         postgres = self.scene.first.postgres
         self._found = {
             "statements": postgres.statements(),
-            "executed_ms": postgres.executed_ms(),
             "wal_syncs": postgres.wal_syncs() - self._syncs,
             "foreign_settings": postgres.foreign_settings(),
         }

@@ -16,8 +16,6 @@ class PoolerCounters:
     wait_us: int
     clients_waiting: int
     servers_active: int
-    query_us: int = 0
-    """Time that statements of all clients took, summed."""
 
 
 class PgBouncer:
@@ -39,14 +37,14 @@ class PgBouncer:
         return PoolerCounters(
             queries=int(stats["total_query_count"]) if stats else 0,
             wait_us=int(stats["total_wait_time"]) if stats else 0,
-            query_us=int(stats["total_query_time"]) if stats else 0,
             clients_waiting=sum(int(row["cl_waiting"]) for row in pools),
             servers_active=sum(int(row["sv_active"]) for row in pools),
         )
 
     def connected(self) -> Counter[str]:
-        """Address -> its connections right now."""
-        return Counter(str(row["addr"]) for row in self._show("CLIENTS") if row["database"] == DATABASE)
+        """Address -> its connections right now, but for those of the harness itself."""
+        clients = [row for row in self._show("CLIENTS") if row["database"] == DATABASE]
+        return Counter(str(row["addr"]) for row in clients if row["user"] != "postgres")
 
     def changed_settings(self) -> dict[str, str]:
         """The settings that are not the program's own defaults."""

@@ -230,11 +230,6 @@ class Window(Part):
     """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
     answer_ms_min: Number | None = None
     """The quickest right answer of the whole window, from its send to its last byte."""
-    answer_ms_mean: Number | None = None
-    """Of all right answers of the whole window."""
-    database_ms_mean: Number | None = None
-    """What the statements of one request took together, as PgBouncer saw it, or else inside the database. Over the whole
-    window; requests that failed count as none."""
     foreign_settings: list[str] = Field(default_factory=list)
     """Settings of role, database or session that the contract does not name, since the application's start."""
     wal_syncs: int | None = None

@@ -86,11 +86,11 @@ def test_every_scenario_of_the_repository_has_its_answers(real: Catalog, root: P
 
 
 @pytest.mark.parametrize(
-    ("name", "delay_ms", "at_once"),
-    [("work", 20, 1), ("work-large", 20, 1), ("recipe", 0, 1), ("fan-out", 0, 4), ("note-write", 0, 1)],
+    ("name", "delay_ms", "in_turn"),
+    [("work", 20, 0), ("work-large", 20, 0), ("recipe", 0, 8), ("fan-out", 0, 2), ("note-write", 0, 4)],
 )
-def test_what_time_a_request_needs(real: Catalog, name: str, delay_ms: int, at_once: int) -> None:
-    assert (real.scenarios[name].delay_ms, real.scenarios[name].at_once) == (delay_ms, at_once)
+def test_what_time_a_request_needs(real: Catalog, name: str, delay_ms: int, in_turn: int) -> None:
+    assert (real.scenarios[name].delay_ms, real.scenarios[name].in_turn) == (delay_ms, in_turn)
 
 
 def test_only_the_asked_recipes_are_right(real: Catalog, root: Path) -> None:

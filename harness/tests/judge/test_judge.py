@@ -213,30 +213,15 @@ def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
 
 @pytest.mark.parametrize(("quickest", "ok"), [(20.1, True), (18.1, True), (17.9, False), (10.0, False)])
 def test_no_answer_comes_before_the_delay_that_was_asked_for(quickest: float, ok: bool) -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, delay_ms=20)
+    expected = Expectation(statements=STATEMENTS, proxied=True, least_ms=20)
     told = found(good_window(answer_ms_min=quickest), expected)
     assert told == ([] if ok else [("too-early", "invalid")])
     assert found(good_window(answer_ms_min=0.1)) == [], "nothing was to be waited for"
 
 
-@pytest.mark.parametrize(
-    ("mean", "at_once", "ok"), [(2.46, 1, True), (2.44, 1, False), (0.62, 4, True), (0.6, 4, False)]
-)
-def test_an_answer_takes_as_long_as_its_statements(mean: float, at_once: int, ok: bool) -> None:
-    expected = Expectation(statements=STATEMENTS, proxied=True, at_once=at_once)
-    for load in ("closed", "open"):
-        window = good_window(load, answer_ms_mean=mean)
-        assert found(window, expected) == ([] if ok else [("before-statements", "invalid")])
-
-
 def test_time_that_was_not_measured_is_not_judged() -> None:
-    unknown: dict[str, Any] = {"answer_ms_min": None, "answer_ms_mean": None, "database_ms_mean": None}
-    expected = Expectation(statements=STATEMENTS, proxied=True, delay_ms=20)
-    assert found(good_window(**unknown), expected) == []
-    failed = good_window(failed={"error: deadline": 3}, answer_ms_mean=0.1)
-    assert found(failed) == [("wrong-answers", "warning")], (
-        "statements of requests that failed count, their times do not"
-    )
+    expected = Expectation(statements=STATEMENTS, proxied=True, least_ms=20)
+    assert found(good_window(answer_ms_min=None), expected) == []
 
 
 @pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])

@@ -92,6 +92,13 @@ CONSOLE: dict[str, list[dict[str, Any]]] = {
         {"database": "tandem", "user": "app", "cl_waiting": 3, "sv_active": 20},
         {"database": "tandem", "user": "other", "cl_waiting": 1, "sv_active": 2},
     ],
+    "SHOW CLIENTS": [
+        {"database": "tandem", "user": "app", "addr": "172.18.0.5"},
+        {"database": "tandem", "user": "app", "addr": "172.18.0.5"},
+        {"database": "tandem", "user": "app", "addr": "172.18.0.7"},
+        {"database": "tandem", "user": "postgres", "addr": "172.18.0.7"},
+        {"database": "pgbouncer", "user": "postgres", "addr": "172.18.0.1"},
+    ],
     "SHOW VERSION": [{"version": "PgBouncer 1.24.1"}],
 }
 """The columns that are used, of a real console."""
@@ -123,11 +130,16 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Console:
 def test_the_counters_of_pgbouncer(console: Console) -> None:
     pooler = PgBouncer("address", "password")
     assert pooler.read() == PoolerCounters(
-        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22, query_us=7014331
+        queries=96228, wait_us=25265699, clients_waiting=4, servers_active=22
     )
     assert pooler.version() == "PgBouncer 1.24.1"
     pooler.close()
     assert console.closed
+
+
+def test_connections_are_counted_by_address_without_the_harnesss_own(console: Console) -> None:
+    """The harness measures the way to a far database through the same proxy as the application."""
+    assert PgBouncer("address", "password").connected() == {"172.18.0.5": 2, "172.18.0.7": 1}
 
 
 def test_a_pgbouncer_that_nobody_used_yet(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
