@@ -11,7 +11,7 @@ FAULTS = {
     "not-random": "the random recipe is always the same one",
     "short-body-under-load": "with more than four requests at once, bodies lose their last step",
     "rows-not-found": "with more than four requests at once, statements look for nothing and memory answers",
-    "long-body-at-times": "every five-hundredth recipe has one more blank at its end",
+    "long-body-at-times": "every two-hundredth recipe has one more blank at its end",
     "answers-first": "a recipe asked for before is answered from memory, its statements run afterwards, 16 requests late",
     "first-recipe": "with more than four requests at once, the random recipe is asked for and the first one shown",
     "few-altered": "three recipes in a thousand have one letter altered, at the same length",

@@ -67,6 +67,12 @@ class Expectation:
     """What a request asks to be waited for, and its ways to a database that is far away."""
 
 
+def _agrees(counted: float, due: float, failed: float, slack: float = 1) -> bool:
+    """Is a count what right answers make due? Each request that failed may have added to it, and cannot take away."""
+    slack += WORK_TOLERANCE * due
+    return -slack <= counted - due <= slack + failed
+
+
 def _work(window: Window, expected: Expectation) -> list[Finding]:
     """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
     found = []
@@ -118,10 +124,7 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
         text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
         found.append(Finding.of("idle-lost", "invalid", text))
-    if (
-        window.proxy is not None
-        and abs(window.proxy.responses_2xx - answered) > WORK_TOLERANCE * answered + bad + 1
-    ):
+    if window.proxy is not None and not _agrees(window.proxy.responses_2xx, answered, bad):
         text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
         found.append(Finding.of("proxy-mismatch", "invalid", text))
     opened = window.proxy.connections_opened if window.proxy else None
@@ -163,7 +166,7 @@ def statements(counted: dict[str, Statement], parts: list[Given], slack: int = S
         due.update(dict.fromkeys([*zone, *part.expected.statements], part.answered))
     for name, answers in due.items():
         calls = counted[name].calls if name in counted else 0
-        if abs(calls - answers) > WORK_TOLERANCE * answers + failed + 1:
+        if not _agrees(calls, answers, failed):
             text = f"the database ran '{name}' {calls} times for {answers} right answers: {calls / max(answers, 1):.3f} per request, not 1"
             found.append(Finding.of("sql-mismatch", "invalid", text))
         else:
@@ -186,7 +189,7 @@ def _rows(name: str, rows: int, answers: int, failed: int, parts: list[Given]) -
         due, error, most = float(answers), 0.0, 1
     else:
         return []
-    if abs(rows - due) <= WORK_TOLERANCE * due + (failed + 1) * most + ROWS_ERRORS * error:
+    if _agrees(rows, due, failed * most, most + ROWS_ERRORS * error):
         return []
     text = f"'{name}' returned {rows} rows, and the answers given have {due:.0f}: what was answered is not what was asked for"
     return [Finding.of("sql-rows", "invalid", text)]

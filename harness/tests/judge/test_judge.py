@@ -211,6 +211,16 @@ def test_a_request_that_failed_may_have_run_any_of_its_statements() -> None:
     assert ("sql-mismatch", "invalid") in found(good_window(failed=few, statements=counted(ANSWERED + 20)))
 
 
+def test_requests_that_failed_excuse_no_statement_that_is_missing() -> None:
+    """They may have run some of their own; they take none from the right answers."""
+    many = {"wrong length": 3 * ANSWERED}
+    assert ("sql-mismatch", "invalid") in found(good_window(failed=many, statements=statements(steps=0)))
+    fewer = {**counted(ANSWERED), "steps": Statement(calls=ANSWERED, rows=ANSWERED)}
+    assert ("sql-rows", "invalid") in found(good_window(failed=many, statements=fewer))
+    told = found(good_window(failed=many, proxy=proxy(responses_2xx=ANSWERED // 2)))
+    assert ("proxy-mismatch", "invalid") in told
+
+
 @pytest.mark.parametrize(("quickest", "ok"), [(20.1, True), (18.1, True), (17.9, False), (10.0, False)])
 def test_no_answer_comes_before_the_delay_that_was_asked_for(quickest: float, ok: bool) -> None:
     expected = Expectation(statements=STATEMENTS, proxied=True, least_ms=20)
