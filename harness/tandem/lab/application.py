@@ -165,9 +165,11 @@ class Application:
 
     def stop(self) -> list[Finding]:
         """Ends it the way production does, brings its log home, and removes it."""
-        status = self.stack.stop("app", grace_s=GRACE_S, log=self.folder / "app.log")
-        if self._psrecord is not None:
-            self._psrecord.stop()
+        try:
+            status = self.stack.stop("app", grace_s=GRACE_S, log=self.folder / "app.log")
+        finally:
+            if self._psrecord is not None:
+                self._psrecord.stop()
         if status not in (0, None):
             text = f"the application ended with status {status} on SIGTERM (137: it had to be killed after {GRACE_S} s)"
             return [Finding.of("unclean-stop", "warning", text)]

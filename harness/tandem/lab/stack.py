@@ -242,10 +242,11 @@ class Stack:
                 container.stop(time=grace_s)
             container.reload()  # type: ignore[no-untyped-call]
             status = container.state.exit_code
-            if log is not None:
-                log.write_text(tail(str(container.logs(tail=KEPT_LINES)), KEPT_LINES) + "\n")
+            said = str(container.logs(tail=KEPT_LINES)) if log is not None else ""
             container.remove(force=True, volumes=True)
-            return status
+        if log is not None:  # once the container is gone, whatever becomes of the file
+            log.write_text(tail(said, KEPT_LINES) + "\n")
+        return status
 
     def pause(self) -> None:
         """Freezes the application: it keeps its memory and connections and gets no CPU. Raises TandemError."""
