@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.ranges import expand
 
+EARLY_MS = 2.0
+"""A timer may fire so early: some count whole milliseconds. The contract's own check forgives as much."""
+
 
 class Entry(BaseModel):
     """A thing that a file describes; `name` is the folder's or file's own."""

@@ -6,6 +6,7 @@ The thresholds are those of a laptop or a shared runner; docs/reference/checks-a
 from collections import Counter
 from dataclasses import dataclass, field
 
+from tandem.catalog.scenario import EARLY_MS
 from tandem.judge.accounting import accounting
 from tandem.judge.disturbance import disturbances
 from tandem.load.rows import WRONG_LENGTH
@@ -13,15 +14,13 @@ from tandem.record.window import Finding, ImpliedRows, Severity, Statement, Verd
 
 WORK_TOLERANCE = 0.0005
 """HAProxy, the database and the generator must agree on the number of requests to this share, and to those that failed.
-In the 351 windows of the committed records (results/) all three agree to the last one."""
+In the committed reference they agree to the last one (harness/tests/repository/test_committed_records.py)."""
 ROWS_ERRORS = 6
 """Standard errors of the rows that the answers imply: one window in a billion is that far off by chance."""
 CHOICE_P_LEAST = 1e-9
 """Of one window: a chance of one in a billion accuses nobody in the life of this program."""
 ONE_ROW = frozenset({"session", "recipe_random", "recipe_by_id", "note_insert", "event_insert"})
 """Statements that return, or write, one row for each right answer, whatever it is about."""
-EARLY_MS = 2.0
-"""A timer may fire so early: some count whole milliseconds. The contract's own check forgives as much."""
 REFUSED = "probe not answered"
 SYNCS_LATE_S = 2.0
 """A busy process of PostgreSQL tells once a second how often it flushed: so much of the window may be missing."""

@@ -34,10 +34,10 @@ def on_wire(window: Window) -> list[Finding]:
         return []
     if tap.wrong:
         text = f"{tap.wrong:,} of {tap.compared:,} answers of the load that were read on the wire are wrong: {tap.wrong_first[0]}"
-        return [Finding(code="wrong-on-wire", severity="invalid", text=text)]
+        return [Finding.of("wrong-on-wire", "invalid", text)]
     wanted = min(needed() * window.duration_s / LONG_S, window.good)
     if tap.compared < FEW * wanted:
         why = f": {tap.problem}" if tap.problem else ""
         text = f"only {coverage([window])} on the wire, {wanted:,.0f} would be enough{why}"
-        return [Finding(code="few-compared", severity="warning", text=text)]
+        return [Finding.of("few-compared", "warning", text)]
     return []

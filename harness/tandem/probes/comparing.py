@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs, urlsplit
 
 from tandem.catalog.golden import Answers, Created
-from tandem.catalog.scenario import Scenario
+from tandem.catalog.scenario import EARLY_MS, Scenario
 from tandem.probes.exchanges import Broken, Exchange
 
 KEPT = 3
-EARLY_MS = 2.0
-"""Timers that count whole milliseconds end a little before their time."""
 
 
 @dataclass
@@ -29,7 +26,6 @@ class Comparison:
     def __init__(self, scenario: Scenario, answers: Answers) -> None:
         self._scenario, self._answers = scenario, answers
         self._path = re.compile(re.escape(scenario.path).replace(re.escape("{id}"), "([0-9]+)"))
-        self._delay_ms = float(parse_qs(urlsplit(scenario.path).query).get("delay_ms", ["0"])[0])
         self._made = set[bytes]()
 
     def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
@@ -60,8 +56,8 @@ class Comparison:
             return f"of type {media_type!r}, not {self._answers.media_type!r}"
         if exchange.behind:
             return f"{exchange.behind} bytes behind its end"
-        if exchange.took_s is not None and exchange.took_s * 1e3 < self._delay_ms - EARLY_MS:
-            return f"answered after {exchange.took_s * 1e3:.1f} ms, not {self._delay_ms:.0f} ms"
+        if exchange.took_s is not None and exchange.took_s * 1e3 < self._scenario.delay_ms - EARLY_MS:
+            return f"answered after {exchange.took_s * 1e3:.1f} ms, not {self._scenario.delay_ms} ms"
         if isinstance(self._answers, Created):
             if exchange.body in self._made:
                 return f"{exchange.body[:60]!r} was given before"
