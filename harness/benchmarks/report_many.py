@@ -29,10 +29,10 @@ COUNT, MOST_S, TIMES = 1000, 1.0, 5
 
 
 def committed() -> list[Path]:
-    """Folders of all results in results/reference* and results/designs."""
+    """Folders of all results in results/reference* and results/comparisons."""
     return sorted(
         file.parent
-        for tree in ("reference*", "reference*/*", "designs/*")
+        for tree in ("reference*", "reference*/*", "comparisons/*")
         for file in ROOT.glob(f"results/{tree}/{RESULT}")
     )
 

@@ -20,7 +20,7 @@ from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all
 
-BENCH, DESIGNS = "results/reference", "results/designs"
+BENCH, COMPARISONS = "results/reference", "results/comparisons"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 
 
@@ -61,20 +61,20 @@ class Records:
 
     def comparison(self, name: str) -> Result[Compared]:
         """One of the comparisons that tell how small a difference a design finds."""
-        return self._result(f"{DESIGNS}/{name}", Compared)
+        return self._result(f"{COMPARISONS}/{name}", Compared)
 
     def designs(self, name: str) -> dict[str, pairing.Design]:
         """What each design of a comparison finds, by the same comparison's A/A line."""
-        return {design.name: design for design in pairing.designs(self.root / DESIGNS / name)[1]}
+        return {design.name: design for design in pairing.designs(self.root / COMPARISONS / name)[1]}
 
     def most_steal(self, name: str) -> float:
         """The largest share in any window of a comparison in which one variant was loaded."""
-        blocks = pairing.blocks(self.root / DESIGNS / name)
+        blocks = pairing.blocks(self.root / COMPARISONS / name)
         return max(window.host.steal_share or 0 for window in pairing.windows(blocks))
 
     def wake_ups(self, name: str, figure: str) -> dict[str, host_speed.Line]:
         """Variant -> its ratios, as they are and corrected by what the harness's wake-ups cost."""
-        return {line.variant: line for line in host_speed.compared(self.root / DESIGNS / name, figure)[2]}
+        return {line.variant: line for line in host_speed.compared(self.root / COMPARISONS / name, figure)[2]}
 
     def wake_ups_between_starts(self, figure: str) -> tuple[float, float]:
         """Slope and correlation over the starts of the reference bench."""

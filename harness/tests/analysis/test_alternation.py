@@ -71,7 +71,7 @@ def test_what_cannot_be_scheduled(names: list[str], rounds: int, blocks: int, to
 
 
 def test_the_order_is_that_of_older_records() -> None:
-    """That of results/designs/python-sync, by its seed."""
+    """That of results/comparisons/python-sync, by its seed."""
     first = alternation(["python-sync", "python-async", "python-sync~2"], 6, 6, 41)[0]
     assert first.starts == ["python-async", "python-sync~2", "python-sync"]
     assert first.rounds[1] == first.rounds[0][::-1] == ["python-sync~2", "python-async", "python-sync"]

@@ -16,7 +16,7 @@ from tandem.record.window import Verdict, Window
 from tandem.studies.compare.conclusions import Compared, conclude, second
 from tandem.studies.registry import read_folder
 
-DESIGNS = ROOT / "results/designs"
+DESIGNS = ROOT / "results/comparisons"
 GOODPUT, CPU = "goodput", "CPU per request"
 RATE, COST, DUET = "goodput_rps", "app_cpu_us_per_request", "duet_cpu_us_per_request"
 
