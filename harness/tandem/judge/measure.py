@@ -279,9 +279,19 @@ def _host(series: Series, low: float, high: float) -> HostActivity:
         _rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage
     )
     known = HARNESS in series.samples[0].usage
+    ticks = busy + _rate(series, low, high, lambda sample: sample.host.softirq_s) - ours
+    counted = all(sample.host.processes_s is not None for sample in series.samples)
+    # A group's time contains the interrupts that came while it ran, and `busy` does not: their difference is no foreign CPU.
+    groups = (
+        _rate(series, low, high, lambda sample: sample.host.processes_s or 0.0) - ours
+        if counted
+        else busy - ours
+    )
+    foreign, most = (max(0.0, cores) / total for cores in (groups, max(groups, ticks)))
     return HostActivity(
         steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
-        foreign_cpu_share=max(0.0, busy - ours) / total,
+        foreign_cpu_share=foreign,
+        foreign_cpu_interval=(foreign, most),
         softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
         harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
         if known

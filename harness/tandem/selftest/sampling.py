@@ -16,7 +16,7 @@ from tandem.hosts.host import Cgroup
 from tandem.probes.sampler import Sampler, Series
 from tandem.record.outcome import Outcome
 from tandem.selftest import burner
-from tandem.selftest.stage import BROKEN, Stage, require
+from tandem.selftest.stage import BROKEN, HONEST, Stage, require
 
 GROUP = "sampler"
 IMAGE = f"tandem/{BROKEN}"
@@ -27,6 +27,11 @@ SHARE_S = 9
 the reader; over half of this time, that alone has exceeded CORE_SHARE on two busy cores."""
 EDGE_S = 0.6
 CORE_SHARE = 0.005
+STOLEN, STOLEN_S, AROUND_S = (0.05, 0.10, 0.20), 4, 2
+"""Of a core; the window, and how long the process steals before and after it, at the least."""
+IDLE_WINDOWS = 3
+STOLEN_TOLERANCE = 0.03
+"""Of a core: what the engine's own daemons do is no steadier."""
 CHILDREN, CHILD_S = 200, 0.020
 SIZE_BYTES = 256 << 20
 FORKS = 4
@@ -119,6 +124,41 @@ def shares(cpus: int) -> Outcome:
     )
 
 
+def foreign(stage: Stage) -> Outcome:
+    """A process that steals a known share of a core while a server is loaded over the network, which is when interrupts
+    come. What the windows say without it is the host's own, and is taken off."""
+    with stage.running() as running:
+
+        def seen() -> float:
+            window = running.window("closed", STOLEN_S, HONEST, settled=False).window
+            require(window.host.foreign_cpu_share is not None, "this host does not tell of foreign CPU")
+            return (window.host.foreign_cpu_share or 0.0) * HERE.cpus
+
+        idle = [seen() for _ in range(IDLE_WINDOWS)]
+        found = {}
+        for share in STOLEN:
+            with burning("share", share, STOLEN_S + 2 * AROUND_S) as thief:
+                time.sleep(burner.BEFORE_S + AROUND_S / 2)
+                told = seen()
+                lines = thief.lines()
+            low, high = (edge(line["at_s"] for line in lines) for edge in (min, max))
+            found[_own_cores(lines, low + EDGE_S, high - EDGE_S)] = told
+    base = float(np.mean(idle))
+    off = [told - base - true for true, told in found.items()]
+    shown = ", ".join(f"{true:.1%} as {told - base:.1%}" for true, told in found.items())
+    missed = max(found)
+    return Outcome(
+        name="stolen CPU under load",
+        group=GROUP,
+        expected=f"{', '.join(f'{share:.0%}' for share in STOLEN)} of a core",
+        measured=f"{shown}; without it {min(idle):.1%} to {max(idle):.1%}",
+        tolerance=f"{STOLEN_TOLERANCE:.0%} of a core",
+        passed=max(map(abs, off)) <= STOLEN_TOLERANCE,
+        negative_control=f"a gate that always says {base:.1%} misses {missed:.0%} of a core",
+        negative_control_failed=missed > STOLEN_TOLERANCE,
+    )
+
+
 def children() -> Outcome:
     """Processes that live shorter than any sampling interval."""
     with burning("children", CHILDREN, CHILD_S) as it:
@@ -182,7 +222,7 @@ def forks() -> Outcome:
 
 def run(stage: Stage) -> list[Outcome]:
     """All of this module."""
-    out = [shares(HERE.cpus), children(), memory(), forks()]
+    out = [shares(HERE.cpus), children(), memory(), forks(), foreign(stage)]
     for outcome in out:
         stage.view.note(f"  {outcome.name}: {outcome.measured}")
     return out
