@@ -25,6 +25,7 @@ from tandem.studies import legacy
 
 FOLDERS = (
     "bench",
+    "questions",
     "compare",
     "capacity",
     "sweep",
