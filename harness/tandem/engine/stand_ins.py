@@ -84,15 +84,16 @@ def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
 def in_each_block(
     catalog: Catalog, request: Request, blocks: Sequence[Sequence[TrialSpec]]
 ) -> list[list[TrialSpec]]:
-    """The blocks with a short look at each stand-in in every one of them, at places that the seed draws. A look that the
-    host disturbs is left out of the ratios and voids no block."""
+    """The blocks with a short look at each stand-in in every one of them, at places that the seed draws. The very
+    first trial is none: a figure of what was asked for comes first. A look that the host disturbs is left out of the ratios
+    and voids no block."""
     chance = random.Random(request.seed)
     found = []
     for block in blocks:
         mixed, number = list(block), block[0].block
         for stand_in in fitting(catalog, request):
             look = _look(stand_in, f"{LOOK}{number}-{stand_in}", number, counts=False)
-            mixed.insert(chance.randint(0, len(mixed)), look)
+            mixed.insert(chance.randint(0 if found else 1, len(mixed)), look)
         found.append(mixed)
     return found
 

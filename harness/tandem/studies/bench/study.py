@@ -6,6 +6,7 @@ from typing import Any
 from tandem.catalog.catalog import Catalog, Plan
 from tandem.engine import stand_ins
 from tandem.engine.blocks import complete_blocks
+from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded, Result
@@ -130,7 +131,13 @@ class Bench(Study[Benched]):
         return stand_ins.in_each_block(self.catalog, self.request, blocks) if plan.ceilings else blocks
 
     def ahead(self, expected_s: float) -> list[str]:
-        return too_few(self.catalog, self.timing, len(self.labels), expected_s)
+        specs = [spec for block in self.outline() for spec in block]
+        first_s = trial_s(specs[0], Overheads())
+        told = (
+            f"a first figure comes after about {lasts(first_s)}; the rest makes {self.timing.trials} starts of each,"
+            " which give intervals and ratios within blocks"
+        )
+        return [told, *too_few(self.catalog, self.timing, len(self.labels), expected_s)]
 
     def line(self, made: Trial | WindowRecord) -> str | None:
         """Of the first start also what it came to: nobody waits for the last one to see a figure."""
@@ -153,8 +160,7 @@ class Bench(Study[Benched]):
     @property
     def _first(self) -> str | None:
         """The trial whose figures are the first ones."""
-        made = (spec.key for block in self.outline() for spec in block if not stand_ins.is_look(spec))
-        return next(made, None)
+        return next((spec.key for block in self.outline() for spec in block), None)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         found = benched(self.labels, trials, self.timing.trials)

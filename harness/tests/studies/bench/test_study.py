@@ -53,7 +53,7 @@ def test_the_ceilings_are_measured_in_each_block(
     )
     assert second.unranked is not None
     assert second.unranked.startswith("96 % of the ceiling ")
-    assert lab.visited[0].startswith(("look-1", "1-"))
+    assert lab.visited[0].startswith("1-"), "a figure of what was asked for comes first"
 
 
 def test_what_a_plan_cannot_decide_is_told_before_it_starts(
@@ -67,8 +67,9 @@ def test_what_a_plan_cannot_decide_is_told_before_it_starts(
         "3 blocks cannot show that two differ, whatever they are: that takes 6 (--plan nightly)"
     )
     assert view.said.index(told) < view.said.index(next(line for line in view.said if "/s" in line))
-    assert Bench(real, ASKED).ahead(1000.0) == []
-    assert Bench(real, request("node", plan="quick")).ahead(1000.0) == [], "one alone is compared with nobody"
+    for enough in (ASKED, request("node", plan="quick")):
+        [first] = Bench(real, enough).ahead(1000.0)
+        assert first.startswith("a first figure comes after about")
 
 
 def test_the_first_start_gives_a_first_figure(
