@@ -88,7 +88,7 @@ def in_each_block(
     first trial is none: a figure of what was asked for comes first. A look that the host disturbs is left out of the ratios
     and voids no block."""
     chance = random.Random(request.seed)
-    found = []
+    found: list[list[TrialSpec]] = []
     for block in blocks:
         mixed, number = list(block), block[0].block
         for stand_in in fitting(catalog, request):

@@ -12,7 +12,7 @@ from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.markdown import of_terminal
 from tandem.report.parts import STYLES, conditions_line, host_line, settings
-from tandem.studies.bench.conclusions import CPU, GOODPUT, Benched, Row, limit_of
+from tandem.studies.bench.conclusions import BLOCKS_LEAST, CPU, GOODPUT, Benched, Row, limit_of
 from tandem.wording import limited_by, number, time_spent, with_interval
 
 COST_NOTE = (
@@ -24,7 +24,7 @@ RATE_NOTE = (
     "goodput: right answers per second, closed loop, mean of fresh starts. p50 p90 p99: response time in an open loop at a"
     " share of each start's own goodput (mean rate: column «at»), median over the starts (least–greatest)."
 )
-FEW = "fewer than six blocks can show that two are equivalent, and never that they differ"
+FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two are equivalent, and never that they differ"
 
 
 def _verdict(row: Row) -> str:
@@ -166,7 +166,7 @@ def decided(result: Result[Benched]) -> list[Text]:
     found = [row.against_first[CPU].ratio for row in result.conclusions.rows if CPU in row.against_first]
     if not found:
         return []
-    lines = [FEW] if found[0].n < 6 else []
+    lines = [FEW] if found[0].n < BLOCKS_LEAST else []
     known = [one.detectable_ratio for one in found if one.detectable_ratio is not None]
     if known:
         n = found[0].n

@@ -205,8 +205,8 @@ def test_the_cheapest_stands_first_with_its_ratio_in_blocks() -> None:
         "| first | 1,234 ± 34 | 1 | not ranked | core 0: database 52 %, PgBouncer 35 %, HAProxy 7 % |"
     )
     assert "| second | 1,234 ± 34 | 1.100 (1.000–1.200) | not ranked | the application's CPU |" in text
-    assert "fewer than six blocks" not in render(*two())
-    assert "fewer than six blocks can show that two are equivalent" in " ".join(render(*two(3)).split())
+    assert "fewer than 6 blocks" not in render(*two())
+    assert "fewer than 6 blocks can show that two are equivalent" in " ".join(render(*two(3)).split())
 
 
 def test_a_difference_of_settings_is_never_silent() -> None:

@@ -78,7 +78,7 @@ def test_the_first_start_gives_a_first_figure(
     monkeypatch.setattr(store, "NEEDED_BYTES", 1)
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
-    [told] = [line for line in view.said if "first figure" in line]
+    [told] = [line for line in view.said if "first figure 1,000" in line]
     assert "first figure 1,000/s, 900 µs of CPU per request (1,111 per core-second), of one start." in told
     assert "The 5 starts that follow give it an interval, and its ratio to the others within blocks" in told
 
