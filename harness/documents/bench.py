@@ -1,7 +1,5 @@
 """Figures of the reference bench. Pure."""
 
-import re
-
 from documents.records import Records
 from documents.tables import percent, span
 from tandem.record.window import Window
@@ -55,18 +53,19 @@ def steal(records: Records) -> str:
 
 def shared_cpus(records: Records) -> str:
     """How busy the CPU set was that all but the application share, least and greatest of the implementations."""
-    evidence = [" ".join(row.bottleneck_evidence) for row in records.bench().conclusions.rows]
-    busy = [int(share) for text in evidence for share in re.findall(r"CPU set 0 (\d+)% busy", text)]
-    if len(busy) != len(evidence):
-        raise ValueError("a row does not tell how busy CPU set 0 was")
-    return f"{min(busy)} to {max(busy)} %"
+    busy = [
+        100 * one.utilisation
+        for row in records.bench().conclusions.rows
+        for one in row.resources
+        if len(one.parts) > 1
+    ]
+    return f"{span(busy)} %"
 
 
 def app_share(records: Records, implementation: str) -> str:
     """How much an application used of its own CPUs."""
-    evidence = " ".join(_row(records, implementation).bottleneck_evidence)
-    [share] = re.findall(r"app [\d.]+ of \d+ cores \((\d+)%\)", evidence)
-    return f"{share} %"
+    [share] = [one.parts["app"] for one in _row(records, implementation).resources if "app" in one.parts]
+    return percent(share)
 
 
 def ceiling(records: Records, name: str) -> str:

@@ -1,5 +1,7 @@
 """How figures and limits are told, the same in every report. Pure."""
 
+from collections.abc import Mapping
+
 from rich.text import Text
 
 from tandem.analysis.ceilings import reaches_ceiling
@@ -15,6 +17,7 @@ BOTTLENECKS = {
     "app-thread": "one thread of the application",
     "pool-wait": "waiting for a database connection",
     "thread-pool": "waiting for a handler thread",
+    "distance": "the distance to the database",
     "latency-bound": "waiting for answers; nothing was exhausted",
     "offered-load": "the offered rate",
     "disk": "the disk",
@@ -23,8 +26,33 @@ BOTTLENECKS = {
 
 
 def limited_by(bottleneck: str | None) -> str:
-    """What limited, for people; a dash: it is not known whether anything did."""
-    return BOTTLENECKS.get(bottleneck or "", bottleneck or "–")
+    """What limited, for people; several that were as busy are told as one. A dash: it is not known whether anything did."""
+    if not bottleneck:
+        return "–"
+    told = [BOTTLENECKS.get(tag, tag) for tag in bottleneck.split("+")]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}, within 10 points"
+
+
+ROLES = {
+    "app": "application",
+    "db": "database",
+    "pgbouncer": "PgBouncer",
+    "proxy": "HAProxy",
+    "faults": "latency proxy",
+    "loadgen": "generator",
+}
+NAMED = 0.05
+"""A part of a CPU set that used less is not named."""
+
+
+def with_parts(name: str, utilisation: float, parts: Mapping[str, float]) -> str:
+    """A resource with who used it: `core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %`."""
+    if not parts:
+        return f"{name} {utilisation:.0%}".replace("%", " %")
+    users = [
+        f"{ROLES.get(role, role)} {share * 100:.0f} %" for role, share in parts.items() if share >= NAMED
+    ]
+    return f"{name}: {', '.join(users)}"
 
 
 def number(value: float | None, digits: int = 0) -> str:

@@ -59,6 +59,23 @@ def recorded(encoded: str) -> tuple[Floats, NDArray[np.int64]]:
     return np.array(values, dtype=np.float64), np.array(counts, dtype=np.int64)
 
 
+def over_starts(encoded: Sequence[str]) -> dict[str, tuple[float, float, float]]:
+    """p50, p90, … in milliseconds: median, least and greatest of the same percentile of each histogram.
+
+    A percentile is told where all histograms together have SAMPLES_BEYOND samples beyond it. The tail of one bad start is
+    then one value of several, and no longer the tail of them all.
+    """
+    each = [HdrHistogram.decode(one) for one in encoded]
+    samples = sum(one.get_total_count() for one in each)
+    filled = [one for one in each if one.get_total_count()]
+    out = {}
+    for q, name in PERCENTILES.items():
+        if filled and samples * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9):
+            values = [one.get_value_at_percentile(q * 100) / 1e3 for one in filled]
+            out[name] = (float(np.median(values)), min(values), max(values))
+    return out
+
+
 def merge(encoded: Sequence[str]) -> Times:
     """The pooled distribution of several histograms, in milliseconds, each figure within three digits.
 

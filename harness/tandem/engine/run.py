@@ -89,14 +89,19 @@ def run[C: Conclusions](
         view.note(f"going on with {journal.folder.name}: {told(journal.trials())}")
     else:
         journal = Journal.begin(session.results, request)
-    view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
+    expected_s = blocks_s(study, session.results)
+    view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
+    for line in study.ahead(expected_s):
+        view.note(line)
     try:
         lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
             looked = [make(spec) for spec in stand_ins.specs(study.catalog, study.request)] if looks else []
             trials = drive(study.plan(), make)
-        baselines = Baselines(ceilings_rps=stand_ins.ceilings_rps(looked), selftest=session.selftest)
+        every = [*looked, *trials]
+        looks_made = [trial for trial in every if stand_ins.is_look(trial.spec)]
+        baselines = Baselines(ceilings_rps=stand_ins.ceilings_rps(looks_made), selftest=session.selftest)
         concluded = study.conclude(trials, baselines)
         result = Result[C](
             id=journal.folder.name,
@@ -107,10 +112,10 @@ def run[C: Conclusions](
             headline=study.headline(concluded.conclusions.model_dump(mode="json")),
             reasons=concluded.reasons,
             findings=[*concluded.findings, *session.findings(study.request)],
-            trials=dict(Counter(trial.verdict for trial in trials)),
+            trials=dict(Counter(trial.verdict for trial in trials if not stand_ins.is_look(trial.spec))),
             baselines=baselines,
             conclusions=concluded.conclusions,
-            phases_s=phases([*looked, *trials], lab.phases_s),
+            phases_s=phases(every, lab.phases_s),
             environments=lab.environments,
         )
         for name, text in kind.files(result).items():

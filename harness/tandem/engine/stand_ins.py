@@ -1,6 +1,9 @@
-"""Stand-ins: variants that replace the application to bound it. One short look at each begins a study that wants it."""
+"""Stand-ins: variants that replace the application to bound it. A study that wants it begins with one short look at each,
+or has one in each of its blocks."""
 
+import random
 from collections.abc import Sequence
+from statistics import fmean
 
 from tandem.catalog.catalog import Catalog
 from tandem.record.request import Request, StandIn, Variant
@@ -44,9 +47,16 @@ def variants(catalog: Catalog, request: Request) -> list[Variant]:
 
 
 def trial(
-    stand_in: StandIn, name: str, block: int, warm_up: WarmUp, seconds: int, trims_s: tuple[float, float]
+    stand_in: StandIn,
+    name: str,
+    block: int,
+    warm_up: WarmUp,
+    seconds: int,
+    trims_s: tuple[float, float],
+    counts: bool = True,
 ) -> TrialSpec:
-    """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end."""
+    """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end. counts:
+    whether a disturbed window voids its block."""
     label = variant(stand_in).label
     window = WindowSpec(
         name=WINDOW,
@@ -55,6 +65,7 @@ def trial(
         generator="pgbench" if stand_in == "database" else "oha",
         trim_start_s=trims_s[0],
         trim_end_s=trims_s[1],
+        counts=counts,
     )
     return TrialSpec(
         name=name,
@@ -67,18 +78,47 @@ def trial(
 
 def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
     """One short look at each."""
+    return [_look(stand_in, f"{LOOK}{stand_in}", 0) for stand_in in fitting(catalog, request)]
+
+
+def in_each_block(
+    catalog: Catalog, request: Request, blocks: Sequence[Sequence[TrialSpec]]
+) -> list[list[TrialSpec]]:
+    """The blocks with a short look at each stand-in in every one of them, at places that the seed draws. The very
+    first trial is none: a figure of what was asked for comes first. A look that the host disturbs is left out of the ratios
+    and voids no block."""
+    chance = random.Random(request.seed)
+    found: list[list[TrialSpec]] = []
+    for block in blocks:
+        mixed, number = list(block), block[0].block
+        for stand_in in fitting(catalog, request):
+            look = _look(stand_in, f"{LOOK}{number}-{stand_in}", number, counts=False)
+            mixed.insert(chance.randint(0 if found else 1, len(mixed)), look)
+        found.append(mixed)
+    return found
+
+
+def _look(stand_in: StandIn, name: str, block: int, counts: bool = True) -> TrialSpec:
     warm_up = WarmUp(least_s=LOOK_WARM_UP_S, cap_s=LOOK_WARM_UP_S)
-    return [
-        trial(stand_in, f"{LOOK}{stand_in}", 0, warm_up, LOOK_S, LOOK_TRIMS_S)
-        for stand_in in fitting(catalog, request)
-    ]
+    return trial(stand_in, name, block, warm_up, LOOK_S, LOOK_TRIMS_S, counts)
+
+
+def is_look(spec: TrialSpec) -> bool:
+    """Whether it is a look at a ceiling."""
+    return spec.name.startswith(LOOK)
+
+
+def kind_of(spec: TrialSpec) -> str:
+    """The stand-in of a look."""
+    return spec.variants[0].removeprefix("ceiling ")
 
 
 def ceilings_rps(trials: Sequence[Trial]) -> dict[str, float | None]:
-    """Stand-in -> what it reached; None where its trial is not ok."""
-    out: dict[str, float | None] = {}
+    """Stand-in -> what it reached, in the mean where it was looked at more than once; None where no look is ok."""
+    reached: dict[str, list[float]] = {}
     for made in trials:
-        name = made.spec.variants[0].removeprefix("ceiling ")
+        own = reached.setdefault(kind_of(made.spec), [])
         window = made.window(WINDOW)
-        out[name] = window.goodput_rps if window is not None and made.verdict is Verdict.OK else None
-    return out
+        if window is not None and Verdict.OK is made.verdict is window.verdict:
+            own.append(window.goodput_rps)
+    return {name: fmean(own) if own else None for name, own in reached.items()}

@@ -64,6 +64,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    def ahead(self, expected_s: float) -> list[str]:
+        """What a person is told before anything starts, such as what so short a plan cannot decide. expected_s: the
+        estimate."""
+        return []
+
     def line(self, made: Trial | WindowRecord) -> str | None:
         """What a person is told of a window or a trial that was made; None: nothing of a window, and of a trial what
         tandem.engine.run.summary says."""
@@ -82,6 +87,11 @@ class Study[C: Conclusions](ABC):
     def markdown(cls, result: Result[C]) -> str:
         """The tables for a page; default: those of the report."""
         return of_report(cls.report(result))
+
+    @classmethod
+    def completed(cls, result: Result[C], trials: Sequence[Trial]) -> Result[C]:
+        """A record of before some of its figures were concluded, with what its trials tell of them; default: as it is."""
+        return result
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:

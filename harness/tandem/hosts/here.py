@@ -4,12 +4,13 @@ import os
 import resource
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 
 from tandem.hosts import description, kernel
-from tandem.hosts.cgroup import PROC, LocalCgroup
+from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Capture, Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
@@ -60,7 +61,8 @@ class Here:
         return can_be_realtime()
 
     def read_cpu(self) -> HostCpu:
-        return kernel.host_cpu(psutil.cpu_times()._asdict())
+        found = kernel.host_cpu(psutil.cpu_times()._asdict())
+        return replace(found, processes_s=processes_cpu_s(self._sys / "fs/cgroup"))
 
     def clocks(self) -> Clocks:
         """The best of a few tries."""

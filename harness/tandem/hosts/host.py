@@ -25,6 +25,9 @@ class HostCpu:
     """Hardware and software interrupts."""
     steal_s: float
     total_s: float
+    processes_s: float | None = None
+    """What all processes together used by the clock that control groups are charged by; None where the kernel does not
+    tell. Unlike `busy_s` it contains, as every group's own time does, the interrupts that came while a process ran."""
 
     def since(self, earlier: "HostCpu") -> "HostCpu":
         return HostCpu(
@@ -32,6 +35,9 @@ class HostCpu:
             self.softirq_s - earlier.softirq_s,
             self.steal_s - earlier.steal_s,
             self.total_s - earlier.total_s,
+            None
+            if self.processes_s is None or earlier.processes_s is None
+            else self.processes_s - earlier.processes_s,
         )
 
 

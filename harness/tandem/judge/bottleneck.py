@@ -1,19 +1,31 @@
-"""Names what limited a window, with the shares that decided it. Pure."""
+"""Names what limited a window: its resources, ranked by how far they were used, and one rule. Pure.
+
+Two kinds of resource are told apart. CPUs and threads *work*. Pools and the distance to the database are *held*: a
+connection is held while what is behind it works, so a pool is full whenever that is exhausted. So what is held limits
+only where nothing that works is exhausted.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
 
 from tandem.judge.accounting import utilisation_evidence
 from tandem.judge.judge import host_findings
-from tandem.record.window import Role, Window
+from tandem.record.window import Resource, Role, Window
 
 GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
 FAULTS_BUSY = 0.80
 SET_BUSY = 0.90
-"""A CPU set that several roles share is exhausted from here on, whatever each of them uses."""
+"""A CPU set that several roles share is exhausted from here on, or where one of them by itself is above its own limit."""
 THREAD_BUSY = 0.90
+TIE = 0.10
+"""Two resources whose utilisation is nearer than this are not told apart: shares scatter by as much between starts."""
 POOL_WAIT_SHARE = 0.20
 LOCK_WAIT_SHARE = 0.20
 """Of the database connections that can be in use: so many wait for a lock in the mean."""
 PROXY_QUEUE_SHARE = 0.20
 """Of the connections: so many requests wait in HAProxy's queue in the mean."""
+DISTANCE_BUSY = 0.80
+"""Of the time of the connections that can be in use: so much is spent on the way to the database and back."""
 
 LIMITS = {
     "loadgen": ("generator", GENERATOR_BUSY),
@@ -23,10 +35,83 @@ LIMITS = {
     "db": ("database", DATABASE_BUSY),
     "app": ("app-cpu", APP_BUSY),
 }
+OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance", "latency-bound"})
+"""Limits inside the application, or in its waiting: only these make a rate a property of the implementation."""
+
+
+def tags(bottleneck: str) -> list[str]:
+    """What is told as one bottleneck."""
+    return bottleneck.split("+")
+
+
+def is_own(bottleneck: str) -> bool:
+    """Whether the rate is the implementation's: nothing that it shares with others was as busy."""
+    return OWN.issuperset(tags(bottleneck))
 
 
 def _share(role: Role) -> float:
     return role.cpu_cores / role.cores_available
+
+
+def cpus(cpuset: str) -> str:
+    """A CPU set, for people."""
+    if cpuset == "all":
+        return "all cores"
+    return f"core {cpuset}" if cpuset.isdigit() else f"cores {cpuset}"
+
+
+def working(window: Window) -> list[Resource]:
+    """CPU sets with their parts, and the application's busiest thread where it could use more than one core; the most
+    used first."""
+    sets: dict[str, dict[str, Role]] = {}
+    for name, role in window.roles.items():
+        sets.setdefault(role.cpuset or "all", {})[name] = role
+    found = [_cpus(cpuset, roles) for cpuset, roles in sets.items()]
+    app = window.roles.get("app")
+    if app is not None and app.busiest_thread_cores is not None and app.cores_available > 1:
+        thread = Resource(
+            name="one thread of the application",
+            tag="app-thread",
+            utilisation=app.busiest_thread_cores,
+            limit=THREAD_BUSY,
+        )
+        found.append(thread)
+    return sorted(found, key=lambda resource: -resource.utilisation)
+
+
+def _cpus(cpuset: str, roles: dict[str, Role]) -> Resource:
+    parts = {name: _share(role) for name, role in sorted(roles.items(), key=lambda one: -_share(one[1]))}
+    largest, share = next(iter(parts.items()))
+    tag, limit = LIMITS[largest]
+    return Resource(
+        name=cpus(cpuset),
+        tag=tag,
+        utilisation=sum(parts.values()),
+        limit=limit if len(parts) == 1 or share > limit else SET_BUSY,
+        parts=parts,
+    )
+
+
+def distance(window: Window, usable: int | None, round_trips: int | None) -> Resource | None:
+    """The way to the database and back, as a share of the time of the connections that can be in use: goodput /
+    (connections / (round trips x idle round trip)). The round trip is the idle one: under load it contains the queues that
+    are to be told apart from it."""
+    if window.db_rtt_ms is None or not usable or not round_trips:
+        return None
+    held = window.goodput_rps * round_trips * window.db_rtt_ms.before_p50 / 1e3
+    used = held / min(usable, window.connections)
+    return Resource(
+        name="the distance to the database", tag="distance", utilisation=used, limit=DISTANCE_BUSY
+    )
+
+
+def nearest(ranked: Sequence[Resource]) -> list[Resource]:
+    """The rule: of ranked resources the most used that is exhausted, and all that are within 10 points of it or above;
+    none where none is exhausted."""
+    first = next((one for one in ranked if one.utilisation > one.limit), None)
+    if first is None:
+        return []
+    return list(takewhile(lambda one: one.utilisation > first.utilisation - TIE, ranked))
 
 
 def bottleneck(
@@ -34,68 +119,107 @@ def bottleneck(
     db_pool_usable: int | None,
     handler_threads: int | None = None,
     admitted: int | None = None,
+    round_trips: int | None = None,
 ) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
-    The first that matches: a role above its share of its own CPU set, in the order generator, proxy (or its
-    queue), pooler, latency proxy, database, application; a set that is exhausted by several roles together, named
-    after its largest user; one thread of the application at a full core; waiting for a lock in the database; waiting for a database
-    connection, as PgBouncer and the application's own pool tell it, or else by their number; waiting for a handler
-    thread; else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
+    What works and is exhausted (`nearest`), several tags joined by `+` where they are within 10 points. Else, for an open
+    loop, its rate. Else HAProxy's queue, locks in the database, or what is held: connections, handler threads, and the
+    distance. Else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
     db_pool_usable: None where the scenario has no statements. handler_threads: of the whole application; None where
     handlers do not occupy one. admitted: how many requests HAProxy lets in at once, where that was chosen; its queue
-    limits nothing if the application cannot use so many.
+    limits nothing if the application cannot use so many. round_trips: of a request, one after the other.
     An open loop below saturation is limited by nothing: its rate was given.
     """
-    roles = window.roles
+    roles, ranked = window.roles, working(window)
     evidence = [
         f"{name} {role.cpu_cores:.2f} of {role.cores_available} cores ({_share(role):.0%})"
         for name, role in sorted(roles.items(), key=lambda item: -_share(item[1]))
     ]
-    sets: dict[str, list[str]] = {}
-    for name, role in roles.items():
-        sets.setdefault(role.cpuset or "all", []).append(name)
-    busy_sets = {cpuset: sum(_share(roles[name]) for name in names) for cpuset, names in sets.items()}
     evidence += [
-        f"CPU set {cpuset} {busy:.0%} busy"
-        for cpuset, busy in sorted(busy_sets.items())
-        if len(sets[cpuset]) > 1
+        f"CPU set {roles[next(iter(one.parts))].cpuset or 'all'} {one.utilisation:.0%} busy"
+        for one in ranked
+        if len(one.parts) > 1
     ]
-
     evidence += _app_pool(window)
     evidence += utilisation_evidence(window)
+
+    if exhausted := nearest(ranked):
+        return _tag(exhausted), [*evidence, *_why(exhausted)]
     inside = min((n for n in (db_pool_usable, handler_threads) if n is not None), default=None)
     spare = admitted is not None and inside is not None and inside < admitted
-    for name, (tag, limit) in LIMITS.items():
-        if name in roles and _share(roles[name]) > limit:
-            return tag, evidence
-        if name == "proxy" and not spare and (queued := _proxy_queue(window)):
-            return tag, [*evidence, queued]
-    for cpuset, names in sets.items():
-        if len(names) > 1 and busy_sets[cpuset] > SET_BUSY:
-            largest = max(names, key=lambda name: roles[name].cpu_cores)
-            return LIMITS[largest][0], [
-                *evidence,
-                f"{largest} is the largest user of the exhausted CPU set {cpuset}",
-            ]
-    app = roles.get("app")
-    if app is not None and (app.busiest_thread_cores or 0) >= THREAD_BUSY:
-        return "app-thread", [
-            *evidence,
-            f"one thread of the application used {app.busiest_thread_cores:.2f} of a core",
-        ]
+    if not spare and (queued := _proxy_queue(window)):
+        return "proxy", [*evidence, queued]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
     if locked := _lock_wait(window, db_pool_usable):
         return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
         return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
+    return _held(
+        window, evidence, db_pool_usable, handler_threads, distance(window, db_pool_usable, round_trips)
+    )
+
+
+def _tag(found: Sequence[Resource]) -> str:
+    return "+".join(dict.fromkeys(one.tag for one in found))
+
+
+def _why(found: Sequence[Resource]) -> list[str]:
+    """What the shares by themselves do not tell: who uses most of a shared set, and what is as busy."""
+    lines = [
+        f"one thread of the application used {one.utilisation:.2f} of a core"
+        for one in found
+        if one.tag == "app-thread"
+    ]
+    lines += [
+        f"{next(iter(one.parts))} is the largest user of the exhausted {one.name}"
+        for one in found
+        if len(one.parts) > 1 and one.utilisation > one.limit
+    ]
+    if len(found) > 1:
+        lines.append(f"within 10 points: {', '.join(f'{one.name} {one.utilisation:.0%}' for one in found)}")
+    return lines
+
+
+def _held(
+    window: Window,
+    evidence: list[str],
+    db_pool_usable: int | None,
+    handler_threads: int | None,
+    far: Resource | None,
+) -> tuple[str, list[str]]:
+    """Where nothing that works is exhausted: what requests hold, or wait for."""
+    found = []
     if waiting := _pool_wait(window, db_pool_usable):
-        return "pool-wait", [*(line for line in evidence if line not in waiting), *waiting]
-    if handler_threads is not None and handler_threads < window.connections:
+        found = ["pool-wait"]
+        evidence = [*(line for line in evidence if line not in waiting), *waiting]
+    elif handler_threads is not None and handler_threads < window.connections:
         shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
-        return "thread-pool", [*evidence, shared]
+        found, evidence = ["thread-pool"], [*evidence, shared]
+    if far is not None and far.utilisation > far.limit:
+        told = f"the way to the database and back is {far.utilisation:.0%} of the time of the connections that can be in use"
+        found, evidence = [*found, far.tag], [*evidence, told]
+    if found:
+        return "+".join(found), evidence
     return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
+
+
+def resources(
+    window: Window, db_pool_usable: int | None, handler_threads: int | None, round_trips: int | None
+) -> list[Resource]:
+    """All of a window, the most used first: what works, and what is held. A pool's use is that of its connections or
+    threads by the requests that could have one."""
+    held = [distance(window, db_pool_usable, round_trips)]
+    for name, tag, size in (
+        ("database connections", "pool-wait", db_pool_usable),
+        ("handler threads", "thread-pool", handler_threads),
+    ):
+        if size and window.in_flight_mean is not None:
+            used = min(1.0, window.in_flight_mean / size)
+            held.append(Resource(name=name, tag=tag, utilisation=used, limit=1.0))
+    found = [*working(window), *(one for one in held if one is not None)]
+    return sorted(found, key=lambda one: -one.utilisation)
 
 
 def _proxy_queue(window: Window) -> str | None:

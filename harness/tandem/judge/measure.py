@@ -1,6 +1,6 @@
 """Puts a window's figures together from the generator's rows and the counters. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -272,19 +272,31 @@ def _role(role: str, series: Series, asked: WindowConditions, low: float, high: 
     )
 
 
+def foreign_cores(series: Series, low: float, high: float, ours: Collection[str]) -> tuple[float, float]:
+    """What processes beside the groups of these names used, in cores: at the least and at the most.
+
+    A group's time contains the interrupts that came while it ran, and user and system time do not: that difference is
+    nobody's CPU. So what all groups used is taken where the host tells, and the kernel's ticks bound it from above.
+    """
+    used = sum(_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in ours)
+    busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
+    ticks = busy + _rate(series, low, high, lambda sample: sample.host.softirq_s)
+    known = all(sample.host.processes_s is not None for sample in series.samples)
+    every = _rate(series, low, high, lambda sample: sample.host.processes_s or 0.0) if known else busy
+    return max(0.0, every - used), max(0.0, every - used, ticks - used)
+
+
 def _host(series: Series, low: float, high: float) -> HostActivity:
     total = _rate(series, low, high, lambda sample: sample.host.total_s)
-    busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
-    ours = sum(
-        _rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in series.samples[0].usage
-    )
-    known = HARNESS in series.samples[0].usage
+    ours = series.samples[0].usage
+    least, most = (cores / total for cores in foreign_cores(series, low, high, ours))
     return HostActivity(
         steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
-        foreign_cpu_share=max(0.0, busy - ours) / total,
+        foreign_cpu_share=least,
+        foreign_cpu_interval=(least, most),
         softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
         harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
-        if known
+        if HARNESS in ours
         else None,
     )
 

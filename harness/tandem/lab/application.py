@@ -36,6 +36,8 @@ class Application:
     folder: Path
     cell: Cell = field(init=False)
     """What is asked of it now; a window may lay changes over the scenario."""
+    rest_bytes: int | None = field(init=False, default=None)
+    """Anonymous memory after its first answer."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
     _client: Client | None = field(init=False, default=None)
     _idle: IdleConnections | None = field(init=False, default=None)
@@ -65,6 +67,7 @@ class Application:
         self.select()
         self.ask_for(self.cell)
         self._answers(self._reach(self.cell.load_address))
+        self.rest_bytes = HERE.cgroup(self.app.pid).usage().anonymous_bytes
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         if self.stack.slot is None:
             self._psrecord = HERE.psrecord(self.app.pid, self.folder / "psrecord.log")

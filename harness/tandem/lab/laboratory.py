@@ -161,6 +161,7 @@ class Laboratory:
         floor = self.floor(spec, folder)
         trial = Visit(floor, spec, self.view).run(script)
         for label, start in trial.starts.items():
+            start.memory_rest_bytes = floor.apps[label].rest_bytes
             if (peaks := floor.apps[label].peaks()) is not None:
                 start.cpu_peak_percent, start.resident_peak_bytes = peaks
         return trial

@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from tandem.hosts import HERE
 from tandem.hosts.host import OTHER_END
 from tandem.judge import judge, second_opinion
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import bottleneck, resources
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
 from tandem.judge.on_wire import on_wire
@@ -420,8 +420,10 @@ def _judged(found: Window, loaded: Loaded, expected: Expectation) -> Window:
     found.findings = judge.gates(found, expected) if told is None else second_opinion.findings(told, found)
     found.findings = [*on_wire(found), *found.findings]
     found.verdict = judge.verdict(found.findings)
+    trips = cell.scenario.in_turn
+    found.resources = resources(found, cell.db_pool_usable, cell.handler_threads, trips)
     found.bottleneck, found.evidence = bottleneck(
-        found, cell.db_pool_usable, cell.handler_threads, cell.admitted
+        found, cell.db_pool_usable, cell.handler_threads, cell.admitted, trips
     )
     return found
 

@@ -100,6 +100,8 @@ class Start(Part):
     """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
     resident_peak_bytes: int | None = None
     """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
+    memory_rest_bytes: int | None = None
+    """Anonymous memory when it had answered for the first time, before any load."""
     refused: str | None = None
     """Why no window of it was made."""
 

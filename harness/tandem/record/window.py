@@ -65,6 +65,20 @@ class Role(Part):
     busiest_thread_cores: Number | None = None
 
 
+class Resource(Part):
+    """Something that a window can exhaust, and how far it was."""
+
+    name: str
+    tag: str
+    """The bottleneck that it is."""
+    utilisation: Number
+    """1: nothing of it was left."""
+    limit: Number
+    """From here on it counts as exhausted."""
+    parts: dict[str, Number] = Field(default_factory=dict)
+    """Of CPUs: role -> its share of them."""
+
+
 class Statement(Part):
     calls: int
     rows: int
@@ -246,7 +260,10 @@ class Window(Part):
     generator_thread_cores: Number | None = None
     """There as well: what the generator's busiest thread used of a core."""
     tap: Tap | None = None
+    resources: list[Resource] = Field(default_factory=list)
+    """CPU sets, threads, pools and the distance, the most used first."""
     bottleneck: str
+    """Its tag; several joined by `+` where they are as busy as each other (tandem.judge.bottleneck)."""
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict

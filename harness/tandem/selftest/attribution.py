@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 from tandem.errors import TandemError
+from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
@@ -177,11 +178,13 @@ def _window(running: Running, limit: Limit) -> Seen | TandemError:
 
 
 def named(seen: Seen | TandemError, says: str = "") -> str:
-    """The bottleneck that was named; with another reason than the one that must be said, it is another."""
+    """The bottleneck that was named: the first, where several are as busy. With another reason than the one that must be
+    said, it is another."""
     if isinstance(seen, TandemError):
         return f"no window: {seen}"
     window = seen.window
-    return window.bottleneck if says in window.evidence[-1] else f"{window.bottleneck}, for another reason"
+    tag = tags(window.bottleneck)[0]
+    return tag if says in window.evidence[-1] else f"{tag}, for another reason"
 
 
 def run(stage: Stage) -> list[Outcome]:

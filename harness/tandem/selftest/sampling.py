@@ -13,10 +13,11 @@ from python_on_whales import Container, DockerClient
 
 from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup
+from tandem.judge.measure import HARNESS, foreign_cores
 from tandem.probes.sampler import Sampler, Series
 from tandem.record.outcome import Outcome
 from tandem.selftest import burner
-from tandem.selftest.stage import BROKEN, Stage, require
+from tandem.selftest.stage import BROKEN, HONEST, Stage, require
 
 GROUP = "sampler"
 IMAGE = f"tandem/{BROKEN}"
@@ -27,6 +28,11 @@ SHARE_S = 9
 the reader; over half of this time, that alone has exceeded CORE_SHARE on two busy cores."""
 EDGE_S = 0.6
 CORE_SHARE = 0.005
+STOLEN, STOLEN_S, LOADED_S = (0.05, 0.10, 0.20), 6, 4
+"""Of a core, for how long, and for how long of it there is a load."""
+STOLEN_TOLERANCE = 0.02
+"""Of a core."""
+THIEF = "thief"
 CHILDREN, CHILD_S = 200, 0.020
 SIZE_BYTES = 256 << 20
 FORKS = 4
@@ -119,6 +125,40 @@ def shares(cpus: int) -> Outcome:
     )
 
 
+def foreign(stage: Stage) -> Outcome:
+    """A process that steals a known share of a core while a server is loaded over the network, which is when interrupts
+    come. What is foreign besides, on an idle host next to nothing, is what the same seconds say with the thief as ours."""
+    found, rest = [], []
+    with stage.running() as running:
+        for share in STOLEN:
+            with burning("share", share, STOLEN_S) as thief:
+                stack = {role: HERE.cgroup(service.pid) for role, service in running.app.services.items()}
+                groups = {**stack, HARNESS: HERE.harness_cgroup(), THIEF: thief.group}
+                sampler = Sampler(HERE, groups, None, None, lambda before, now: None)
+                sampler.start()
+                running.window("closed", LOADED_S, HONEST, settled=False)
+                lines = thief.lines()
+                series = sampler.stop()
+            low, high = (edge(line["at_s"] for line in lines) for edge in (min, max))
+            inside = low + EDGE_S, high - EDGE_S
+            all_of_it, _ = foreign_cores(series, *inside, groups.keys() - {THIEF})
+            besides, _ = foreign_cores(series, *inside, groups.keys())
+            found.append((_own_cores(lines, *inside), all_of_it - besides))
+            rest.append(besides)
+    off = max(abs(told - true) for true, told in found)
+    shown = ", ".join(f"{true:.1%} as {told:.1%}" for true, told in found)
+    return Outcome(
+        name="stolen CPU under load",
+        group=GROUP,
+        expected=f"{', '.join(f'{share:.0%}' for share in STOLEN)} of a core by the thief's own clock",
+        measured=f"{shown}; besides it {min(rest):.1%} to {max(rest):.1%} of a core",
+        tolerance=f"{STOLEN_TOLERANCE:.0%} of a core",
+        passed=off <= STOLEN_TOLERANCE,
+        negative_control=f"with the thief as ours {found[0][0]:.0%} and more are missed",
+        negative_control_failed=min(true for true, _ in found) > STOLEN_TOLERANCE,
+    )
+
+
 def children() -> Outcome:
     """Processes that live shorter than any sampling interval."""
     with burning("children", CHILDREN, CHILD_S) as it:
@@ -182,7 +222,7 @@ def forks() -> Outcome:
 
 def run(stage: Stage) -> list[Outcome]:
     """All of this module."""
-    out = [shares(HERE.cpus), children(), memory(), forks()]
+    out = [shares(HERE.cpus), children(), memory(), forks(), foreign(stage)]
     for outcome in out:
         stage.view.note(f"  {outcome.name}: {outcome.measured}")
     return out

@@ -25,6 +25,7 @@ from tandem.studies import legacy
 
 FOLDERS = (
     "bench",
+    "questions",
     "compare",
     "capacity",
     "sweep",
@@ -83,10 +84,12 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
         and not (file.parent / RESULT).is_file()
         and (old := legacy.read(file.parent)) is not None
     ):
-        return STUDIES[old[0].request.study], *old
+        kind = STUDIES[old[0].request.study]
+        return kind, kind.completed(*old), old[1]
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
-    return study_of(file), read_result(file), read_trials(file.parent)
+    kind, trials = study_of(file), read_trials(file.parent)
+    return kind, kind.completed(read_result(file), trials), trials
 
 
 def json_schema() -> dict[str, Any]:

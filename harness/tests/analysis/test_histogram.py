@@ -7,7 +7,7 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.analysis.histogram import HIGHEST_US, LOWEST_US, encode, merge
+from tandem.analysis.histogram import HIGHEST_US, LOWEST_US, encode, merge, over_starts
 from tandem.load.rows import times
 
 PARTS = st.lists(st.lists(st.floats(1e-6, 60), min_size=1, max_size=40), min_size=1, max_size=4)
@@ -83,3 +83,19 @@ def test_few_values_have_no_percentiles() -> None:
 
 def test_it_is_small() -> None:
     assert len(encode(chance_times(1_000_000))) < 20_000
+
+
+def test_over_starts_the_median_and_the_range_are_told() -> None:
+    parts = [
+        np.full(6_000, 0.010),
+        np.full(6_000, 0.030),
+        np.append(np.full(5_400, 0.020), np.full(600, 9.0)),
+    ]
+    found = over_starts([encode(part) for part in parts])
+    assert found["p50"] == pytest.approx((20, 10, 30), rel=0.001)
+    assert found["p99"] == pytest.approx((30, 10, 9_000), rel=0.001)
+    assert "p999" not in found, "18 samples beyond it are too few"
+    assert found["p99"][0] < (merge([encode(part) for part in parts]).p99 or 0), (
+        "the control: the pooled tail"
+    )
+    assert over_starts([]) == over_starts([encode(floats())]) == {}

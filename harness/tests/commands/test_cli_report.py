@@ -29,7 +29,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("folder", "phrases"),
     [
-        (BENCHED, ["python-sync", "limited by", "self-test", "ceilings: null 21,586/s"]),
+        (BENCHED, ["python-sync", "limited by", "self-test", "ceilings (one look): null 21,586/s"]),
         (str(OLDER), ["rust-async", "1,066 ± 100", "limited by the database"]),
     ],
 )

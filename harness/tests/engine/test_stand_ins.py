@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from harness_engine import made_trial, request
+from harness_engine import made_trial, request, trial_spec
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
@@ -42,6 +42,30 @@ def test_the_looks_are_one_block_before_all_others(real: Catalog) -> None:
     ]
     assert [spec.windows[0].generator for spec in looks] == ["oha", "oha", "pgbench"]
     assert all(spec.warm_up.steady_buckets == 0 for spec in looks)
+
+
+def test_a_look_in_each_block_voids_none(real: Catalog) -> None:
+    blocks = [[trial_spec(f"{n}-{label}", label, block=n) for label in ("one", "two")] for n in (1, 2, 3)]
+    asked = request()
+    mixed = stand_ins.in_each_block(real, asked, blocks)
+    for number, block in enumerate(mixed, start=1):
+        looks = [spec for spec in block if stand_ins.is_look(spec)]
+        assert {spec.name for spec in looks} == {
+            f"look-{number}-{kind}" for kind in ("null", "proxy", "database")
+        }
+        assert [spec for spec in block if spec not in looks] == blocks[number - 1], (
+            "the order of the others stays"
+        )
+        assert all(spec.block == number and not spec.windows[0].counts for spec in looks)
+    assert mixed == stand_ins.in_each_block(real, asked, blocks)
+    places = {tuple(map(stand_ins.is_look, block)) for block in mixed}
+    assert len(places) > 1, "they are not always first"
+    # The mean of those that count: a disturbed look is left out by its window.
+    made = [made_trial(spec, open=None) for block in mixed for spec in block if spec.name.endswith("null")]
+    for trial, rate in zip(made, (300.0, 500.0, 9000.0), strict=True):
+        trial.windows[0].only.goodput_rps = rate
+    made[2].windows[0].only.verdict = Verdict.VOID
+    assert stand_ins.ceilings_rps(made) == {"null": 400.0}
 
 
 def test_what_they_reached(real: Catalog) -> None:

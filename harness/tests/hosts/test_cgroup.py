@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tandem.hosts.cgroup import LocalCgroup
+from tandem.hosts.cgroup import LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Usage
 
 PID = 32065
@@ -138,3 +138,23 @@ def test_the_processes_of_a_container_by_their_name(group: LocalCgroup, proc: Pa
     write(proc / "32327" / "comm", "oha\n")
     write(proc / "1" / "comm", "oha\n")
     assert group.processes("oha") == [PID, 32327], "those of other groups are left alone"
+
+
+# ---- all processes together ----
+
+
+def test_version_1_charges_the_root_with_every_process(tmp_path: Path) -> None:
+    write(tmp_path / "cpuacct/cpuacct.usage", "32292462304009\n")
+    assert processes_cpu_s(tmp_path) == pytest.approx(32292.462304)
+
+
+def test_of_version_2_the_groups_below_the_root_are_summed(tmp_path: Path) -> None:
+    """Its root tells what /proc/stat does."""
+    write(tmp_path / "cpu.stat", "usage_usec 999000000\n")
+    for group, used_us in (("system.slice", 2_000_000), ("user.slice", 500_000)):
+        write(tmp_path / group / "cpu.stat", f"usage_usec {used_us}\nuser_usec 1\n")
+    assert processes_cpu_s(tmp_path) == pytest.approx(2.5)
+
+
+def test_without_groups_nobody_knows(tmp_path: Path) -> None:
+    assert processes_cpu_s(tmp_path) is None

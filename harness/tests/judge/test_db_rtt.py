@@ -125,4 +125,4 @@ def test_the_largest_user_of_a_shared_set_may_be_it() -> None:
     roles = {name: role(cores, "0") for name, cores in shares.items()}
     told, evidence = bottleneck(good_window(roles={**roles, "app": role(0.5, "1")}), 50)
     assert told == "faults"
-    assert "faults is the largest user of the exhausted CPU set 0" in evidence
+    assert "faults is the largest user of the exhausted core 0" in evidence

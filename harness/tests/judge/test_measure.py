@@ -131,6 +131,39 @@ def test_foreign_cpu_is_never_negative() -> None:
     assert window(measured(series=Series(samples)), conditions()).host.foreign_cpu_share == 0.0
 
 
+def test_foreign_cpu_is_found_where_groups_contain_interrupts() -> None:
+    """Where interrupts are charged to the process that they came upon, the groups together have more than user and system
+    time, and a tenth of a core of somebody else's was hidden behind them."""
+
+    def foreign(thief_cores: float, processes: bool = True) -> tuple[float, tuple[float, float]]:
+        ours, softirq = sum(CORES.values()), 0.3
+        samples = [
+            sample(
+                float(t),
+                host=HostCpu(
+                    busy_s=(ours + thief_cores - softirq) * t,
+                    softirq_s=softirq * t,
+                    steal_s=0.0,
+                    total_s=CPUS * t,
+                    processes_s=(ours + thief_cores) * t if processes else None,
+                ),
+            )
+            for t in range(-1, 12)
+        ]
+        found = window(measured(series=Series(samples)), conditions()).host
+        assert found.foreign_cpu_share is not None
+        assert found.foreign_cpu_interval is not None
+        return found.foreign_cpu_share, found.foreign_cpu_interval
+
+    for thief in (0.05, 0.1, 0.2):
+        assert foreign(thief)[0] == pytest.approx(thief / CPUS)
+    assert foreign(0.0)[0] == pytest.approx(0.0, abs=1e-9)
+    # Without the groups' sum only an interval is known, and it holds the truth.
+    share, (least, most) = foreign(0.2, processes=False)
+    assert (share, least) == (0.0, 0.0)
+    assert most == pytest.approx(0.2 / CPUS)
+
+
 def test_the_proxys_count_is_of_the_whole_window(closed: Window) -> None:
     assert closed.proxy is not None
     assert closed.proxy.responses_2xx == 1200  # 100/s in the 12 s between the samples

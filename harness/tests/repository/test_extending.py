@@ -115,7 +115,7 @@ class Given:  # what the other probes would have seen
 by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
 cell = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict),
-    scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0, statements=[]),
+    scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0, statements=[], in_turn=0),
     expected=Expectation([], proxied=False), db_pool_usable=None, handler_threads=None, admitted=None,
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}

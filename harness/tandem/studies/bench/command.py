@@ -1,13 +1,15 @@
 """`tandem bench`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
+from tandem.engine.study import Study
 from tandem.studies.bench.study import Bench
+from tandem.studies.questions.study import Questions
 
 
 @cli.app.command()
@@ -22,12 +24,21 @@ def bench(
     seed: cli.Seed = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    questions: Annotated[
+        bool,
+        typer.Option(
+            "--questions",
+            help="What a request costs, how fast where the application is the limit, how near to what waiting allows:"
+            " six conditions of each implementation.",
+        ),
+    ] = False,
     resume: cli.Resume = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
+    kind: type[Study[Any]] = Questions if questions else Bench
     request = cli.make_request(
-        Bench.name,
+        kind.name,
         Catalog(cli.ROOT),
         cli.read_variants(variants),
         scenario=scenario,
@@ -38,4 +49,4 @@ def bench(
         settings=setting,
         db_rtt=db_rtt,
     )
-    measure(Bench, request, resume, as_json)
+    measure(kind, request, resume, as_json)

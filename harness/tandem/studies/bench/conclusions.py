@@ -1,27 +1,41 @@
 """What a bench concludes: the figures of each variant over its fresh starts. Pure."""
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from tandem.analysis.histogram import merge
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.ceilings import CENSORED_SHARE
+from tandem.analysis.histogram import over_starts
+from tandem.analysis.ratios import ALPHA, Ratio, compare, t_interval, verdicts
 from tandem.engine.blocks import counting
 from tandem.engine.findings import warnings
+from tandem.judge.bottleneck import is_own, nearest, working
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Times, Verdict, Window
+from tandem.record.window import Finding, Resource, Verdict, Window
 from tandem.studies.bench.host_speed import host_speed
+from tandem.wording import limited_by, with_parts
 
 CLOSED, OPEN = "closed", "open"
-TIMES_APART = 2.0
-"""From this factor between the quickest and the slowest start a pooled percentile stands for neither. Chosen."""
+CPU, GOODPUT = "app_cpu_us_per_request", "goodput_rps"
+METRICS: dict[str, Literal["higher", "lower"]] = {CPU: "lower", GOODPUT: "higher"}
+"""What is compared, and which way is better. The first one is the primary metric: it is the application's own, whatever
+limits the rate."""
+BEHIND = ("db", "pgbouncer", "proxy")
+"""What a request costs besides the application."""
+BLOCKS_LEAST = next(n for n in count(2) if 2 / 2**n <= ALPHA)
+"""With fewer blocks no difference can be found: the smallest p of the sign-flip test is 2 / 2^n."""
 
 
 class ResponseTime(Part):
+    """Median over the starts of each start's own percentile."""
+
     p50: Number | None = None
     p90: Number | None = None
     p99: Number | None = None
@@ -35,13 +49,32 @@ class Summary(Part):
     goodput_rps_interval: tuple[Number, Number] | None = None
     """95 % Student t interval of the mean over fresh starts."""
     response_time_ms: ResponseTime = ResponseTime()
+    response_time_range_ms: dict[str, tuple[Number, Number]] = Field(default_factory=dict)
+    """Percentile -> that of the quickest and of the slowest start."""
     response_time_samples: int = 0
     offered_rps: Number | None = None
     """The rate at which the response time was taken."""
     app_cpu_us_per_request: Number | None = None
+    """As many core-seconds per million requests."""
     app_cpu_us_per_request_interval: tuple[Number, Number] | None = None
+    behind_cpu_us_per_request: Number | None = None
+    """Of database, PgBouncer and HAProxy together."""
+    requests_per_core_s: Number | None = None
+    """Of the application's CPU time."""
     app_memory_peak_bytes: int | None = None
+    app_memory_rest_bytes: int | None = None
+    """After the first answer, before any load: mean of the starts."""
+    app_memory_per_connection_bytes: Number | None = None
+    """What the closed load's peak is above that, by its connections."""
     trials_ok: int = 0
+
+
+class Against(Part):
+    """A variant by the first one, within blocks."""
+
+    ratio: Ratio
+    word: str
+    """Of tandem.analysis.ratios, or `not ranked`."""
 
 
 class Row(Part):
@@ -57,8 +90,16 @@ class Row(Part):
     """Starts that were made once more, its own or another's of the same block being void."""
     bottleneck: str | None
     bottleneck_evidence: list[str]
+    resources: list[Resource] = Field(default_factory=list)
+    """CPU sets and threads in the closed windows, in the mean, the most used first."""
     findings: list[Finding]
     summary: Summary
+    against_first: dict[str, Against] = Field(default_factory=dict)
+    """Metric -> the variant by the first one. Empty for the first, and for who is not ok."""
+    unranked: str | None = None
+    """Why its goodput is no property of the implementation."""
+    ceiling_shares: dict[str, Number] = Field(default_factory=dict)
+    """Stand-in -> goodput by that of the stand-in in the same block, mean over the blocks."""
     db_rtt: str | None = None
     """How far the database was away, asked and measured."""
 
@@ -67,6 +108,8 @@ class Benched(Conclusions):
     """A row for each variant."""
 
     rows: list[Row] = Field(default_factory=list)
+    blocks: int | None = None
+    """How many were made; null in a record from before ratios were taken within them."""
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -88,31 +131,51 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
 
 
-def pool(trials: Sequence[Trial]) -> Times:
-    """The response times of the good trials' open windows together, from their histograms: to three digits."""
-    return merge(
-        [window.response_time_hdr for window in _windows(good(trials), OPEN) if window.response_time_hdr]
-    )
+def _behind_us(window: Window) -> float | None:
+    used = [window.roles[role].cpu_cores for role in BEHIND if role in window.roles]
+    return sum(used) / window.goodput_rps * 1e6 if used and window.goodput_rps > 0 else None
 
 
-def summarise(trials: Sequence[Trial], pooled: Times) -> Summary:
-    """The figures of a variant. trials: all of them; only good ones count. pooled: the response times of these."""
-    counted = [t for t in good(trials) if t.window(CLOSED) and t.window(OPEN)]
+def summarise(trials: Sequence[Trial]) -> Summary:
+    """The figures of a variant. trials: all of them; only good ones count."""
+    counted = [t for t in good(trials) if t.window(CLOSED)]
     closed, opened = _windows(counted, CLOSED), _windows(counted, OPEN)
     goodputs = [window.goodput_rps for window in closed]
     costs = [w.app_cpu_us_per_request for w in closed if w.app_cpu_us_per_request is not None]
     peaks = [w.app_memory_peak_bytes for w in (*closed, *opened) if w.app_memory_peak_bytes is not None]
+    times = over_starts([window.response_time_hdr for window in opened if window.response_time_hdr])
+    rest, each = _at_rest(counted)
+    cost = _mean(costs)
     return Summary(
         goodput_rps=_mean(goodputs),
         goodput_rps_interval=t_interval(goodputs),
-        response_time_ms=ResponseTime(p50=pooled.p50, p90=pooled.p90, p99=pooled.p99, p999=pooled.p999),
-        response_time_samples=pooled.samples,
+        response_time_ms=ResponseTime(**{name: median for name, (median, _, _) in times.items()}),
+        response_time_range_ms={name: (low, high) for name, (_, low, high) in times.items()},
+        response_time_samples=sum(w.response_time_ms.samples for w in opened if w.response_time_ms),
         offered_rps=_mean([w.offered_rps for w in opened if w.offered_rps is not None]),
-        app_cpu_us_per_request=_mean(costs),
+        app_cpu_us_per_request=cost,
         app_cpu_us_per_request_interval=t_interval(costs),
+        behind_cpu_us_per_request=_mean([us for window in closed if (us := _behind_us(window)) is not None]),
+        requests_per_core_s=1e6 / cost if cost else None,
         app_memory_peak_bytes=max(peaks, default=None),
+        app_memory_rest_bytes=rest,
+        app_memory_per_connection_bytes=each,
         trials_ok=len(counted),
     )
+
+
+def _at_rest(trials: Sequence[Trial]) -> tuple[int | None, float | None]:
+    """Memory before any load, and by how much it grows for each connection of the closed one."""
+    rests, grown = [], []
+    for trial in trials:
+        [start] = trial.starts.values() or [None]
+        window = trial.window(CLOSED)
+        if start is None or start.memory_rest_bytes is None:
+            continue
+        rests.append(start.memory_rest_bytes)
+        if window is not None and window.app_memory_peak_bytes is not None:
+            grown.append((window.app_memory_peak_bytes - start.memory_rest_bytes) / window.connections)
+    return (round(float(np.mean(rests))) if rests else None), _mean(grown)
 
 
 def verdict_of(trials: Sequence[Trial], needed: int) -> tuple[Verdict, list[str]]:
@@ -156,19 +219,8 @@ def findings_of(trials: Sequence[Trial], summary: Summary, verdict: Verdict) -> 
     if missing and summary.response_time_samples:
         text = f"{', '.join(missing)}: not published, {summary.response_time_samples} samples are too few (p99 needs 10,000)"
         out.append(Finding.of("few-samples", "warning", text))
-    counted = good(trials)
-    between = (host_speed(_windows(counted, CLOSED)), response_spread(_windows(counted, OPEN)))
-    return [*out, *(warning for warning in between if warning)]
-
-
-def response_spread(opened: Sequence[Window]) -> Finding | None:
-    """Whether single starts have quite other response times; the most central percentile that shows it is told."""
-    for name in ("p50", "p90", "p99"):
-        values = [getattr(window.response_time_ms, name) for window in opened if window.response_time_ms]
-        if len(values) > 1 and None not in values and max(values) > TIMES_APART * min(values):
-            text = f"{name} of single starts is {min(values):.1f} to {max(values):.1f} ms: the pooled one stands for neither"
-            return Finding.of("response-spread", "warning", text)
-    return None
+    changed = host_speed(_windows(good(trials), CLOSED))
+    return [*out, changed] if changed else out
 
 
 def round_trip(trials: Sequence[Trial]) -> str | None:
@@ -191,7 +243,7 @@ def row(label: str, trials: Sequence[Trial], needed: int) -> Row:
     """What follows for one variant from its trials. needed: so many good ones."""
     verdict, reasons = verdict_of(trials, needed)
     ok = verdict is Verdict.OK
-    summary = summarise(trials, pool(trials)) if ok else Summary(trials_ok=len(good(trials)))
+    summary = summarise(trials) if ok else Summary(trials_ok=len(good(trials)))
     bottleneck, evidence = bottleneck_of(trials)
     return Row(
         label=label,
@@ -201,7 +253,113 @@ def row(label: str, trials: Sequence[Trial], needed: int) -> Row:
         retried=sum(trial.spec.attempt > 1 for trial in trials),
         bottleneck=bottleneck,
         bottleneck_evidence=evidence,
+        resources=resources_of(_windows(good(trials), CLOSED)),
         findings=findings_of(trials, summary, verdict),
         summary=summary,
         db_rtt=round_trip(trials),
     )
+
+
+def resources_of(closed: Sequence[Window]) -> list[Resource]:
+    """CPU sets and threads in the mean over windows."""
+    seen: dict[str, list[Resource]] = {}
+    for window in closed:
+        for one in working(window):
+            seen.setdefault(one.name, []).append(one)
+    found = []
+    for several in seen.values():
+        parts = {
+            role: float(np.mean([one.parts.get(role, 0.0) for one in several])) for role in several[0].parts
+        }
+        ordered = dict(sorted(parts.items(), key=lambda part: -part[1]))
+        used = float(np.mean([one.utilisation for one in several]))
+        found.append(several[0].model_copy(update={"utilisation": used, "parts": ordered}))
+    return sorted(found, key=lambda one: -one.utilisation)
+
+
+# ---- within blocks ----
+
+type Made = tuple[int, int]
+"""Block and attempt."""
+
+
+def by_block(trials: Sequence[Trial], metric: str) -> dict[Made, float]:
+    """The closed window's figure of each good trial that has it."""
+    out = {}
+    for trial in trials:
+        window = trial.window(CLOSED)
+        # Of a stand-in the window tells by itself whether it counts: a disturbed one voids no block.
+        if (
+            window is not None
+            and Verdict.OK is trial.verdict is window.verdict
+            and (value := getattr(window, metric))
+        ):
+            out[trial.spec.block, trial.spec.attempt] = value
+    return out
+
+
+def ratios(own: dict[Made, float], others: dict[Made, float]) -> list[float]:
+    """own / other, of each block the last attempt in which both are good."""
+    both = {made[0]: made for made in sorted(own.keys() & others.keys())}
+    return [own[made] / others[made] for made in both.values()]
+
+
+def compare_rows(
+    rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], ceilings: Mapping[str, Sequence[Trial]]
+) -> None:
+    """Notes in each row how it compares with the first one and with the ceilings, within blocks.
+
+    trials_of: by label. ceilings: stand-in -> its trials, which are in the same blocks.
+    """
+    for row in rows:
+        rates = by_block(trials_of[row.label], GOODPUT)
+        shares = {name: ratios(rates, by_block(own, GOODPUT)) for name, own in ceilings.items()}
+        row.ceiling_shares = {name: float(np.mean(own)) for name, own in shares.items() if own}
+    passed = {name for row in rows for name, share in row.ceiling_shares.items() if share > 1}
+    for row in rows:
+        row.unranked = unranked(row, passed)
+    good_rows = [row for row in rows if row.verdict is Verdict.OK]
+    if not good_rows or good_rows[0] is not rows[0]:
+        return
+    first = rows[0]
+    for metric, better in METRICS.items():
+        reference = by_block(trials_of[first.label], metric)
+        found = {
+            row.label: compare(
+                [math.log(one) for one in ratios(by_block(trials_of[row.label], metric), reference)]
+            )
+            for row in good_rows[1:]
+        }
+        cut = {row.label for row in rows if metric == GOODPUT and (row.unranked or first.unranked)}
+        told = [label for label in found if label not in cut]
+        words = dict(zip(told, verdicts([found[label] for label in told], better), strict=True))
+        for row in good_rows[1:]:
+            row.against_first[metric] = Against(
+                ratio=found[row.label], word=words.get(row.label, "not ranked")
+            )
+
+
+def limit_of(row: Row) -> str:
+    """What limited its closed windows: the exhausted resources with their parts, or else the bottleneck's name."""
+    busy = nearest(row.resources)
+    return "; ".join(with_parts(one.name, one.utilisation, one.parts) for one in busy) or limited_by(
+        row.bottleneck
+    )
+
+
+def unranked(row: Row, passed: Collection[str] = ()) -> str | None:
+    """Why a goodput is not the implementation's: a resource that it shares, or a ceiling that it comes near to. passed:
+    ceilings that an application passed, which are none."""
+    busy = nearest(row.resources)
+    tag = "+".join(one.tag for one in busy) or row.bottleneck
+    if tag is not None and not is_own(tag):
+        return limit_of(row)
+    near = {
+        name: share
+        for name, share in row.ceiling_shares.items()
+        if name not in passed and share > CENSORED_SHARE
+    }
+    if not near:
+        return None
+    name = max(near, key=lambda one: near[one])
+    return f"{near[name] * 100:.0f} % of the ceiling {name}"

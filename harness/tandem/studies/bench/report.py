@@ -1,25 +1,30 @@
 """The tables of a bench. Pure: a result in, renderables out."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.ceilings import holding
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report import parts
+from tandem.report.markdown import of_terminal
 from tandem.report.parts import STYLES, conditions_line, host_line, settings
-from tandem.studies.bench.conclusions import Benched, Row
-from tandem.wording import bound, ceilings, limited_by, number, time_spent, with_interval
+from tandem.studies.bench.conclusions import BLOCKS_LEAST, CPU, GOODPUT, Benched, Row, limit_of
+from tandem.wording import limited_by, number, time_spent, with_interval
 
-NOTE = (
-    "goodput: right answers per second, closed loop, mean of fresh starts with the half-width of its 95 % interval."
-    " p50 p90 p99: response time in an open loop at a share of each start's own goodput (mean rate: column «at»)."
+COST_NOTE = (
+    "core-s/million: core-seconds of CPU per million requests (as many µs per request), mean of fresh starts with the"
+    " half-width of its 95 % interval; behind: database, PgBouncer and HAProxy together. Ratio: geometric mean over the"
+    " blocks, with its 95 % interval. Memory at rest: after the first answer; per connection: what the load adds to it."
 )
-
-
-def goodput(row: Row, ceilings_rps: dict[str, float | None]) -> str:
-    """The goodput with its interval."""
-    told = with_interval(row.summary.goodput_rps, row.summary.goodput_rps_interval)
-    return bound(told, row.summary.goodput_rps, ceilings_rps)
+RATE_NOTE = (
+    "goodput: right answers per second, closed loop, mean of fresh starts. p50 p90 p99: response time in an open loop at a"
+    " share of each start's own goodput (mean rate: column «at»), median over the starts (least–greatest)."
+)
+FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two are equivalent, and never that they differ"
 
 
 def _verdict(row: Row) -> str:
@@ -28,36 +33,116 @@ def _verdict(row: Row) -> str:
     return f"{row.verdict}, {Verdict.VOID}" if both else str(row.verdict)
 
 
-def _memory_mib(row: Row) -> float | None:
-    memory = row.summary.app_memory_peak_bytes
-    return None if memory is None else memory / 2**20
+def mib(value: float | None, digits: int = 0) -> str:
+    """Bytes as MiB."""
+    return number(None if value is None else value / 2**20, digits)
 
 
-def table(result: Result[Benched]) -> Table:
-    """One row per variant."""
-    out = Table(title=conditions_line(result.request), title_justify="left")
-    out.add_column("implementation", no_wrap=True)
-    out.add_column("verdict")
-    out.add_column("goodput\n1/s", justify="right")
-    for name in ("p50", "p90", "p99"):
-        out.add_column(f"{name}\nms", justify="right")
-    out.add_column("at\n1/s", justify="right")
-    out.add_column("app CPU\nµs/request", justify="right")
-    out.add_column("app memory\npeak MiB", justify="right")
-    out.add_column("limited by")
-    for row in result.conclusions.rows:
-        s, times = row.summary, row.summary.response_time_ms
+def kib(value: float | None) -> str:
+    """Bytes as KiB."""
+    return number(None if value is None else value / 2**10)
+
+
+def by_cost(rows: Sequence[Row]) -> list[Row]:
+    """The cheapest first; behind them those without a cost, in their order."""
+
+    def key(row: Row) -> float:
+        against = row.against_first.get(CPU)
+        if against is not None and against.ratio.ratio is not None:
+            return against.ratio.ratio
+        if row.summary.app_cpu_us_per_request is None:
+            return float("inf")
+        first = rows[0].summary.app_cpu_us_per_request
+        return row.summary.app_cpu_us_per_request / first if first else 1.0
+
+    return sorted(rows, key=key)
+
+
+def ratio_told(row: Row, metric: str, rows: Sequence[Row]) -> tuple[str, str]:
+    """The ratio with its interval, and the word."""
+    if row is rows[0]:
+        return ("1", "") if len(rows) > 1 else ("–", "")
+    found = row.against_first.get(metric)
+    if found is None or found.ratio.ratio is None:
+        return "–", ""
+    told = f"{found.ratio.ratio:.3f}"
+    if found.ratio.interval is not None:
+        low, high = found.ratio.interval
+        told += f" ({low:.3f}–{high:.3f})"
+    return told, found.word
+
+
+def cost(result: Result[Benched]) -> Table:
+    """What a request costs: the cheapest first."""
+    rows = result.conclusions.rows
+    title = f"what a request costs: {conditions_line(result.request)}"
+    by = f"ratio to {rows[0].label}" if rows else "ratio"
+    columns = (
+        "implementation",
+        "verdict",
+        "application\ncore-s/million",
+        by,
+        "",
+        "behind it\ncore-s/million",
+        "requests per\ncore-second",
+        "memory MiB\nrest / load",
+        "KiB per\nconnection",
+    )
+    out = parts.table(title, *columns, left=("implementation", "verdict", ""))
+    out.columns[0].no_wrap = True
+    for row in by_cost(rows):
+        s = row.summary
+        ratio, word = ratio_told(row, CPU, rows)
         out.add_row(
             row.label,
             Text(_verdict(row), style=STYLES[row.verdict]),
-            goodput(row, result.baselines.ceilings_rps),
-            number(times.p50, 1),
-            number(times.p90, 1),
-            number(times.p99, 1),
-            number(s.offered_rps),
             with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
-            number(_memory_mib(row), 1),
-            limited_by(row.bottleneck),
+            ratio,
+            word,
+            number(s.behind_cpu_us_per_request),
+            number(s.requests_per_core_s),
+            f"{mib(s.app_memory_rest_bytes)} / {mib(s.app_memory_peak_bytes)}",
+            kib(s.app_memory_per_connection_bytes),
+        )
+    return out
+
+
+def _times(row: Row, name: str) -> str:
+    """The median over the starts, with their range."""
+    told = number(getattr(row.summary.response_time_ms, name), 1)
+    low, high = row.summary.response_time_range_ms.get(name, (None, None))
+    return told if low is None or high is None or low == high else f"{told} ({low:,.1f}–{high:,.1f})"
+
+
+def rates(result: Result[Benched]) -> Table:
+    """Rates, what they are limited by, and response times. Those that are not the implementation's have no rank."""
+    rows = result.conclusions.rows
+    by = f"ratio to {rows[0].label}" if rows else "ratio"
+    columns = (
+        "implementation",
+        "goodput\n1/s",
+        by,
+        "",
+        "limited by",
+        "p50\nms",
+        "p90\nms",
+        "p99\nms",
+        "at\n1/s",
+    )
+    out = parts.table("rates and response times", *columns, left=("implementation", "", "limited by"))
+    out.columns[0].no_wrap = True
+    for row in rows:
+        s = row.summary
+        ratio, word = ratio_told(row, GOODPUT, rows)
+        near = row.unranked if row.unranked and row.unranked != limit_of(row) else None
+        out.add_row(
+            row.label,
+            with_interval(s.goodput_rps, s.goodput_rps_interval),
+            ratio,
+            "not ranked" if row is rows[0] and row.unranked and len(rows) > 1 else word,
+            "; ".join(filter(None, (limit_of(row), near))),
+            *(_times(row, name) for name in ("p50", "p90", "p99")),
+            number(s.offered_rps),
         )
     return out
 
@@ -76,27 +161,44 @@ def words(row: Row) -> list[Text]:
     return out
 
 
+def decided(result: Result[Benched]) -> list[Text]:
+    """What the blocks can tell apart."""
+    found = [row.against_first[CPU].ratio for row in result.conclusions.rows if CPU in row.against_first]
+    if not found:
+        return []
+    lines = [FEW] if found[0].n < BLOCKS_LEAST else []
+    known = [one.detectable_ratio for one in found if one.detectable_ratio is not None]
+    if known:
+        n = found[0].n
+        lines.append(
+            f"in {n} blocks a t test finds a cost that differs by {(max(known) - 1) * 100:.1f} % (power 80 %)"
+        )
+    return [Text("; ".join(lines), style="dim")] if lines else []
+
+
+def ceilings(result: Result[Benched]) -> list[Text]:
+    """What the parts around the applications reached, and which of these are none."""
+    found = result.baselines.ceilings_rps
+    if not found:
+        return []
+    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
+    blocked = any(row.ceiling_shares for row in result.conclusions.rows)
+    lines = [Text(f"ceilings ({'in each block' if blocked else 'one look'}): {told}", style="dim")]
+    reached = max((row.summary.goodput_rps or 0.0 for row in result.conclusions.rows), default=0.0)
+    passed = [name for name, rate in found.items() if rate and name not in holding(found, reached)]
+    if passed:
+        text = f"applications passed {' and '.join(passed)}, which is no ceiling then and cuts nothing off"
+        lines.append(Text(text, style="yellow"))
+    return lines
+
+
 def markdown(result: Result[Benched]) -> str:
-    """The table for a page, with where and when it was made."""
-    lines = [
-        "| implementation | verdict | goodput, 1/s | p50 / p90 / p99, ms | at, 1/s | app CPU, µs/request | app memory, MiB | limited by |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
-    ]
-    for row in result.conclusions.rows:
-        s, times = row.summary, row.summary.response_time_ms
-        cells = [
-            row.label,
-            _verdict(row),
-            goodput(row, result.baselines.ceilings_rps),
-            " / ".join(number(value, 1) for value in (times.p50, times.p90, times.p99)),
-            number(s.offered_rps),
-            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
-            number(_memory_mib(row), 0),
-            limited_by(row.bottleneck),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+    """The tables for a page, with where and when they were made."""
     starts = result.conclusions.rows[0].summary.trials_ok
-    lines += [
+    lines = [
+        of_terminal(cost(result)),
+        "",
+        of_terminal(rates(result)),
         "",
         f"{host_line(result)}; {conditions_line(result.request)}, {starts} fresh starts each, seed {result.request.seed}.",
     ]
@@ -107,11 +209,13 @@ def markdown(result: Result[Benched]) -> str:
 def report(result: Result[Benched]) -> RenderableType:
     """All that a bench says at its end."""
     rows = result.conclusions.rows
-    reached = max((row.summary.goodput_rps or 0.0 for row in rows), default=0.0)
     return Group(
-        table(result),
-        Text(NOTE, style="dim"),
-        *ceilings(result.baselines.ceilings_rps, reached_rps=reached),
+        cost(result),
+        Text(COST_NOTE, style="dim"),
+        *decided(result),
+        rates(result),
+        Text(RATE_NOTE, style="dim"),
+        *ceilings(result),
         settings(result),
         *(Text(f"{row.label}: {row.db_rtt}", style="dim") for row in rows if row.db_rtt),
         *(line for row in rows for line in words(row)),

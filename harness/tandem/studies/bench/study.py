@@ -3,14 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tandem.catalog.catalog import Plan
+from tandem.catalog.catalog import Catalog, Plan
+from tandem.engine import stand_ins
 from tandem.engine.blocks import complete_blocks
+from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
-from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.request import Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.window import Verdict
 from tandem.studies.bench import report as tables
-from tandem.studies.bench.conclusions import CLOSED, OPEN, Benched, row, worst
-from tandem.wording import number
+from tandem.studies.bench.conclusions import (
+    BLOCKS_LEAST,
+    CLOSED,
+    OPEN,
+    Benched,
+    Row,
+    compare_rows,
+    row,
+    worst,
+)
+from tandem.wording import lasts, number
 
 
 def warm_up_of(plan: Plan) -> WarmUp:
@@ -44,18 +57,63 @@ def windows_of(plan: Plan, label: str) -> list[WindowSpec]:
     return [closed, opened]
 
 
+def of_stand_ins(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+    """Stand-in -> the looks at it."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if stand_ins.is_look(trial.spec):
+            found.setdefault(stand_ins.kind_of(trial.spec), []).append(trial)
+    return found
+
+
+def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int) -> Benched:
+    """What trials of these variants, and looks at the ceilings among them, come to. needed: good starts of each."""
+    by_label = {label: [t for t in trials if t.spec.variants == [label]] for label in labels}
+    rows = [row(label, own, needed) for label, own in by_label.items()]
+    compare_rows(rows, by_label, of_stand_ins(trials))
+    return Benched(rows=rows, blocks=len({trial.spec.block for own in by_label.values() for trial in own}))
+
+
+def too_few(catalog: Catalog, plan: Plan, variants: int, expected_s: float) -> list[str]:
+    """What a plan of so few blocks cannot decide, and how long one that can would take. expected_s: of this one."""
+    if variants < 2 or plan.trials >= BLOCKS_LEAST:
+        return []
+    lasting = lasts(expected_s * BLOCKS_LEAST / plan.trials)
+    enough = [
+        name for name, one in catalog.plans.items() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1
+    ]
+    named = f" (--plan {enough[0]})" if enough else ""
+    return [
+        f"{plan.trials} blocks cannot show that two differ, whatever they are: that takes {BLOCKS_LEAST}{named}, with these"
+        f" windows about {lasting}. What comes out is figures with intervals, and whether two are equivalent"
+    ]
+
+
 class Bench(Study[Benched]):
-    """Each variant once in each block."""
+    """Each variant once in each block, and where the plan says so a short look at each ceiling."""
 
     name = "bench"
     kind = Benched
     report = staticmethod(tables.report)
     markdown = staticmethod(tables.markdown)
 
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False  # it looks in each block
+
+    @property
+    def variants(self) -> list[Variant]:
+        looks = stand_ins.variants(self.catalog, self.request) if self.timing.ceilings else []
+        return [*self.request.variants, *looks]
+
+    @property
+    def labels(self) -> list[str]:
+        """Of what was asked for."""
+        return [variant.label for variant in self.request.variants]
+
     def outline(self) -> list[list[TrialSpec]]:
-        labels = [variant.label for variant in self.variants]
         plan = self.timing
-        return [
+        blocks = [
             [
                 TrialSpec(
                     name=f"{number}-{label}",
@@ -66,17 +124,73 @@ class Bench(Study[Benched]):
                 )
                 for label in order
             ]
-            for number, order in enumerate(complete_blocks(labels, plan.trials, self.request.seed), start=1)
+            for number, order in enumerate(
+                complete_blocks(self.labels, plan.trials, self.request.seed), start=1
+            )
         ]
+        return stand_ins.in_each_block(self.catalog, self.request, blocks) if plan.ceilings else blocks
+
+    def ahead(self, expected_s: float) -> list[str]:
+        specs = [spec for block in self.outline() for spec in block]
+        first_s = trial_s(specs[0], Overheads())
+        told = (
+            f"a first figure comes after about {lasts(first_s)}; the rest makes {self.timing.trials} starts of each,"
+            " which give intervals and ratios within blocks"
+        )
+        return [told, *too_few(self.catalog, self.timing, len(self.labels), expected_s)]
+
+    def line(self, made: Trial | WindowRecord) -> str | None:
+        """Of the first start also what it came to: nobody waits for the last one to see a figure."""
+        if not isinstance(made, Trial) or made.spec.key != self._first or made.verdict is not Verdict.OK:
+            return None
+        window = made.window(CLOSED)
+        if window is None:
+            return None
+        cost = window.app_cpu_us_per_request
+        told = (
+            "" if cost is None else f", {cost:,.0f} µs of CPU per request ({1e6 / cost:,.0f} per core-second)"
+        )
+        starts = self.timing.trials * len(self.labels) - 1
+        return (
+            f"{made.spec.variants[0]}: first figure {window.goodput_rps:,.0f}/s{told}, of one start."
+            f" The {starts} starts that follow give it an interval"
+            + (", and its ratio to the others within blocks" if len(self.labels) > 1 else "")
+        )
+
+    @property
+    def _first(self) -> str | None:
+        """The trial whose figures are the first ones."""
+        return next((spec.key for block in self.outline() for spec in block), None)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
-        by_label = {v.label: [t for t in trials if t.spec.variants == [v.label]] for v in self.variants}
-        rows = [row(label, own, self.timing.trials) for label, own in by_label.items()]
+        found = benched(self.labels, trials, self.timing.trials)
         return Concluded(
-            verdict=worst(r.verdict for r in rows),
-            reasons=[f"{r.label}: {reason}" for r in rows for reason in r.reasons],
-            conclusions=Benched(rows=rows),
+            verdict=worst(r.verdict for r in found.rows),
+            reasons=[f"{r.label}: {reason}" for r in found.rows for reason in r.reasons],
+            conclusions=found,
         )
+
+    @classmethod
+    def completed(cls, result: Result[Benched], trials: Sequence[Trial]) -> Result[Benched]:
+        """A record from before ratios were taken within blocks: its good rows, concluded from its trials today."""
+        old = result.conclusions
+        if old.blocks is not None or not trials:
+            return result
+        needed = min((one.summary.trials_ok for one in old.rows if one.verdict is Verdict.OK), default=1)
+        new = benched([one.label for one in old.rows], trials, needed)
+
+        def chosen(was: Row, now: Row) -> Row:
+            if not was.verdict is now.verdict is Verdict.OK:
+                return was
+            if (
+                now.summary.response_time_samples and now.summary.response_time_ms.p50 is None
+            ):  # no histograms yet
+                now.summary.response_time_ms = was.summary.response_time_ms
+            return now.model_copy(update={"findings": was.findings})
+
+        rows = [chosen(was, now) for was, now in zip(old.rows, new.rows, strict=True)]
+        conclusions = Benched(rows=rows, blocks=new.blocks)
+        return result.model_copy(update={"conclusions": conclusions})
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
 from tandem.report.parts import conditions_line, host_line, settings, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
-from tandem.wording import BOTTLENECKS, bound, ceilings, number, time_spent
+from tandem.wording import bound, ceilings, limited_by, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 NOTE = "response times are those of the requests that were answered; unsent ones have none"
@@ -48,7 +48,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
             )
         )
         if found.limited_by:
-            what = BOTTLENECKS.get(found.limited_by, found.limited_by)
+            what = limited_by(found.limited_by)
             exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
             out.append(Text(exhausted))
     out += [Text(f"{result.verdict}: {reason}", style="yellow") for reason in result.reasons]
@@ -95,7 +95,7 @@ def _cells(load: Behaviour, ceilings_rps: dict[str, float | None]) -> list[str]:
         number(load.failed_share * 100, 2),
         number(load.unsent_share * 100, 2),
         number(load.recovery.recovery_s if load.recovery else None, 1),
-        BOTTLENECKS.get(load.bottleneck, load.bottleneck) + void,
+        limited_by(load.bottleneck) + void,
     ]
 
 

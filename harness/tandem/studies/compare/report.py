@@ -10,7 +10,7 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, host_line, settings
 from tandem.studies.compare.conclusions import Compared, ComparedRatio, ComparedVariant, second
-from tandem.wording import BOTTLENECKS, ceilings, number, time_spent
+from tandem.wording import ceilings, limited_by, number, time_spent
 
 COLUMNS = {
     "goodput_rps": ("goodput", "1/s"),
@@ -56,7 +56,7 @@ def _row(label: str, metric: str, compared: ComparedRatio | None, line: Compared
         _p(compared.p_adjusted if compared else None),
         _p(ratio.p_sign_flip if ratio else None),
         number(ratio.n if ratio else None),
-        BOTTLENECKS.get(line.bottleneck or "", "–") if line else "",
+        limited_by(line.bottleneck) if line else "",
     ]
 
 

@@ -166,9 +166,9 @@ class HttpRows(RowsOf[HttpRun]):
         if (made.block, made.attempt) == (1, 1):
             made.details = {"histogram": oha_text(window)}
         if window.db_rtt_ms is not None:
-            rtt_ms = window.db_rtt_ms.during_p50
-            made.models = trips_ceiling(one.run, one.usable, rtt_ms)
-            implied = trips_implied(one.usable, rtt_ms, window.goodput_rps)
+            idle, loaded = window.db_rtt_ms.before_p50, window.db_rtt_ms.during_p50
+            made.models = trips_ceiling(one.run, one.usable, idle)
+            implied = trips_implied(one.usable, loaded, window.goodput_rps)
             if implied is not None:
                 made.figures["round_trips"] = implied
         return made

@@ -66,7 +66,8 @@ TRIPS_CEILING = "connections/(round trips × RTT)"
 
 def trips_ceiling(run: HttpRun, usable: int | None, rtt_ms: float) -> dict[str, float]:
     """The same where each request makes round trips on a database connection of its own. usable: database
-    connections that can be in use at once; rtt_ms: the measured round trip."""
+    connections that can be in use at once; rtt_ms: the round trip before the load: under load it contains the queues of
+    database and CPU, which a ceiling must not."""
     if run.round_trips is None or usable is None or rtt_ms <= 0:
         return {}
     return {TRIPS_CEILING: usable / (run.round_trips * rtt_ms) * 1e3}

@@ -1,6 +1,6 @@
 """Names what limited a load of many connections: generator, application, or something between. Pure."""
 
-from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck
+from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck, tags
 from tandem.record.window import Role, Window
 
 GENERATOR, GENERATOR_THREAD, APP_CPU = "generator", "generator-thread", "app-cpu"
@@ -27,13 +27,14 @@ def limit(
     mostly had nothing to wait for, the generator was the limit without being busy: a timer of its own, for example.
     """
     tag, evidence = bottleneck(window, None)
+    named = tags(tag)
     loadgen, app = window.roles["loadgen"], window.roles["app"]
     thread = generator_thread_cores
     if thread is not None:
         evidence = [*evidence, f"the generator's busiest thread used {thread:.2f} of a core"]
-    if tag == GENERATOR and _share(app) >= SET_BUSY and _share(app) > _share(loadgen):
+    if GENERATOR in named and _share(app) >= SET_BUSY and _share(app) > _share(loadgen):
         return APP_CPU, [*evidence, "the application's CPUs were nearer to their end than the generator's"]
-    if tag not in (GENERATOR, APP_CPU) and thread is not None and thread >= THREAD_BUSY:
+    if not {GENERATOR, APP_CPU} & {*named} and thread is not None and thread >= THREAD_BUSY:
         return GENERATOR_THREAD, evidence
     if tag == LATENCY and in_flight_share is not None and in_flight_share < BUSY_LEAST:
         told = f"requests were in flight on {in_flight_share:.0%} of its connections: the generator kept them back"

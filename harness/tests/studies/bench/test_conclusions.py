@@ -6,22 +6,26 @@ from typing import Any
 import numpy as np
 import pytest
 from harness_engine import made_trial, trial_spec
-from harness_samples import finding, good_window
+from harness_samples import finding, good_window, quiet_roles, role
 
 from tandem.analysis.histogram import encode
-from tandem.load.rows import times
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Times, Verdict
 from tandem.studies.bench.conclusions import (
+    CPU,
+    GOODPUT,
+    ResponseTime,
+    Row,
     Summary,
     bottleneck_of,
+    compare_rows,
     findings_of,
-    pool,
-    response_spread,
     row,
     summarise,
     verdict_of,
 )
+
+OK = Verdict.OK
 
 
 def made(
@@ -46,42 +50,52 @@ def trial(index: int, goodput: float, cost: float, closed_peak: int, open_peak: 
 
 def test_the_summary_of_known_trials() -> None:
     trials = [trial(1, 900, 100, 10, 20), trial(2, 1000, 110, 70, 30), trial(3, 1100, 120, 10, 40)]
-    responses = [np.full(4000, 0.010), np.full(4000, 0.020), np.full(4000, 0.030)]
-    found = summarise(trials, times(np.concatenate(responses)))
+    found = summarise(trials)
     assert found.goodput_rps == pytest.approx(1000)
     assert found.goodput_rps_interval == pytest.approx((1000 - 248.4, 1000 + 248.4), abs=0.1)
-    assert found.response_time_ms.p50 == pytest.approx(20)
-    assert found.response_time_ms.p90 == pytest.approx(30)
-    assert found.response_time_ms.p99 == pytest.approx(30)
-    assert found.response_time_ms.p999 is None
-    assert found.response_time_samples == 12_000
     assert found.offered_rps == pytest.approx(600)
     assert found.app_cpu_us_per_request == pytest.approx(110)
+    assert found.requests_per_core_s == pytest.approx(1e6 / 110)
+    # Database 0.5, PgBouncer 0.3 and HAProxy 0.3 of a core in all of them.
+    assert found.behind_cpu_us_per_request == pytest.approx(1.1e6 * np.mean([1 / 900, 1 / 1000, 1 / 1100]))
     assert found.app_memory_peak_bytes == 70
+    assert (found.app_memory_rest_bytes, found.app_memory_per_connection_bytes) == (None, None)
     assert found.trials_ok == 3
+
+
+def test_memory_at_rest_and_what_a_connection_adds() -> None:
+    trials = [trial(1, 900, 100, 10_000, 20_000), trial(2, 900, 100, 30_000, 20_000)]
+    for one, rest in zip(trials, (5_000, 5_000), strict=True):
+        one.starts["one"].memory_rest_bytes = rest
+    found = summarise(trials)
+    assert found.app_memory_rest_bytes == 5_000
+    assert found.app_memory_per_connection_bytes == pytest.approx((5_000 + 25_000) / 2 / 50)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.VOID, Verdict.INVALID, Verdict.FAILED])
 def test_only_good_trials_count(verdict: Verdict) -> None:
     bad = trial(2, 9_999_999, 1, 2**40, 2**40).model_copy(update={"verdict": verdict})
     good = [trial(1, 900, 100, 10, 20), trial(3, 1100, 120, 10, 40)]
-    pooled = times(np.array([0.010, 0.030] * 4000))
-    assert summarise([good[0], bad, good[1]], pooled) == summarise(good, pooled)
-    assert summarise([bad], Times(samples=0)) == Summary()
+    assert summarise([good[0], bad, good[1]]) == summarise(good)
+    assert summarise([bad]) == Summary()
 
 
-def test_the_response_times_of_good_trials_are_pooled() -> None:
-    fast, slow, lost = (encode(np.full(6000, seconds)) for seconds in (0.010, 0.030, 5.0))
-    trials = [
-        made(1, open=good_window("open", response_time_hdr=fast)),
-        made(2, Verdict.VOID, open=good_window("open", response_time_hdr=lost)),
-        made(3, open=good_window("open", response_time_hdr=slow)),
-        made(4),  # nothing measured
-    ]
-    found = pool(trials)
-    assert (found.samples, found.p999) == (12_000, None)
-    assert found.p50 == pytest.approx(10, rel=0.001)
-    assert found.p90 == found.p99 == pytest.approx(30, rel=0.001)
+def timed(number: int, *seconds: float, verdict: Verdict = OK) -> Trial:
+    """An open window with 4,000 answers of each of these durations."""
+    hdr = encode(np.repeat(seconds, 4000))
+    times = Times(samples=4000 * len(seconds))
+    return made(number, verdict, open=good_window("open", response_time_hdr=hdr, response_time_ms=times))
+
+
+def test_a_response_time_is_the_median_over_the_starts() -> None:
+    """One bad start is one value of three. Pooled, its tail would be the tail of all."""
+    trials = [timed(1, 0.010), timed(2, 0.012), timed(3, 0.012, 0.500), timed(4, 5.0, verdict=Verdict.VOID)]
+    found = summarise(trials)
+    assert found.response_time_ms.p99 == pytest.approx(12, rel=0.001)
+    assert found.response_time_range_ms["p99"] == pytest.approx((10, 500), rel=0.001)
+    assert found.response_time_ms.p50 == pytest.approx(12, rel=0.001)
+    assert found.response_time_samples == 16_000
+    assert found.response_time_ms.p999 is None, "16 samples beyond it are too few"
 
 
 def test_what_was_not_measured_stays_null() -> None:
@@ -89,7 +103,7 @@ def test_what_was_not_measured_stays_null() -> None:
         closed=good_window(app_cpu_us_per_request=None, app_memory_peak_bytes=None),
         open=good_window("open", app_memory_peak_bytes=None),
     )
-    found = summarise([unmeasured], times(np.full(10, 0.01)))
+    found = summarise([unmeasured])
     assert found.app_cpu_us_per_request is None
     assert found.app_memory_peak_bytes is None
     assert found.response_time_ms.p50 is None
@@ -101,7 +115,9 @@ def test_nothing_is_published_of_a_variant_that_is_not_ok() -> None:
     found = row("one", [made(1), made(2, Verdict.INVALID)], 2)
     assert found.verdict is Verdict.INVALID
     assert found.summary == Summary(trials_ok=1)
-    figures = found.summary.model_dump(exclude={"trials_ok", "response_time_samples", "response_time_ms"})
+    figures = found.summary.model_dump(
+        exclude={"trials_ok", "response_time_samples", "response_time_ms", "response_time_range_ms"}
+    )
     assert set(figures.values()) == {None}
     assert set(found.summary.response_time_ms.model_dump().values()) == {None}
 
@@ -113,7 +129,6 @@ def failing(index: int, verdict: Verdict, severity: str) -> Trial:
     return made(index, verdict, [finding(severity, "code", "the reason")])  # type: ignore[arg-type]
 
 
-OK = Verdict.OK
 VOID, INVALID, FAILED = (
     failing(4, Verdict.VOID, "void"),
     failing(5, Verdict.INVALID, "invalid"),
@@ -170,6 +185,12 @@ def test_too_few_trials_say_so() -> None:
 # ---- bottleneck, warnings ----
 
 
+def enough(trials: Sequence[Trial]) -> Summary:
+    """With response times that are told."""
+    times = ResponseTime(p50=1.0, p90=2.0, p99=3.0)
+    return summarise(trials).model_copy(update={"response_time_ms": times})
+
+
 def limited(index: int, tag: str, verdict: Verdict = OK) -> Trial:
     return made(index, verdict, closed=good_window(bottleneck=tag, evidence=[f"{tag} of {index}"]))
 
@@ -195,26 +216,25 @@ def warned(index: int) -> Trial:
 
 def test_one_warning_per_code() -> None:
     trials = [made(1), warned(2), warned(3), warned(4)]
-    [warning] = findings_of(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
+    [warning] = findings_of(trials, enough(trials), OK)
     assert (warning.code, warning.text) == ("steal", "2-one: steal 2 (and 2 more like it)")
 
 
 def test_a_single_warning_is_not_said_to_have_others_like_it() -> None:
     trials = [warned(2)]
-    [warning] = findings_of(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
+    [warning] = findings_of(trials, enough(trials), OK)
     assert warning.text == "2-one: steal 2"
 
 
 def test_a_quiet_run_has_no_warnings() -> None:
     trials = [made(1)]
-    assert findings_of(trials, summarise(trials, times(np.full(20_000, 0.01))), OK) == []
+    assert findings_of(trials, enough(trials), OK) == []
 
 
 def test_percentiles_that_are_left_out_are_told() -> None:
-    trials = [made(1)]
-    [warning] = findings_of(trials, summarise(trials, times(np.full(2000, 0.01))), OK)
+    [warning] = findings_of([timed(1, 0.01)], summarise([timed(1, 0.01)]), OK)
     assert warning.code == "few-samples"
-    assert warning.text.startswith("p99: not published, 2000 samples")
+    assert warning.text.startswith("p99: not published, 4000 samples")
 
 
 def test_a_void_trial_of_an_ok_run_is_told() -> None:
@@ -222,7 +242,7 @@ def test_a_void_trial_of_an_ok_run_is_told() -> None:
     void = made(2, Verdict.VOID, [finding("void", "steal", "steal 12 %")])
     trials = [made(1), void, made(3)]
     assert verdict_of(trials, 2) == (OK, [])
-    [warning] = findings_of(trials, summarise(trials, times(np.full(20_000, 0.01))), OK)
+    [warning] = findings_of(trials, enough(trials), OK)
     assert (warning.code, warning.text) == ("steal", "2-one: steal 12 %")
 
 
@@ -233,28 +253,111 @@ def test_what_is_a_reason_already_is_not_a_warning_too(bad: Trial) -> None:
     assert (warning.code, warning.text) == ("steal", "1-one: steal 1")
 
 
-@pytest.mark.parametrize(
-    ("p50", "p90", "p99", "told"),
-    [
-        ((3.1, 3.2, 23.4), (5.8, 4.5, 180.6), (95.8, 10.7, 313.7), "p50 of single starts is 3.1 to 23.4 ms"),
-        ((3.1, 3.2, 3.4), (5.8, 4.5, 180.6), (95.8, 10.7, 313.7), "p90 of single starts is 4.5 to 180.6 ms"),
-        ((3.1, 3.2, 3.4), (5.8, 4.5, 6.0), (20.0, 11.0, 21.9), None),
-        ((3.1, 3.2, 3.4), (5.8, 4.5, 6.0), (20.0, None, 50.0), None),
-    ],
-)
-def test_starts_with_quite_other_times_are_told(
-    p50: tuple[float, ...], p90: tuple[float, ...], p99: tuple[float | None, ...], told: str | None
-) -> None:
-    seen = [Times(samples=20_000, p50=a, p90=b, p99=c) for a, b, c in zip(p50, p90, p99, strict=True)]
-    found = response_spread([good_window("open", response_time_ms=one) for one in seen])
-    assert (found is None) == (told is None)
-    if found and told:
-        assert told in found.text
-        assert response_spread([good_window("open", response_time_ms=seen[0])]) is None, (
-            "one start has no spread"
-        )
-
-
 def test_a_run_without_figures_lacks_no_samples() -> None:
     trials = [made(1), made(2, Verdict.INVALID)]
     assert findings_of(trials, Summary(), Verdict.INVALID) == []
+
+
+# ---- within blocks ----
+
+
+def block_of(label: str, number: int, goodput: float, cost: float, **how: Any) -> Trial:
+    """The fresh start of a variant in a block, limited by its own CPU."""
+    roles = how.pop("roles", quiet_roles(app=role(0.97, "4", busiest_thread_cores=0.97)))
+    attempt = how.pop("attempt", 1)
+    closed = good_window(goodput_rps=goodput, app_cpu_us_per_request=cost, roles=roles, bottleneck="app-cpu")
+    spec = trial_spec(f"{number}-{label}", label, block=number, attempt=attempt)
+    return made_trial(spec, closed=closed, **how)
+
+
+HOST = (1.0, 1.2, 0.8, 1.1, 0.9, 1.3)
+"""How fast the host is in each block: a change that falls on all variants alike."""
+
+
+def compared(
+    trials: dict[str, list[Trial]], ceilings: dict[str, list[Trial]] | None = None
+) -> dict[str, Row]:
+    rows = [row(label, own, 1) for label, own in trials.items()]
+    compare_rows(rows, trials, ceilings or {})
+    return {one.label: one for one in rows}
+
+
+def both(factor: float = 1.1, **how: Any) -> dict[str, list[Trial]]:
+    """`other` does so much more in each block, and costs a tenth less; hardly any scatter but the host's."""
+    jitter = (1.0, 1.001, 0.999, 1.002, 0.998, 1.0)
+    return {
+        "first": [block_of("first", n, 1000 * host, 300 / host) for n, host in enumerate(HOST, 1)],
+        "other": [
+            block_of("other", n, 1000 * host * factor * j, 270 / host * j, **how)
+            for n, (host, j) in enumerate(zip(HOST, jitter, strict=True), 1)
+        ],
+    }
+
+
+def test_a_ratio_lives_within_its_block() -> None:
+    """The host varies by half; the ratio is known to a thousandth. Intervals of the two means would overlap."""
+    found = compared(both())
+    assert found["first"].against_first == {}
+    goodput, cost = (found["other"].against_first[metric] for metric in (GOODPUT, CPU))
+    assert goodput.ratio.ratio == pytest.approx(1.1, rel=0.001)
+    assert goodput.ratio.interval == pytest.approx((1.1, 1.1), rel=0.003)
+    assert (goodput.word, cost.word) == ("faster", "cheaper")
+    low, high = found["first"].summary.goodput_rps_interval or (0, 0)
+    assert low < (found["other"].summary.goodput_rps or 0) < high
+
+
+def test_a_block_that_was_made_again_is_compared_with_itself() -> None:
+    trials = both()
+    trials["first"].append(block_of("first", 3, 5000, 60, attempt=2))
+    trials["other"].append(block_of("other", 3, 5500, 54, attempt=2))
+    assert compared(trials)["other"].against_first[GOODPUT].ratio.n == 6
+    assert compared(trials)["other"].against_first[GOODPUT].ratio.ratio == pytest.approx(1.1, rel=0.001)
+    # Where only one side of the second attempt is good, the first attempt of both counts.
+    trials["other"][-1].verdict = Verdict.VOID
+    assert compared(trials)["other"].against_first[GOODPUT].ratio.ratio == pytest.approx(1.1, rel=0.001)
+
+
+def test_a_rate_that_something_shared_limits_has_no_rank() -> None:
+    shared = {"db": role(0.52), "pgbouncer": role(0.35), "proxy": role(0.07), "loadgen": role(0.04)}
+    found = compared(both(roles={**shared, "app": role(0.3, "1")}))["other"]
+    assert found.unranked == "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %"
+    assert found.against_first[GOODPUT].word == "not ranked"
+    assert found.against_first[CPU].word == "cheaper", "a cost is the application's, whatever limits the rate"
+    tied = compared(both(roles={**shared, "app": role(0.95, "1")}))["other"]
+    assert tied.unranked == "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %; core 1: application 95 %"
+
+
+def ceiling(rate: float, verdicts: Sequence[Verdict] = (OK,) * 6) -> list[Trial]:
+    found = []
+    for number, (host, verdict) in enumerate(zip(HOST, verdicts, strict=True), 1):
+        spec = trial_spec(f"look-{number}-database", "ceiling database", block=number)
+        window = good_window(goodput_rps=rate * host, verdict=verdict)
+        found.append(made_trial(spec, closed=window, open=None))
+    return found
+
+
+def test_a_rate_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
+    found = compared(both(), {"database": ceiling(1150)})
+    assert found["other"].ceiling_shares["database"] == pytest.approx(1100 / 1150, rel=0.001)
+    assert found["other"].unranked == "96 % of the ceiling database"
+    assert found["first"].unranked is None
+    assert found["other"].against_first[GOODPUT].word == "not ranked"
+    # A look that the host disturbed is left out.
+    void = ceiling(1150, [OK] * 5 + [Verdict.VOID])
+    void[5].windows[0].only.goodput_rps = 1.0
+    assert compared(both(), {"database": void})["other"].ceiling_shares["database"] == pytest.approx(
+        0.957, abs=0.01
+    )
+
+
+def test_a_ceiling_that_an_application_passes_cuts_nothing_off() -> None:
+    found = compared(both(), {"database": ceiling(1050)})
+    assert found["other"].ceiling_shares["database"] > 1
+    assert [one.unranked for one in found.values()] == [None, None]
+    assert found["other"].against_first[GOODPUT].word == "faster"
+
+
+def test_nobody_is_compared_with_a_first_one_that_is_not_ok() -> None:
+    trials = both()
+    trials["first"][2].verdict = Verdict.INVALID
+    assert compared(trials)["other"].against_first == {}

@@ -1,30 +1,37 @@
 """tandem.studies.bench.report: what a person reads at the end."""
 
+import math
 from typing import Any
 
 import pytest
 from harness_engine import environment_of, made_trial, request, text
 from harness_samples import NOW, finding, good_window
 
+from tandem.analysis.ratios import compare
 from tandem.engine.run import phases
 from tandem.judge import bottleneck
 from tandem.record.result import Baselines, Environment, Result
 from tandem.record.trial import Phase
-from tandem.record.window import DbRtt, Verdict
-from tandem.studies.bench.conclusions import Benched, ResponseTime, Row, Summary, round_trip
+from tandem.record.window import DbRtt, Resource, Verdict
+from tandem.studies.bench.conclusions import Against, Benched, ResponseTime, Row, Summary, round_trip
 from tandem.studies.bench.report import markdown, report
 from tandem.wording import BOTTLENECKS, number, with_interval
 
-FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "50.0"]
+FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "/ 50"]
 SUMMARY = Summary(
     goodput_rps=1234.4,
     goodput_rps_interval=(1200.0, 1268.8),
     response_time_ms=ResponseTime(p50=5.01, p90=9.02, p99=13.03),
+    response_time_range_ms={"p50": (4.0, 6.0), "p90": (9.02, 9.02)},
     response_time_samples=30_000,
     offered_rps=740.0,
     app_cpu_us_per_request=777.0,
     app_cpu_us_per_request_interval=(770.0, 784.0),
+    behind_cpu_us_per_request=2345.0,
+    requests_per_core_s=1e6 / 777,
     app_memory_peak_bytes=50 << 20,
+    app_memory_rest_bytes=12 << 20,
+    app_memory_per_connection_bytes=800 << 10,
     trials_ok=3,
 )
 
@@ -83,8 +90,12 @@ def test_a_good_bench() -> None:
     text = render()
     assert "recipes, topology full, placement shared, plan quick" in text
     row = line(text, "rust-async")
-    assert cells(row)[:9] == ["rust-async", "ok", *FIGURES]
-    assert cells(row)[9].startswith("the application's")
+    assert cells(row) == ["rust-async", "ok", "777 ± 7", "–", "", "2,345", "1,287", "12 / 50", "800"]
+    rates = line(text[text.index("rates and response times") :], "rust-async")
+    found = cells(rates)
+    assert found[:2] == ["rust-async", "1,234 ± 34"]
+    assert found[4].startswith("the application's")
+    assert found[5:] == ["5.0 (4.0–6.0)", "9.0", "13.0", "740"]
     assert "limited by the application's CPU: app 0.95 of 1 cores (95%)" in text
     assert "settings: DB_POOL_MAX=20, WORKERS=1" in text
 
@@ -96,7 +107,7 @@ def test_a_variant_that_is_not_ok_has_dashes_and_a_reason() -> None:
     text = render(bad)
     row = line(text, "rust-async")
     assert "invalid" in row
-    assert row.count("–") == 7
+    assert row.count("–") == 7, "every figure, those of memory being one cell"
     for figure in FIGURES:
         assert figure not in row
     assert "rust-async: invalid: 1-x: the database ran 'steps' 0 times" in text
@@ -142,17 +153,60 @@ def test_a_ceiling_that_was_passed_is_told() -> None:
         return " ".join(render(baselines=Baselines(ceilings_rps=ceilings)).split())
 
     low = told(null=20_000.0, database=771.0, proxy=None)
-    assert "applications reached more than database did in its one look" in low
-    assert "≥ 1,234 ± 34" in low
-    high = told(null=20_000.0, database=1500.0, proxy=None)
-    assert "applications reached more" not in high
-    assert "≥ 1,234" not in high
+    assert "applications passed database, which is no ceiling then and cuts nothing off" in low
+    assert "≥" not in low
+    assert "applications passed" not in told(null=20_000.0, database=1500.0, proxy=None)
+    blocked = good_row(ceiling_shares={"null": 0.06})
+    assert "ceilings (in each block): null" in render(
+        blocked, baselines=Baselines(ceilings_rps={"null": 2e4})
+    )
 
 
 def test_a_variant_without_a_bottleneck() -> None:
     text = render(good_row(bottleneck=None, bottleneck_evidence=[]))
-    assert line(text, "rust-async").count("–") == 1
+    rates = line(text[text.index("rates and response times") :], "rust-async")
+    assert cells(rates)[4] == "–"
     assert "limited by the" not in text
+
+
+CORE_0 = Resource(
+    name="core 0",
+    tag="database",
+    utilisation=0.98,
+    limit=0.9,
+    parts={"db": 0.52, "pgbouncer": 0.35, "proxy": 0.07, "loadgen": 0.04},
+)
+
+
+def against(ratio: float, low: float, high: float, word: str, n: int = 6) -> Against:
+    found = compare([math.log(ratio)] * n)
+    return Against(ratio=found.model_copy(update={"interval": (low, high)}), word=word)
+
+
+def two(n: int = 6) -> tuple[Row, Row]:
+    """The second one costs less; the first one's rate is the machine's."""
+    other = {
+        "app_cpu_us_per_request": against(0.9, 0.88, 0.92, "cheaper", n),
+        "goodput_rps": against(1.1, 1.0, 1.2, "not ranked", n),
+    }
+    unranked = "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %"
+    return (
+        good_row("first", bottleneck="database", resources=[CORE_0], unranked=unranked),
+        good_row("second", against_first=other),
+    )
+
+
+def test_the_cheapest_stands_first_with_its_ratio_in_blocks() -> None:
+    text = markdown(benched(*two()))
+    rows = [one for one in text.splitlines() if one.startswith(("| first", "| second"))]
+    assert rows[0].startswith("| second | ok | 777 ± 7 | 0.900 (0.880–0.920) | cheaper |")
+    assert rows[1].startswith("| first | ok | 777 ± 7 | 1 |")
+    assert rows[2].startswith(
+        "| first | 1,234 ± 34 | 1 | not ranked | core 0: database 52 %, PgBouncer 35 %, HAProxy 7 % |"
+    )
+    assert "| second | 1,234 ± 34 | 1.100 (1.000–1.200) | not ranked | the application's CPU |" in text
+    assert "fewer than 6 blocks" not in render(*two())
+    assert "fewer than 6 blocks can show that two are equivalent" in " ".join(render(*two(3)).split())
 
 
 def test_a_difference_of_settings_is_never_silent() -> None:
@@ -177,7 +231,10 @@ def test_variants_with_the_same_settings_have_no_line_of_their_own() -> None:
 def test_the_table_for_a_page() -> None:
     host = {"cpus": 2, "cpu_model": "x", "memory_bytes": 1 << 30, "kernel": "6"}
     text = markdown(benched(environments={"rust-async": environment_of(host=host)}))
-    assert "| rust-async | ok | 1,234 ± 34 | 5.0 / 9.0 / 13.0 | 740 | 777 ± 7 | 50 |" in text
+    assert "| rust-async | ok | 777 ± 7 | – | | 2,345 | 1,287 | 12 / 50 | 800 |" in text
+    assert (
+        "| rust-async | 1,234 ± 34 | – | | the application's CPU | 5.0 (4.0–6.0) | 9.0 | 13.0 | 740 |" in text
+    )
     assert "2026-11-21, 2 × x, 1 GiB, Linux 6; scenario recipes" in text
     assert "3 fresh starts each, seed 1." in text
 
@@ -205,7 +262,7 @@ def test_every_bottleneck_has_words() -> None:
     tags = {tag for tag, _ in bottleneck.LIMITS.values()}
     assert (
         tags
-        | {"generator-thread", "app-thread", "pool-wait", "thread-pool"}
+        | {"generator-thread", "app-thread", "pool-wait", "thread-pool", "distance"}
         | {"latency-bound", "offered-load", "disk", "unknown"}
         == BOTTLENECKS.keys()
     )

@@ -3,32 +3,89 @@
 from pathlib import Path
 
 import pytest
-from harness_engine import FakeLab, made_trial, request, session
-from harness_samples import finding
+from harness_engine import FakeLab, Quiet, made_trial, request, session
+from harness_samples import finding, good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
+from tandem.engine.stand_ins import is_look
 from tandem.record import store
 from tandem.record.result import Baselines
-from tandem.record.window import Verdict
+from tandem.record.trial import TrialSpec, WindowSpec
+from tandem.record.window import Verdict, Window
 from tandem.studies.bench.study import Bench
 
 ASKED = request("rust-async", "node", plan="nightly", seed=5)
+
+
+def own(block: list[TrialSpec]) -> list[TrialSpec]:
+    """Without the looks at the ceilings."""
+    return [spec for spec in block if not is_look(spec)]
 
 
 def test_each_variant_once_in_each_block(real: Catalog) -> None:
     blocks = Bench(real, ASKED).outline()
     assert len(blocks) == 6
     for number, block in enumerate(blocks, start=1):
-        assert {spec.name for spec in block} == {f"{number}-rust-async", f"{number}-node"}
+        assert {spec.name for spec in own(block)} == {f"{number}-rust-async", f"{number}-node"}
         assert all(spec.block == number for spec in block)
-    assert len({block[0].variants[0] for block in blocks}) == 2, "the order changes"
+        assert len(block) == 2 + 3, "and each ceiling"
+    assert len({own(block)[0].variants[0] for block in blocks}) == 2, "the order changes"
     assert Bench(real, ASKED).outline() == blocks
+
+
+def test_the_ceilings_are_measured_in_each_block(
+    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        rate = 1040.0 if is_look(spec) else 1000.0
+        return good_window(window.load, goodput_rps=rate, bottleneck="latency-bound")
+
+    lab = FakeLab(answer=answer)
+    result, _ = run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, lab))
+    assert result.baselines.ceilings_rps == {"null": 1040.0, "proxy": 1040.0, "database": 1040.0}
+    assert result.trials == {Verdict.OK: 6}, "a look is none"
+    [first, second] = result.conclusions.rows
+    assert first.ceiling_shares == dict.fromkeys(
+        ("null", "proxy", "database"), pytest.approx(0.9615, rel=1e-3)
+    )
+    assert second.unranked is not None
+    assert second.unranked.startswith("96 % of the ceiling ")
+    assert lab.visited[0].startswith("1-"), "a figure of what was asked for comes first"
+
+
+def test_what_a_plan_cannot_decide_is_told_before_it_starts(
+    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+    view = Quiet()
+    run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
+    [told] = [line for line in view.said if "cannot show" in line]
+    assert told.startswith(
+        "3 blocks cannot show that two differ, whatever they are: that takes 6 (--plan nightly)"
+    )
+    assert view.said.index(told) < view.said.index(next(line for line in view.said if "/s" in line))
+    for enough in (ASKED, request("node", plan="quick")):
+        [first] = Bench(real, enough).ahead(1000.0)
+        assert first.startswith("a first figure comes after about")
+
+
+def test_the_first_start_gives_a_first_figure(
+    real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+    view = Quiet()
+    run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
+    [told] = [line for line in view.said if "first figure 1,000" in line]
+    assert "first figure 1,000/s, 900 µs of CPU per request (1,111 per core-second), of one start." in told
+    assert "The 5 starts that follow give it an interval, and its ratio to the others within blocks" in told
 
 
 def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> None:
     plan = real.plans["nightly"]
-    spec = Bench(real, ASKED).outline()[0][0]
+    spec = own(Bench(real, ASKED).outline()[0])[0]
     closed, opened = spec.windows
     assert (closed.load, closed.seconds, closed.share) == ("closed", plan.closed_s, None)
     assert (opened.load, opened.seconds) == ("open", plan.open_s)

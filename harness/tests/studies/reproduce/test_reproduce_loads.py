@@ -60,7 +60,8 @@ def test_what_a_tool_printed_stands_between_two_stamps() -> None:
     ("generator", "app", "thread", "tag"),
     [
         (0.95, 0.50, 0.95, "generator"),
-        (0.95, 0.92, 0.95, "generator"),
+        (0.95, 0.92, 0.95, "generator+app-cpu"),
+        (0.95, 0.84, 0.95, "generator"),
         (0.92, 0.99, 0.92, "app-cpu"),
         (0.50, 0.99, 0.50, "app-cpu"),
         (0.20, 0.30, 0.20, "latency-bound"),

@@ -1,0 +1,64 @@
+"""The conditions under which each implementation is asked. Pure."""
+
+from dataclasses import dataclass
+
+from tandem.catalog.catalog import Catalog, Implementation
+from tandem.catalog.placement import evaluate
+from tandem.record.request import Variant
+
+APP_BOUND_POOL = 4
+DISTANCES_MS, POOLS = (5, 15), (20, 80)
+CONNECTIONS = 100
+"""Of the client where the database is far away: more than the largest pool, so that the pool is what is waited with."""
+COST = "as asked"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One of them. pool: database connections; None: as asked. distance_ms: how far the database is away."""
+
+    name: str
+    topology: str | None = None
+    pool: int | None = None
+    distance_ms: int | None = None
+
+    def label(self, variant: Variant) -> str:
+        """What the variant is called under it."""
+        return f"{variant.label} @ {self.name}"
+
+    def of(self, variant: Variant, catalog: Catalog) -> Variant:
+        """The variant under it."""
+        changes: dict[str, object] = {"label": self.label(variant)}
+        if self.topology is not None:
+            changes["topology"] = self.topology
+        if self.pool is not None:
+            own = {
+                "DB_POOL_MAX": str(self.pool),
+                **_threads(catalog.implementation(variant.implementation), self.pool),
+            }
+            changes["settings"] = {**own, **variant.settings, "DB_POOL_MAX": str(self.pool)}
+        if self.distance_ms is not None:
+            changes["db_rtt_ms"] = self.distance_ms
+            changes["scenario_changes"] = {**variant.scenario_changes, "connections": CONNECTIONS}
+        return variant.model_copy(update=changes)
+
+
+def _threads(implementation: Implementation, pool: int) -> dict[str, str]:
+    """Handler threads for so many connections, where the implementation's own number is smaller: each holds one."""
+    if implementation.model != "sync" or "THREADS" in implementation.unsupported.settings:
+        return {}
+    own = evaluate(implementation.defaults.get("THREADS", "1"), 1) * evaluate(
+        implementation.defaults.get("WORKERS", "1"), 1
+    )
+    return {"THREADS": str(pool)} if own < pool else {}
+
+
+APP_BOUND = Condition("direct, pool 4", topology="direct", pool=APP_BOUND_POOL)
+"""Without HAProxy and PgBouncer a request costs the other CPUs half as much, and four connections keep the database's
+own processes few: on two cores that lets the application be the limit. Whether it was, its windows say."""
+WAITING = [
+    Condition(f"{distance} ms, pool {pool}", pool=pool, distance_ms=distance)
+    for distance in DISTANCES_MS
+    for pool in POOLS
+]
+CONDITIONS = [Condition(COST), APP_BOUND, *WAITING]

@@ -1,0 +1,119 @@
+"""The table of the three questions. Pure."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tandem.record.result import Result
+from tandem.record.window import Verdict
+from tandem.report import parts
+from tandem.report.markdown import of_terminal
+from tandem.report.parts import conditions_line, host_line, settings
+from tandem.studies.bench.conclusions import CPU, GOODPUT, Row, limit_of
+from tandem.studies.bench.report import by_cost, kib, mib, ratio_told
+from tandem.studies.questions.conclusions import Answered, Waited
+from tandem.studies.questions.conditions import APP_BOUND, CONNECTIONS, COST, WAITING
+from tandem.wording import number, time_spent, with_interval
+
+NOTE = (
+    "1, cost: core-seconds of the application per million requests, and of database, PgBouncer and HAProxy behind it; memory"
+    " at rest, under load, and what each connection adds. 2, rate: directly at PostgreSQL with a pool of 4, which is to make"
+    " the application the limit; «other» where its windows do not show that. 3, waiting: the share of connections / (round"
+    f" trips × idle round trip) that was reached with {CONNECTIONS} clients, and the memory of a waiting request. Ratios are"
+    " geometric means over the blocks with their 95 % interval."
+)
+
+
+def _share(found: Waited | None) -> str:
+    if found is None or found.share is None:
+        return "–"
+    low_high = found.interval
+    percent = None if low_high is None else (low_high[0] * 100, low_high[1] * 100)
+    return f"{with_interval(found.share * 100, percent)} %"
+
+
+def _memory(found: list[Waited]) -> str:
+    known = [one.bytes_per_request for one in found if one.bytes_per_request is not None]
+    return kib(max(known, default=None))
+
+
+def table(result: Result[Answered]) -> Table:
+    """A row for each implementation, the cheapest first."""
+    found = result.conclusions
+    costs = found.conditions[COST].rows
+    bound = dict(zip((row.label for row in costs), found.conditions[APP_BOUND.name].rows, strict=True))
+    by = f"ratio to {result.request.variants[0].label}"
+    columns = (
+        "implementation",
+        "1: core-s per\nmillion",
+        by,
+        "behind\nit",
+        "per\ncore-s",
+        "MiB rest/load,\nKiB per conn.",
+        "2: 1/s",
+        f"{by} ",
+        "limit",
+        *(f"3: {one.distance_ms} ms\n{one.pool} conn." for one in WAITING),
+        "KiB per\nwaiting",
+    )
+    out = parts.table(
+        f"three questions: {conditions_line(result.request)}", *columns, left=("implementation", "limit")
+    )
+    for row in by_cost(costs):
+        label = row.label.partition(" @ ")[0]
+        second = bound[row.label]
+        far = [found.waited.get(f"{label} @ {one.name}") for one in WAITING]
+        s = row.summary
+        out.add_row(
+            label,
+            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
+            _told(row, CPU, costs),
+            number(s.behind_cpu_us_per_request),
+            number(s.requests_per_core_s),
+            f"{mib(s.app_memory_rest_bytes)}/{mib(s.app_memory_peak_bytes)}, {kib(s.app_memory_per_connection_bytes)}",
+            with_interval(second.summary.goodput_rps, second.summary.goodput_rps_interval),
+            _told(second, GOODPUT, found.conditions[APP_BOUND.name].rows),
+            "application" if found.application_bound.get(second.label) else "other",
+            *map(_share, far),
+            _memory([one for one in far if one is not None]),
+        )
+    return out
+
+
+def _told(row: Row, metric: str, rows: list[Row]) -> str:
+    ratio, word = ratio_told(row, metric, rows)
+    return f"{ratio} {word}".strip()
+
+
+def words(result: Result[Answered]) -> list[Text]:
+    """Where the second question has no answer, what was the limit under each condition, and what was not ok."""
+    found, lines = result.conclusions, []
+    for row in found.conditions[APP_BOUND.name].rows:
+        if row.verdict is Verdict.OK and not found.application_bound.get(row.label):
+            text = f"{row.label}: the application was not the limit ({limit_of(row)}), so its rate answers another question"
+            lines.append(Text(text, style="yellow"))
+    for under in found.conditions.values():
+        for row in under.rows:
+            if row.bottleneck:
+                lines.append(Text(f"{row.label}: limited by {limit_of(row)}", style="dim"))
+            lines += [Text(f"{row.label}: {row.verdict}: {reason}", style="red") for reason in row.reasons]
+            lines += [Text(f"{row.label}: {one.text} [{one.code}]", style="yellow") for one in row.findings]
+    return lines
+
+
+def markdown(result: Result[Answered]) -> str:
+    """The table for a page, with where and when it was made."""
+    ends = f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."
+    return "\n\n".join((of_terminal(table(result)), ends))
+
+
+def report(result: Result[Answered]) -> RenderableType:
+    """All that a person reads."""
+    return Group(
+        table(result),
+        Text(NOTE, style="dim"),
+        settings(result),
+        *words(result),
+        *(Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings),
+        Text(time_spent(result.phases_s), style="dim"),
+    )

@@ -1,0 +1,82 @@
+"""The study behind `bench --questions`: every implementation under each condition once in each block."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tandem.engine.blocks import complete_blocks
+from tandem.engine.study import Study
+from tandem.record.request import Variant
+from tandem.record.result import Baselines, Concluded
+from tandem.record.trial import Trial, TrialSpec
+from tandem.studies.bench.conclusions import worst
+from tandem.studies.bench.study import benched, too_few, warm_up_of, windows_of
+from tandem.studies.questions import report as tables
+from tandem.studies.questions.conclusions import Answered, application_bound, waited
+from tandem.studies.questions.conditions import APP_BOUND, CONDITIONS, COST, WAITING
+from tandem.wording import number
+
+
+class Questions(Study[Answered]):
+    """One closed window of each implementation under each condition, in randomised complete blocks."""
+
+    name = "questions"
+    kind = Answered
+    report = staticmethod(tables.report)
+    markdown = staticmethod(tables.markdown)
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False  # two of the questions have a bound of their own, and the first asks for no rate
+
+    @property
+    def variants(self) -> list[Variant]:
+        return [one.of(variant, self.catalog) for one in CONDITIONS for variant in self.request.variants]
+
+    def outline(self) -> list[list[TrialSpec]]:
+        labels = [variant.label for variant in self.variants]
+        orders = complete_blocks(labels, self.timing.trials, self.request.seed)
+        return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
+
+    def _trial(self, label: str, block: int) -> TrialSpec:
+        closed, _ = windows_of(self.timing, label)
+        return TrialSpec(
+            name=f"{block}-{label}",
+            block=block,
+            variants=[label],
+            warm_up=warm_up_of(self.timing),
+            windows=[closed],
+        )
+
+    def ahead(self, expected_s: float) -> list[str]:
+        return too_few(self.catalog, self.timing, len(self.request.variants), expected_s)
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Answered]:
+        asked, needed = self.request.variants, self.timing.trials
+        found = {
+            one.name: benched([one.label(variant) for variant in asked], trials, needed) for one in CONDITIONS
+        }
+        far = {
+            row.label: waited([t for t in trials if t.spec.variants == [row.label]], row)
+            for one in WAITING
+            for row in found[one.name].rows
+        }
+        rows = [row for under in found.values() for row in under.rows]
+        return Concluded(
+            verdict=worst(row.verdict for row in rows),
+            reasons=[f"{row.label}: {reason}" for row in rows for reason in row.reasons],
+            conclusions=Answered(
+                conditions=found,
+                application_bound={
+                    row.label: application_bound(row) for row in found[APP_BOUND.name].rows if row.resources
+                },
+                waited=far,
+            ),
+        )
+
+    @classmethod
+    def headline(cls, conclusions: dict[str, Any]) -> str:
+        told = [
+            (row["label"].partition(" @ ")[0], row["summary"]["requests_per_core_s"])
+            for row in conclusions["conditions"][COST]["rows"]
+        ]
+        return ", ".join(f"{label} {number(rate)} per core-s" for label, rate in told if rate is not None)
