@@ -10,6 +10,16 @@ from tandem.record.part import Number, Part
 from tandem.record.window import Finding, Verdict, Window
 
 
+class Slicing(Part):
+    """How the variants of a window take turns in short slices, while the generators of the others stand still."""
+
+    slice_s: Number
+    settle_s: Number = 0.2
+    """Of each slice: no figure is taken from them, what the last one left in flight ends there."""
+    seed: int
+    """Of the order (tandem.analysis.alternation.balanced)."""
+
+
 class WindowSpec(Part):
     """One load: who is loaded, how, for how long, by what."""
 
@@ -38,6 +48,9 @@ class WindowSpec(Part):
     """Begins once the host is quiet; False: at once."""
     after_s: Number = 0.0
     """A rest before it."""
+    slices: Slicing | None = None
+    """Closed loop, several variants: not at once but in slices, which share `seconds`. Of each variant the first slice
+    opens its connections and gives no figure."""
     counts: bool = True
     """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
     be served."""

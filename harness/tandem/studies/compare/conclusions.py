@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,7 +37,9 @@ METRICS: dict[str, Metric] = {
 }
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
-ROUND, DUET = "round", "duet"
+ROUND, SLICED, DUET = "round", "slices", "duet"
+IN_SLICES = 0
+"""Stands for the number of a round: the window in slices is of no round."""
 
 
 class ComparedRatio(Part):
@@ -61,6 +63,8 @@ class ComparedVariant(Part):
     bottleneck: str | None
     ceiling_share: Number | None = None
     """Of the lowest ceiling of the session."""
+    in_turns: str | None = None
+    """Why it was measured in windows in turn where others were in slices."""
     censored: bool = False
     """The goodput is the ceiling's as much as the variant's: at least this, and not ranked."""
 
@@ -98,12 +102,15 @@ def is_duet(record: WindowRecord) -> bool:
 
 def round_of(record: WindowRecord) -> int:
     """The number of its round. (An older Tandem made a void duet once more: `duet-2`.)"""
+    if record.spec.slices is not None:
+        return IN_SLICES
     _, _, rest = record.spec.name.partition("-")
     return int(rest.partition("-")[0] or 1)
 
 
 def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
-    """Round -> figure of the variant's last good window in it."""
+    """Round -> figure of the variant's last good window in it, or of its window in slices. Where it has one, its window
+    alone was for the checks."""
     found = {}
     for record in block.windows:
         window = record.windows.get(variant)
@@ -114,18 +121,24 @@ def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
     return found
 
 
+def chosen(rounds: Iterable[int]) -> list[int]:
+    """The rounds that count, of those that all have who are compared: the window in slices, where there is one."""
+    return [IN_SLICES] if IN_SLICES in rounds else sorted(rounds)
+
+
 # ---- ratios ----
 
 
 def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric) -> float | None:
-    """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window."""
+    """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window; that of
+    the window in slices, where all of them have one."""
     own = values(block, variant, metric)
     others = [values(block, other, metric) for other in against]
     rounds = set(own).intersection(*others) if others else set()
     if not rounds:
         return None
     return statistics.fmean(
-        math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in sorted(rounds)
+        math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in chosen(rounds)
     )
 
 
@@ -137,7 +150,9 @@ def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric:
 
 def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
     means = [
-        statistics.fmean(found.values()) for block in blocks if (found := values(block, variant, metric))
+        statistics.fmean(found[n] for n in chosen(found))
+        for block in blocks
+        if (found := values(block, variant, metric))
     ]
     return statistics.fmean(means) if means else None
 
@@ -264,15 +279,20 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
 
 
 def conclude(
-    trials: Sequence[Trial], labels: list[str], ceilings_rps: dict[str, float | None]
+    trials: Sequence[Trial],
+    labels: list[str],
+    ceilings_rps: dict[str, float | None],
+    in_turns: Mapping[str, str] | None = None,
 ) -> Concluded[Compared]:
-    """All that follows from the blocks. labels: without the reference's second start; the first is the reference."""
+    """All that follows from the blocks. labels: without the reference's second start; the first is the reference.
+    in_turns: who was not measured in slices, and why."""
     reference, *others = labels
     blocks = counting(trials)
     again = same(blocks, reference)
     against = against_reference(blocks, reference, others)
     entries = [entry(trials, label, against.get(label, {})) for label in labels]
     for line in entries:
+        line.in_turns = (in_turns or {}).get(line.variant)
         _mark_ceiling(line, ceilings_rps)
     session, reasons = session_verdict(trials, entries[0], again)
     verdict = session

@@ -133,6 +133,11 @@ def report(result: Result[Compared]) -> RenderableType:
         for line in found.entries
         for reason in line.reasons
     ]
+    lines += [
+        Text(f"{line.variant}: measured in windows in turn, not in slices: {line.in_turns}", style="yellow")
+        for line in found.entries
+        if line.in_turns
+    ]
     reached_rps = max(line.means["goodput_rps"] or 0.0 for line in found.entries)
     lines += ceilings(result.baselines.ceilings_rps, reached_rps=reached_rps)
     lines += [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
