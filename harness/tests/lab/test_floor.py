@@ -106,9 +106,7 @@ def alone(floor: ContainerFloor) -> ContainerFloor:
     return ContainerFloor({"a": floor.apps["a"]}, floor.view)
 
 
-def test_of_several_those_that_rest_are_frozen(
-    floor: ContainerFloor, done: list[str]
-) -> None:
+def test_of_several_those_that_rest_are_frozen(floor: ContainerFloor, done: list[str]) -> None:
     floor.rest(["a", "b"])
     floor.wake(["b", "a"])
     assert done == ["a pause", "b pause", "b unpause", "a unpause"]
