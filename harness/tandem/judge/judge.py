@@ -36,8 +36,8 @@ COMPLETE_LEAST = 0.995
 FAILED_MOST, FAILED_SLACK = 0.0005, 1
 """Requests that may fail, by all, and one more. In the committed records none of any honest application did
 (harness/tests/repository/test_committed_records.py)."""
-CLOCK_APART_VOID_MS = 10.0
-"""One hundredth of a slice of a second."""
+CLOCK_APART_VOID_MS = 20.0
+"""As of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
 """The second where the mean service time is under a millisecond: the generator's own time counts there."""
 

@@ -28,7 +28,7 @@ def test_a_program_is_compared_with_itself_in_slices(kept: Path) -> None:
         assert len(slices["good"]) == 4
         assert min(slices["good"]) > 20
         assert min(slices["app_cpu_s"]) > 0
-        assert slices["clock_error_ms"] < 10
+        assert slices["clock_error_ms"] < 20
         assert all(later - one >= 0.9 for one, later in pairwise(slices["from_s"]))
         # The whole window's count agrees with HAProxy's, application by application.
         answered = window["good"] + window["probes"]
