@@ -67,7 +67,9 @@ class Pairing(BaseModel):
     """So long each variant of a block is measured in slices; 0: in windows in turn."""
     slice_s: Annotated[float, Field(ge=0.5)] = 1.0
     duet_s: Annotated[int, Field(ge=0)] = 0
-    """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
+    """Of the window at the end of each block in which all are loaded at once, moderately; 0: there is none."""
+    saturated_s: Annotated[int, Field(ge=0)] = 0
+    """Of another one behind it, near the limit of all together; 0: there is none."""
 
     @model_validator(mode="after")
     def _can_be_steady(self) -> Self:

@@ -181,9 +181,7 @@ class Trial(Part):
         return list(self.model_copy(update={"windows": others}).all_findings())
 
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
-        """All windows of a variant in which it alone was loaded this way."""
-        return [
-            record.windows[label]
-            for record in self.windows
-            if record.spec.variants == [label] and record.spec.load == load and label in record.windows
-        ]
+        """All windows of a variant in which it alone was loaded this way; where it was measured in slices, those alone."""
+        loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
+        sliced = [record for record in loaded if record.spec.slices]
+        return [r.windows[label] for r in sliced or loaded if r.spec.slices or r.spec.variants == [label]]

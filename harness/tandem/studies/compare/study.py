@@ -22,7 +22,7 @@ from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.compare import report as tables
-from tandem.studies.compare.conclusions import DUET, SLICED, Compared, conclude, second, turn_name
+from tandem.studies.compare.conclusions import DUET, SATURATED, SLICED, Compared, conclude, second, turn_name
 
 DIRECT = "app:8080"
 LOOK_S = 2
@@ -33,15 +33,20 @@ BLOCKS_MOST = 1000
 """The seed of a block's slices follows from the request's and from its number."""
 SHARE = 0.6
 """Of what the slowest reaches alone: all rates of a duet together."""
+SATURATED_SHARE = 0.82
+"""Of what all together reach at one rate."""
 
 
-def duet_rates(goodputs_rps: Sequence[float]) -> list[int]:
-    """At which rate each is asked, per second. goodputs_rps: of each, alone.
+def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[int]:
+    """At which rate each is asked, per second. goodputs_rps: of each, alone. saturated: near the limit of all together,
+    which is where their shares of what each reaches alone add up to one.
 
     One rate, but that each next one is asked once a second more often: with equal rates the one that is always asked
     just behind another finds its caches warm or cold, and two starts of one program differed by 1.7 % in seven blocks.
     """
-    least = max(1, int(SHARE * min(goodputs_rps) / len(goodputs_rps)))
+    moderate_rps = SHARE * min(goodputs_rps) / len(goodputs_rps)
+    near_rps = SATURATED_SHARE / sum(1 / rate for rate in goodputs_rps)
+    least = max(1, int(near_rps if saturated else moderate_rps))
     return [least + number for number in range(len(goodputs_rps))]
 
 
@@ -76,7 +81,7 @@ def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None
     }
     if not alone or not all(alone.values()):
         return None
-    rates = duet_rates([fmean(found) for found in alone.values()])
+    rates = duet_rates([fmean(found) for found in alone.values()], spec.name == SATURATED)
     return spec.model_copy(
         update={"variants": list(alone), "rates_rps": dict(zip(alone, rates, strict=True))}
     )
@@ -153,6 +158,10 @@ class Compare(Study[Compared]):
         if self.pairing.duet_s:
             duet = self._window(DUET, block.starts, self.pairing.duet_s)
             windows.append(duet.model_copy(update={"load": "open", "address": DIRECT}))
+        if self.pairing.saturated_s:
+            near = self._window(SATURATED, block.starts, self.pairing.saturated_s)
+            how = {"load": "open", "address": DIRECT, "counts": False}
+            windows.append(near.model_copy(update=how))
         return TrialSpec(
             name=f"block-{block.number}",
             block=block.number,
@@ -188,7 +197,7 @@ class Compare(Study[Compared]):
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:
-            if window.name == DUET:
+            if window.name in (DUET, SATURATED):
                 duet = duet_of(window, made)
                 if duet is not None:
                     yield duet

@@ -261,3 +261,28 @@ def test_who_took_turns_is_compared_in_turns_and_marked() -> None:
     assert ratio.ratio == pytest.approx(1.5, rel=0.01)
     assert [line.in_turns for line in found.entries] == [None, "it keeps no connection"]
     assert found.entries[0].means["goodput_rps"] == pytest.approx(900)
+
+
+def test_the_two_duets_tell_two_costs_and_a_late_request_near_the_limit_is_no_fault() -> None:
+    blocks = make_blocks(blocks=1, noise=0.0)
+    for name, cost in (("duet", 500.0), ("saturated", 300.0)):
+        spec = WindowSpec(name=name, variants=["A"], seconds=3, load="open", trim_start_s=0, trim_end_s=0)
+        window = good_window("open", app_cpu_us_per_request=cost)
+        blocks[0].windows.append(WindowRecord(spec=spec, windows={"A": window}))
+    told = {name: conclusions.values(blocks[0], "A", METRICS[name]) for name in METRICS}
+    assert told["duet_cpu_us_per_request"] == {1: 500.0}
+    assert told["saturated_cpu_us_per_request"] == {1: 300.0}
+    for code, verdict in (("incomplete", Verdict.OK), ("wrong-length", Verdict.INVALID)):
+        near = blocks[0].windows[-1].windows["A"]
+        near.verdict, near.findings = Verdict.INVALID, [finding("invalid", code)]
+        assert not conclusions.values(blocks[0], "A", METRICS["saturated_cpu_us_per_request"])
+        assert conclusions.entry(blocks, "A", {}).verdict is verdict
+
+
+def test_a_replay_compares_what_slices_tell() -> None:
+    [block] = make_blocks(blocks=1, noise=0.0)
+    assert len(block.of("A", "closed")) == 4
+    add_slices(block, A=900.0, B=800.0)
+    assert [window.goodput_rps for window in block.of("A", "closed")] == [900.0]
+    assert [window.goodput_rps for window in block.of("B", "closed")] == [800.0]
+    assert len(block.of("A~2", "closed")) == 4, "it was measured in turn"

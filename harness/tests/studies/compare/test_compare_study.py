@@ -94,6 +94,24 @@ def test_no_two_are_asked_in_step() -> None:
     assert len(set(duet_rates([500.0] * 4))) == 4
 
 
+def test_near_the_joint_limit_the_shares_add_up_to_four_fifths() -> None:
+    alone = [1000.0, 400.0]
+    rates = duet_rates(alone, saturated=True)
+    assert sum(rate / most for rate, most in zip(rates, alone, strict=True)) == pytest.approx(0.82, abs=0.01)
+    assert rates[0] > duet_rates(alone)[0]
+
+
+def test_a_plan_may_have_a_second_duet() -> None:
+    spec = study(plan="nightly").outline()[0][0]
+    duet, near = spec.windows[-2:]
+    assert (duet.name, near.name) == ("duet", "saturated")
+    assert near.load == "open"
+    assert duet.counts
+    assert not near.counts, "more may be offered than can be served"
+    rates = [window.rates_rps for window in follow(study(plan="nightly"), spec, all_good())[-2:]]
+    assert min(rates[1].values()) > max(rates[0].values())
+
+
 def test_its_rates_follow_from_the_windows_before_it() -> None:
     made = study()
     [[spec]] = made.outline()
