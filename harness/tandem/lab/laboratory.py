@@ -26,7 +26,7 @@ from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_imag
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
-from tandem.lab.slices import HELD, LEFT_S, held, signals, take_turns
+from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
@@ -400,8 +400,9 @@ def _in_slices(
         }
         container = next(iter(loads.values()))[0].services["loadgen"].pid
         marks = {label: f"{FOLDER}/{name}.json" for label, (_, name, _) in loads.items()}
-        pids = held(HERE, container, marks, list(running.values()))
+        pids = dict[str, int]()
         try:
+            pids = held(HERE, container, marks, list(running.values()))
             made = take_turns(turns, how, *signals(HERE, pids), mark)
             ends_s = max(
                 next(one.woken_s for one in made if one.label == label) + load.duration_s
@@ -409,9 +410,7 @@ def _in_slices(
             )
             time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
         except BaseException:
-            for pid in pids.values():
-                with suppress(OSError):
-                    HERE.signal(pid, signal.SIGKILL)
+            end(HERE, container, marks, pids, running)
             raise
         for pid in pids.values():  # their time is over: each takes the answers that wait for it, and ends
             HERE.signal(pid, signal.SIGCONT)

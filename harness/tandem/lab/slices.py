@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 from tandem.errors import TandemError
@@ -24,15 +25,9 @@ def held(
 ) -> dict[str, int]:
     """The PIDs of the generators that stand still before their beginning, by label. container: PID of its first process.
     marks: a word of each one's command. running: ends early where one could not be started. Raises TandemError."""
-    group, until = host.cgroup(container), time.monotonic() + HELD_WITHIN_S
+    until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not any(one.done() for one in running):
-        commands = {pid: host.stopped(pid) for pid in group.processes()}
-        found = {
-            label: pid
-            for label, mark in marks.items()
-            for pid, command in commands.items()
-            if command and tuple(command[: len(HELD)]) == HELD and mark in command
-        }
+        found = _standing(host, container, marks)
         if len(found) == len(marks):
             return found
         time.sleep(LOOK_S)
@@ -40,6 +35,33 @@ def held(
         if one.done():
             one.result()
     raise TandemError("the load generators did not begin")
+
+
+def _standing(host: Host, container: int, marks: Mapping[str, str]) -> dict[str, int]:
+    commands = {pid: host.stopped(pid) for pid in host.cgroup(container).processes()}
+    return {
+        label: pid
+        for label, mark in marks.items()
+        for pid, command in commands.items()
+        if command and tuple(command[: len(HELD)]) == HELD and mark in command
+    }
+
+
+def end(
+    host: Host,
+    container: int,
+    marks: Mapping[str, str],
+    pids: Mapping[str, int],
+    running: Mapping[str, Future[Any]],
+) -> None:
+    """Kills the generators, those that stand still among them: nobody would wake them any more. pids: that are known."""
+    until = time.monotonic() + HELD_WITHIN_S
+    while time.monotonic() < until and not all(one.done() for one in running.values()):
+        for label, pid in {**_standing(host, container, marks), **pids}.items():
+            if not running[label].done():
+                with suppress(OSError):
+                    host.signal(pid, signal.SIGKILL)
+        time.sleep(LOOK_S)
 
 
 def take_turns(

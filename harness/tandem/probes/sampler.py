@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
 from tandem.probes.background import Background, uneven_s
-from tandem.probes.haproxy import APP, HAProxy, ProxyCounters
+from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
@@ -29,7 +29,12 @@ class Sample:
     connected: dict[str, int] | None = None
     """Address -> its connections to the database and to what stands before it; None: not asked for."""
     proxies: dict[str, ProxyCounters] | None = None
-    """Of several applications that HAProxy asks: by label; `proxy` is then None."""
+    """By the application that HAProxy asks; `proxy` is the one that a window is about."""
+
+    @property
+    def responses_2xx(self) -> int | None:
+        """Of all applications together; None where HAProxy is not in the path."""
+        return None if self.proxies is None else sum(one.responses_2xx for one in self.proxies.values())
 
 
 @dataclass
@@ -70,11 +75,11 @@ class Sampler:
         connected: Callable[[], dict[str, int]] | None = None,
         servers: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
-        """servers: label -> proxy and server in HAProxy's statistics; default: the one application."""
+        """servers: label -> proxy and server in HAProxy's statistics."""
         self._host = host
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
         self._lock_waits, self._connected = lock_waits, connected
-        self._servers = servers or {"": APP}
+        self._servers = servers or {}
         self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
@@ -85,7 +90,7 @@ class Sampler:
             at_s=at_s,
             usage=usage,
             host=self._host.read_cpu(),
-            proxy=proxies.get("") if proxies else None,
+            proxy=None,
             proxies=proxies,
             pooler=self._pooler.read() if self._pooler else None,
             lock_waits=self._lock_waits() if self._lock_waits else None,

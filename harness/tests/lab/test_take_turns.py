@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 import pytest
@@ -19,7 +19,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.host import Host
 from tandem.lab.laboratory import _turns, _until_the_end
-from tandem.lab.slices import HELD, held, signals, take_turns
+from tandem.lab.slices import HELD, end, held, signals, take_turns
 from tandem.load.generator import Load
 from tandem.record.trial import Slicing
 
@@ -161,6 +161,15 @@ def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stop
     time.sleep(0.2)
     assert counting.stdout.read()
     assert HERE.stopped(counting.pid) is None
+
+
+def test_who_stands_still_when_the_window_breaks_is_ended(counting: subprocess.Popen[bytes]) -> None:
+    """Else whoever waits for it would wait for ever."""
+    host = cast(Host, OwnHost([counting.pid]))
+    with ThreadPoolExecutor(1) as threads:
+        running = {"A": threads.submit(counting.wait)}
+        end(host, 1, {"A": "/tmp/one.json"}, {}, running)
+        assert running["A"].result(timeout=1) == -signal.SIGKILL
 
 
 def test_a_generator_that_does_not_begin_is_told_at_once() -> None:
