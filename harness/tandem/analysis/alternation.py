@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tandem.errors import UsageError
@@ -14,6 +15,13 @@ class AlternatingBlock:
     number: int
     starts: list[str]
     rounds: list[list[str]]
+
+
+def balanced(labels: Sequence[str], groups: int, seed: int) -> list[str]:
+    """The order of slices: groups that hold each label once, each in an order of its own, drawn by the seed. Whatever
+    changes more slowly than a group lasts falls on all alike."""
+    generator = random.Random(seed)
+    return [label for _ in range(groups) for label in generator.sample(sorted(labels), len(labels))]
 
 
 def alternation(labels: list[str], rounds: int, blocks: int, seed: int) -> list[AlternatingBlock]:

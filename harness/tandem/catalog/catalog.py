@@ -22,6 +22,8 @@ class Unsupported(BaseModel):
     scenarios: dict[str, str] = {}
     checks: dict[str, str] = {}
     """The contract's checks that it cannot pass."""
+    slices: str | None = None
+    """Why a comparison cannot measure it in slices: it keeps no connection, or it works in the background."""
 
 
 class Implementation(Entry):
@@ -52,7 +54,7 @@ class Pairing(BaseModel):
     blocks: Annotated[int, Field(ge=1)]
     """Fresh starts of every variant."""
     rounds: Annotated[int, Field(ge=1)]
-    """Windows of every variant within a block."""
+    """Windows in turn within a block, of every variant that is not measured in slices."""
     window_s: Annotated[int, Field(ge=2)]
     warm_up_s: Annotated[int, Field(ge=1)]
     steady_buckets: Annotated[int, Field(ge=0)] = 0
@@ -61,8 +63,13 @@ class Pairing(BaseModel):
     """Where it is not steady yet it goes on for so long; 0: it does not."""
     trim_start_s: float = 0.5
     trim_end_s: float = 0.25
+    sliced_s: Annotated[int, Field(ge=0)] = 0
+    """So long each variant of a block is measured in slices; 0: in windows in turn."""
+    slice_s: Annotated[float, Field(ge=0.5)] = 1.0
     duet_s: Annotated[int, Field(ge=0)] = 0
-    """Of the window at the end of each block in which all are loaded at once; 0: there is none."""
+    """Of the window at the end of each block in which all are loaded at once, moderately; 0: there is none."""
+    saturated_s: Annotated[int, Field(ge=0)] = 0
+    """Of another one behind it, near the limit of all together; 0: there is none."""
 
     @model_validator(mode="after")
     def _can_be_steady(self) -> Self:

@@ -95,6 +95,8 @@ class Scenario(Entry):
     before: Preparation | None = None
     timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
     """How long a request may take; what takes longer has failed."""
+    unsliced: str | None = None
+    """Why a comparison cannot measure it in slices."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
 

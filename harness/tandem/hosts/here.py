@@ -94,6 +94,13 @@ class Here:
     def alive(self, pid: int) -> bool:
         return psutil.pid_exists(pid)
 
+    def stopped(self, pid: int) -> list[str] | None:
+        try:
+            process = psutil.Process(pid)
+            return process.cmdline() if process.status() == psutil.STATUS_STOPPED else None
+        except psutil.NoSuchProcess:
+            return None
+
     def threads(self, pid: int) -> int:
         try:
             return psutil.Process(pid).num_threads()

@@ -196,6 +196,9 @@ class Host(Protocol):
     def alive(self, pid: int) -> bool:
         """Whether there is such a process."""
 
+    def stopped(self, pid: int) -> list[str] | None:
+        """The command of a process that a signal has stopped; None of one that runs, or is gone."""
+
     def threads(self, pid: int) -> int:
         """How many threads a process has. Raises OSError if it is gone."""
 

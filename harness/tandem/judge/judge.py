@@ -36,6 +36,8 @@ COMPLETE_LEAST = 0.995
 FAILED_MOST, FAILED_SLACK = 0.0005, 1
 """Requests that may fail, by all, and one more. In the committed records none of any honest application did
 (harness/tests/repository/test_committed_records.py)."""
+CLOCK_APART_VOID_MS = 20.0
+"""As of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
 """The second where the mean service time is under a millisecond: the generator's own time counts there."""
 
@@ -206,6 +208,12 @@ def _time(window: Window, expected: Expectation) -> list[Finding]:
 def _load(window: Window) -> list[Finding]:
     """Did the generator do what it was asked?"""
     found = []
+    if window.slices is not None:
+        apart_ms = window.slices.clock_error_ms
+        if apart_ms is None or apart_ms > CLOCK_APART_VOID_MS:
+            how = "cannot be told" if apart_ms is None else f"is {apart_ms:.0f} ms"
+            text = f"the distance between the clock of the rows and that of the switches {how} (limit {CLOCK_APART_VOID_MS:.0f} ms)"
+            found.append(Finding.of("slices-clock", "void", text))
     if window.load == "closed":
         fast = (window.service_time_ms.mean or 0) < 1
         low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -14,17 +15,21 @@ from tandem.judge import disturbance
 from tandem.judge.accounting import utilisation_bound
 from tandem.judge.implied import choice_p, implied_rows
 from tandem.judge.seconds import Responses, by_second, growth
+from tandem.judge.slices import Own
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
-from tandem.load.rows import Floats, Rows
+from tandem.load.rows import Floats, Ints, Rows
 from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import PoolUse
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
 from tandem.record.host import HostActivity, PerSecond
-from tandem.record.window import DbRtt, Pooler, Proxy, Role, Statement, Times, Verdict, Window
+from tandem.record.window import DbRtt, Pooler, Proxy, Role, Slices, Statement, Times, Verdict, Window
 
 HARNESS = "harness"
+
+type Spans = list[tuple[float, float]]
+"""What figures come from: one, or the measured part of each slice; time.time()."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Measured:
     db_rtt_ms: DbRtt | None = None
     app_pool: PoolUse | None = None
     """None: the application's pool does not tell."""
+    own: Own | None = None
+    """Where variants took turns: its slices, and `began_s` is when its rows count from."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +111,18 @@ def _inside(intended_s: Floats, asked: WindowConditions) -> NDArray[np.bool_]:
 def window(measured: Measured, asked: WindowConditions) -> Window:
     """The window, not yet judged."""
     rows, series = measured.rows, measured.series
-    trims = (asked.duration_s, asked.trim_start_s, asked.trim_end_s)
-    measured_s = asked.duration_s - asked.trim_start_s - asked.trim_end_s
+    own, trims = measured.own, (asked.duration_s, asked.trim_start_s, asked.trim_end_s)
     good = rows_.right_answers(rows, asked.status, asked.lengths)
-    steady = rows_.steady(rows, *trims)
-    low, high = measured.began_s + asked.trim_start_s, measured.began_s + asked.duration_s - asked.trim_end_s
+    if own is None:
+        ended = measured.began_s + asked.duration_s
+        spans = [(measured.began_s + asked.trim_start_s, ended - asked.trim_end_s)]
+        measured_s = asked.duration_s - asked.trim_start_s - asked.trim_end_s
+        timed = steady = rows_.steady(rows, *trims)
+        in_flight = rows_.in_flight(rows, *trims)
+    else:
+        slices, spans = own.slice_of(rows), own.spans
+        measured_s = sum(high - low for low, high in spans)
+        steady, timed, in_flight = slices >= 0, own.timed(rows, slices), own.in_flight(rows)
     failed = rows_.failures(rows, asked.status, asked.lengths)
     errors = sum(measured.report.errorDistribution.values())
     for reason, number in measured.report.errorDistribution.items():
@@ -121,17 +135,21 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         open_loop = rows_.open_loop(rows, asked.rate_rps, asked.duration_s, errors)
         due = Responses.of(open_loop)
         response = (responses(rows, asked, errors), censored(rows, asked, errors), asked.timeout_s)
-    service_s = (rows.end_s - rows.start_s)[steady & good]
+    service_s = (rows.end_s - rows.start_s)[timed & good]
     answer_s = (rows.end_s - rows.start_s)[good]
     lengths, numbers = np.unique(rows.length_bytes[good], return_counts=True)
     by_length = dict(zip(lengths.tolist(), numbers.tolist(), strict=True))
-    own = measured.probes - len(measured.probes_refused)
+    probed = measured.probes - len(measured.probes_refused)
 
     told = measured.report.told
     first, last = series.samples[0], series.samples[-1]
-    app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
-    answered = (len(rows) if told is None else told.requests) + measured.probes
-    roles = {role: _role(role, series, asked, low, high) for role in asked.cpusets}
+    if own is None:
+        app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
+        answered: float = (len(rows) if told is None else told.requests) + measured.probes
+    else:
+        app_cpu_s = sum(grown(series, spans, _usage("app", lambda usage: usage.cpu_s)))
+        answered = float(steady.sum()) + measured.probes * measured_s / (last.at_s - first.at_s)
+    roles = {role: _role(role, series, asked, spans) for role in asked.cpusets}
     bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
         measured.busiest_thread_s / asked.duration_s if measured.busiest_thread_s is not None else None
@@ -146,7 +164,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         good=int(good.sum()),
         failed=failed,
         goodput_rps=float((good & steady).sum() / measured_s),
-        little=rows_.little(rows, *trims, asked.connections) if asked.load == "closed" else None,
+        little=in_flight / asked.connections if asked.load == "closed" and in_flight is not None else None,
         service_time_ms=rows_.times(service_s),
         response_time_ms=rows_.times(*response) if response else None,
         lateness_ms=rows_.times(open_loop.lateness_s[_inside(open_loop.intended_s, asked)])
@@ -158,28 +176,29 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         app_memory_peak_bytes=roles["app"].memory_peak_bytes,
         roles=roles,
         statements=measured.statements,
-        proxy=_proxy(series, low, high),
-        pooler=_pooler(series, low, high),
-        host=_host(series, low, high).model_copy(update=_watched(measured.watched, low, high)),
+        proxy=_proxy(series, spans),
+        pooler=_pooler(series, spans),
+        host=_host(series, spans).model_copy(update=_watched(measured.watched, spans)),
         probes=measured.probes,
         probe_failures=measured.probe_failures,
         stored_rows=measured.stored_rows,
         idle_connections=measured.idle_connections,
         service_time_hdr=histogram.encode(service_s),
         response_time_hdr=histogram.encode(*response) if response else None,
-        per_second=_per_second(rows.end_s[good], series, measured.began_s, asked),
+        per_second=None if own else _per_second(rows.end_s[good], series, measured.began_s, asked),
+        slices=_slices(own, slices, good, timed, series) if own else None,
         responses_per_second=by_second(due, asked.duration_s) if due else None,
         growth=growth(due, asked.trim_start_s, asked.duration_s - asked.trim_end_s) if due else None,
-        in_flight_mean=rows_.in_flight(rows, *trims),
+        in_flight_mean=in_flight,
         rows_2xx=int((rows.status // 100 == 2).sum()),
         reported_2xx=measured.report.answered_2xx,
         utilisation_bound_rps=bound[0] if bound else None,
         utilisation_bound_by=bound[1] if bound else None,
         db_rtt_ms=measured.db_rtt_ms,
         app_pool_wait_ms=measured.app_pool.wait_ms if measured.app_pool else None,
-        lock_waits_mean=_lock_waits(series, low, high),
+        lock_waits_mean=_lock_waits(series, spans),
         answer_ms_min=float(answer_s.min()) * 1e3 if len(answer_s) else None,
-        implied_rows=implied_rows(by_length, asked.keys, measured.rows_of, own),
+        implied_rows=implied_rows(by_length, asked.keys, measured.rows_of, probed),
         choice_p=choice_p(by_length, asked.keys) if asked.chosen else None,
         bottleneck="unknown",
         evidence=[],
@@ -257,14 +276,36 @@ def _usage(role: str, value: Callable[[Usage], float]) -> Callable[[Sample], flo
     return lambda sample: value(sample.usage[role])
 
 
-def _rate(series: Series, low: float, high: float, value: Callable[[Sample], float]) -> float:
-    return (series.at(high, value) - series.at(low, value)) / (high - low)
+def grown(series: Series, spans: Spans, value: Callable[[Sample], float]) -> list[float]:
+    """By how much a counter grew in each span."""
+    return [series.at(high, value) - series.at(low, value) for low, high in spans]
 
 
-def _role(role: str, series: Series, asked: WindowConditions, low: float, high: float) -> Role:
+def _rate(series: Series, spans: Spans, value: Callable[[Sample], float]) -> float:
+    return sum(grown(series, spans, value)) / sum(high - low for low, high in spans)
+
+
+def _within(series: Series, spans: Spans) -> list[Sample]:
+    return [sample for low, high in spans for sample in series.between(low, high)]
+
+
+def _slices(
+    own: Own, slices: Ints, good: NDArray[np.bool_], timed: NDArray[np.bool_], series: Series
+) -> Slices:
+    return Slices(
+        from_s=[low - own.began_s for low, _ in own.spans],
+        measured_s=[high - low for low, high in own.spans],
+        good=np.bincount(slices[(slices >= 0) & good], minlength=len(own.spans)).tolist(),
+        app_cpu_s=grown(series, own.spans, _usage("app", lambda usage: usage.cpu_s)),
+        not_timed=int(((slices >= 0) & ~timed).sum()),
+        clock_error_ms=None if own.clock_error_s is None else own.clock_error_s * 1e3,
+    )
+
+
+def _role(role: str, series: Series, asked: WindowConditions, spans: Spans) -> Role:
     cpuset = asked.cpusets[role]
     return Role(
-        cpu_cores=_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)),
+        cpu_cores=_rate(series, spans, _usage(role, lambda usage: usage.cpu_s)),
         cpuset=cpuset,
         cores_available=cpus_in(cpuset) or asked.host_cpus or 1,
         memory_peak_bytes=max(sample.usage[role].anonymous_bytes for sample in series.samples),
@@ -272,43 +313,43 @@ def _role(role: str, series: Series, asked: WindowConditions, low: float, high: 
     )
 
 
-def foreign_cores(series: Series, low: float, high: float, ours: Collection[str]) -> tuple[float, float]:
+def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[float, float]:
     """What processes beside the groups of these names used, in cores: at the least and at the most.
 
     A group's time contains the interrupts that came while it ran, and user and system time do not: that difference is
     nobody's CPU. So what all groups used is taken where the host tells, and the kernel's ticks bound it from above.
     """
-    used = sum(_rate(series, low, high, _usage(role, lambda usage: usage.cpu_s)) for role in ours)
-    busy = _rate(series, low, high, lambda sample: sample.host.busy_s)
-    ticks = busy + _rate(series, low, high, lambda sample: sample.host.softirq_s)
+    used = sum(_rate(series, spans, _usage(role, lambda usage: usage.cpu_s)) for role in ours)
+    busy = _rate(series, spans, lambda sample: sample.host.busy_s)
+    ticks = busy + _rate(series, spans, lambda sample: sample.host.softirq_s)
     known = all(sample.host.processes_s is not None for sample in series.samples)
-    every = _rate(series, low, high, lambda sample: sample.host.processes_s or 0.0) if known else busy
+    every = _rate(series, spans, lambda sample: sample.host.processes_s or 0.0) if known else busy
     return max(0.0, every - used), max(0.0, every - used, ticks - used)
 
 
-def _host(series: Series, low: float, high: float) -> HostActivity:
-    total = _rate(series, low, high, lambda sample: sample.host.total_s)
+def _host(series: Series, spans: Spans) -> HostActivity:
+    total = _rate(series, spans, lambda sample: sample.host.total_s)
     ours = series.samples[0].usage
-    least, most = (cores / total for cores in foreign_cores(series, low, high, ours))
+    least, most = (cores / total for cores in foreign_cores(series, spans, ours))
     return HostActivity(
-        steal_share=_rate(series, low, high, lambda sample: sample.host.steal_s) / total,
+        steal_share=_rate(series, spans, lambda sample: sample.host.steal_s) / total,
         foreign_cpu_share=least,
         foreign_cpu_interval=(least, most),
-        softirq_share=_rate(series, low, high, lambda sample: sample.host.softirq_s) / total,
-        harness_cpu_cores=_rate(series, low, high, _usage(HARNESS, lambda usage: usage.cpu_s))
+        softirq_share=_rate(series, spans, lambda sample: sample.host.softirq_s) / total,
+        harness_cpu_cores=_rate(series, spans, _usage(HARNESS, lambda usage: usage.cpu_s))
         if HARNESS in ours
         else None,
     )
 
 
-def _watched(watched: Watched | None, low: float, high: float) -> dict[str, object]:
+def _watched(watched: Watched | None, spans: Spans) -> dict[str, object]:
     """What of HostActivity is read before and after a window rather than sampled."""
     if watched is None:
         return {}
     before, after = watched.clocks
     drift_s = (after.wall_s - before.wall_s) - (after.monotonic_s - before.monotonic_s)
     return {
-        "hiccup": disturbance.hiccup(watched.oversleep, low, high),
+        "hiccup": disturbance.hiccup(watched.oversleep, spans[0][0], spans[-1][1]),
         "clock_drift_ms": drift_s * 1e3,
         "clock_changed": None if None in (before.source, after.source) else before.source != after.source,
         "swapped_pages": watched.swapped_pages,
@@ -323,23 +364,23 @@ def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Windo
     good = np.bincount(good_end_s[good_end_s >= 0].astype(np.int64), minlength=max(last, 1))
     edges = [began_s + second for second in (*seconds, last)]
 
-    def grown(value: Callable[[Sample], float]) -> list[float]:
-        return np.diff([series.at(edge, value) for edge in edges]).tolist() if seconds else []
+    def each(value: Callable[[Sample], float]) -> list[float]:
+        return grown(series, list(pairwise(edges)), value) if seconds else []
 
-    steal, total = grown(lambda sample: sample.host.steal_s), grown(lambda sample: sample.host.total_s)
+    steal, total = each(lambda sample: sample.host.steal_s), each(lambda sample: sample.host.total_s)
     return PerSecond(
         second=seconds,
         good=good[first:last].tolist(),
-        app_cpu_s=grown(_usage("app", lambda usage: usage.cpu_s)),
+        app_cpu_s=each(_usage("app", lambda usage: usage.cpu_s)),
         steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
     )
 
 
-def _proxy(series: Series, low: float, high: float) -> Proxy | None:
+def _proxy(series: Series, spans: Spans) -> Proxy | None:
     first, last = series.samples[0].proxy, series.samples[-1].proxy
     if first is None or last is None:
         return None
-    inside = [sample.proxy for sample in series.between(low, high) if sample.proxy]
+    inside = [sample.proxy for sample in _within(series, spans) if sample.proxy]
     in_flight = [proxy.in_flight_now for proxy in inside]
     return Proxy(
         responses_2xx=last.responses_2xx - first.responses_2xx,
@@ -354,16 +395,16 @@ def _proxy(series: Series, low: float, high: float) -> Proxy | None:
     )
 
 
-def _lock_waits(series: Series, low: float, high: float) -> float | None:
-    waits = [one.lock_waits for one in series.between(low, high) if one.lock_waits is not None]
+def _lock_waits(series: Series, spans: Spans) -> float | None:
+    waits = [one.lock_waits for one in _within(series, spans) if one.lock_waits is not None]
     return sum(waits) / len(waits) if waits else None
 
 
-def _pooler(series: Series, low: float, high: float) -> Pooler | None:
+def _pooler(series: Series, spans: Spans) -> Pooler | None:
     first, last = series.samples[0].pooler, series.samples[-1].pooler
     if first is None or last is None:
         return None
-    inside = [sample.pooler for sample in series.between(low, high) if sample.pooler]
+    inside = [sample.pooler for sample in _within(series, spans) if sample.pooler]
     queries = last.queries - first.queries
     return Pooler(
         queries=queries,

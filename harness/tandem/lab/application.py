@@ -1,6 +1,6 @@
 """One running application: started, asked, loaded and ended, with containers and the generator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,14 +18,16 @@ from tandem.load.client import BEFORE_LOAD, Client, Look
 from tandem.load.generator import OHA, Generator, Load
 from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
-from tandem.probes.haproxy import point
+from tandem.probes.haproxy import point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
 
 READY_S = 60
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
-APP_PORT = 8080
+APP, APP_PORT = "app", 8080
+PROXIED = "proxy:8080"
+"""Where HAProxy asks the one application."""
 
 
 @dataclass
@@ -97,7 +99,7 @@ class Application:
     def select(self) -> None:
         """Where several applications are up: makes HAProxy ask this one."""
         if self.stack.slot and self.cell.proxied:
-            point(self.services["proxy"].address, self.app.address)
+            point(self.services["proxy"].address, self.stack.slot, self.app.address)
 
     def ask_for(self, cell: Cell) -> None:
         """Makes `cell` what is asked from now on."""
@@ -142,9 +144,9 @@ class Application:
         body = self.cell.scenario.body
         send(self.stack, self.folder, name, load, by, body.bytes() if body else None)
 
-    def run(self, name: str, load: Load, by: Generator) -> Ran:
-        """Runs a load whose files were sent, to its end. Raises TandemError."""
-        return run_load(self.stack, self.folder, name, load, by)
+    def run(self, name: str, load: Load, by: Generator, before: Sequence[str] = ()) -> Ran:
+        """Runs a load whose files were sent, to its end. before: of its command. Raises TandemError."""
+        return run_load(self.stack, self.folder, name, load, by, before)
 
     def log_end(self) -> str:
         """The end of its log, for an error."""
@@ -186,21 +188,26 @@ class Application:
 
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
-        service, _, port = address.partition(":")
+        service, port = address.partition(":")[0], self._by_slot(address).partition(":")[2]
         return f"{self.services[service].address}:{port}"
 
     def _target(self) -> str:
         """service:port as the generator reaches it."""
-        address = self.cell.load_address
-        if self.stack.slot and address.startswith("app:"):
-            return address.replace("app:", f"{self.stack.project}-{self.stack.slot}:", 1)
+        return self._by_slot(self.cell.load_address)
+
+    def _by_slot(self, address: str) -> str:
+        """Where several are up: its own container's name, or its own port of HAProxy."""
+        if self.stack.slot and address.startswith(f"{APP}:"):
+            return address.replace(APP, f"{self.stack.project}-{self.stack.slot}", 1)
+        if self.stack.slot and address == PROXIED:
+            return f"proxy:{slot_port(self.stack.slot)}"
         return address
 
     def _hold_idle(self) -> None:
         wanted = self.cell.scenario.idle_connections
         if wanted and self._idle is None:
-            loadgen, (host, _, _) = self.services["loadgen"], self.cell.load_address.partition(":")
-            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, host, wanted, self.cell.scenario.path)
+            loadgen, path = self.services["loadgen"], self.cell.scenario.path
+            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, self._target(), wanted, path)
 
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731

@@ -1,5 +1,6 @@
 """Runs a load generator in its container and brings its files home."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,14 +56,16 @@ def installed(stack: Stack, generator: str) -> None:
         )
 
 
-def run_load(stack: Stack, folder: Path, name: str, load: Load, by: Generator) -> Ran:
+def run_load(
+    stack: Stack, folder: Path, name: str, load: Load, by: Generator, before: Sequence[str] = ()
+) -> Ran:
     """Runs a load to its end, after `send`. name: of the files that it leaves in `folder`, one for each load that runs
-    at the same time. Raises TandemError."""
+    at the same time. before: of the generator's command. Raises TandemError."""
     left = [f"{name}.{suffix}" for suffix in by.suffixes]
     (folder / f"{name}.txt").unlink(missing_ok=True)
     script = f"cd {FOLDER} && rm -f {' '.join(left)}; {_SCRIPT}"
     try:
-        ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *by.arguments(load, name)]))
+        ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]))
     except TandemError:
         installed(stack, by.name)
         raise

@@ -1,5 +1,7 @@
 """The containers of one study: images built, shared services up, visits made on them."""
 
+import math
+import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,28 +12,32 @@ from pathlib import Path
 import httpx
 import psycopg
 
+from tandem.analysis.alternation import balanced
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
+from tandem.judge.slices import Stretch
 from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.lab.live import View
-from tandem.lab.observe import Loaded, Scene, watched, windows
+from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
+from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
-from tandem.load.generator import OHA, Generator, Load
+from tandem.load.generator import FOLDER, OHA, Generator, Load
 from tandem.load.generators import GENERATORS
+from tandem.probes.haproxy import SLOTS
 from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.store import file_name
-from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
@@ -169,6 +175,10 @@ class Laboratory:
     def floor(self, spec: TrialSpec, folder: Path) -> "ContainerFloor":
         """What a visit of this spec needs done."""
         several = len(spec.variants) > 1
+        if len(spec.variants) > SLOTS:
+            raise UsageError(
+                f"{len(spec.variants)} variants at once are too many: {SLOTS} can be up side by side"
+            )
         slots = {label: f"slot-{n}" if several else None for n, label in enumerate(sorted(spec.variants), 1)}
         apps = {
             label: Application(
@@ -254,7 +264,6 @@ class ContainerFloor:
         if self._several:
             for label in labels:
                 self.apps[label].stack.unpause()
-            self.apps[labels[0]].select()
             time.sleep(AWAKE_S)
 
     def measure(self, spec: WindowSpec) -> WindowRecord:
@@ -305,12 +314,21 @@ class ContainerFloor:
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
-        with watched(Scene(apps, self.view.sample, spec.seconds)) as probes:
+        turns, stretches = _turns(spec), None
+        if turns:
+            loads = {label: _until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}
+        with watched(Scene(apps, self.view.sample, spec.seconds, in_slices=bool(turns))) as probes:
             if self.beginning is not None:
                 self.beginning()
-            ran = _all_at_once({label: (app, names[label], loads[label]) for label, app in apps.items()}, by)
+            each = {label: (app, names[label], loads[label]) for label, app in apps.items()}
+            if spec.slices is None:
+                ran = _all_at_once(each, by)
+            else:
+                [counters] = [probe for probe in probes if isinstance(probe, Counters)]
+                ran, stretches = _in_slices(each, by, turns, spec.slices, counters.mark)
         ended = {
-            label: Loaded(app, loads[label], by, names[label], ran[label]) for label, app in apps.items()
+            label: Loaded(app, loads[label], by, names[label], ran[label], stretches)
+            for label, app in apps.items()
         }
         told = [one.told for one in ended.values() if one.told is not None]
         return WindowRecord(
@@ -349,3 +367,52 @@ def _all_at_once(loads: dict[str, tuple[Application, str, Load]], by: Generator)
             label: threads.submit(app.run, name, load, by) for label, (app, name, load) in loads.items()
         }
         return {label: run.result() for label, run in running.items()}
+
+
+def _turns(spec: WindowSpec) -> list[str]:
+    """Whose slice is when; nobody's where they are loaded at once."""
+    if spec.slices is None:
+        return []
+    groups = int(spec.seconds / (len(spec.variants) * spec.slices.slice_s))
+    return balanced(spec.variants, groups, spec.slices.seed)
+
+
+def _until_the_end(load: Load, spec: WindowSpec, before: int) -> Load:
+    """So long that it lasts to the window's last slice, from its own first one. before: slices of others before that.
+    A request may be in flight while its generator stands still, and is not late by that."""
+    assert spec.slices is not None
+    late_s, still_s = before * spec.slices.slice_s, 2 * len(spec.variants) * spec.slices.slice_s
+    return replace(
+        load, duration_s=math.ceil(spec.seconds - late_s), timeout_s=load.timeout_s + math.ceil(still_s)
+    )
+
+
+def _in_slices(
+    loads: dict[str, tuple[Application, str, Load]],
+    by: Generator,
+    turns: Sequence[str],
+    how: Slicing,
+    mark: Callable[[], float],
+) -> tuple[dict[str, Ran], list[Stretch]]:
+    """Runs each load to its end, all but one of the generators standing still at any moment."""
+    with ThreadPoolExecutor(len(loads)) as threads:
+        running = {
+            label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
+        }
+        container = next(iter(loads.values()))[0].services["loadgen"].pid
+        marks = {label: f"{FOLDER}/{name}.json" for label, (_, name, _) in loads.items()}
+        pids = dict[str, int]()
+        try:
+            pids = held(HERE, container, marks, list(running.values()))
+            made = take_turns(turns, how, *signals(HERE, pids), mark)
+            ends_s = max(
+                next(one.woken_s for one in made if one.label == label) + load.duration_s
+                for label, (_, _, load) in loads.items()
+            )
+            time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
+        except BaseException:
+            end(HERE, container, marks, pids, running)
+            raise
+        for pid in pids.values():  # their time is over: each takes the answers that wait for it, and ends
+            HERE.signal(pid, signal.SIGCONT)
+        return {label: run.result() for label, run in running.items()}, made

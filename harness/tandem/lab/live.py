@@ -75,8 +75,8 @@ class LiveTable(Lines):
 
     def sample(self, before: Sample, now: Sample) -> None:
         elapsed = now.at_s - before.at_s
-        if now.proxy and before.proxy:
-            self._achieved = (now.proxy.responses_2xx - before.proxy.responses_2xx) / elapsed
+        if now.responses_2xx is not None and before.responses_2xx is not None:
+            self._achieved = (now.responses_2xx - before.responses_2xx) / elapsed
         self._cpu = {
             role: (usage.cpu_s - before.usage[role].cpu_s) / elapsed for role, usage in now.usage.items()
         }

@@ -13,6 +13,7 @@ from tandem.judge.bottleneck import bottleneck, resources
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
 from tandem.judge.on_wire import on_wire
+from tandem.judge.slices import Own, Stretch
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran
@@ -20,6 +21,7 @@ from tandem.lab.stack import Stack
 from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
 from tandem.load.tool_result import ToolResult
+from tandem.probes import haproxy
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
 from tandem.probes.comparing import Comparison
 from tandem.probes.ends import Ends
@@ -50,6 +52,8 @@ class Scene:
     seen: Seen
     seconds: float = 0.0
     """How long the load will last; 0: nobody reads it on the wire."""
+    in_slices: bool = False
+    """They are loaded in turn."""
 
     @property
     def first(self) -> Application:
@@ -157,7 +161,12 @@ class Counters:
         self._postgres = first.postgres
         asks = bool(first.cell.scenario.statements)
         waits, connected = (self._postgres.lock_waits, self._connected) if asks else (None, None)
-        self._sampler = Sampler(HERE, groups, self._proxy, self._pooler, scene.seen, waits, connected)
+        slots = {label: app.stack.slot for label, app in scene.apps.items()}
+        servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
+        self._sampler = Sampler(
+            HERE, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers
+        )
+        self.mark = self._sampler.mark
         # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
         far = {services["faults"].address} if "faults" in services else set()
         self._addresses = {
@@ -197,7 +206,9 @@ class Counters:
 
         def view(sample: Sample) -> Sample:
             return replace(
-                sample, usage={APP if role == key else role: u for role, u in sample.usage.items()}
+                sample,
+                usage={APP if role == key else role: u for role, u in sample.usage.items()},
+                proxy=sample.proxies[app] if sample.proxies else sample.proxy,
             )
 
         series = Series([view(sample) for sample in self._series.samples])
@@ -219,7 +230,9 @@ class Bodies:
     """Whole bodies that the harness itself asks for in between, compared with the golden ones."""
 
     def __init__(self, scene: Scene) -> None:
-        self._probers = {label: Prober(app.client.ask) for label, app in scene.apps.items()}
+        # Of those that take turns each is asked more seldom, so that it gets as many per answer of the load.
+        of = len(scene.apps) if scene.in_slices else 1
+        self._probers = {label: Prober(app.client.ask, of) for label, app in scene.apps.items()}
 
     def start(self) -> None:
         for prober in self._probers.values():
@@ -259,6 +272,7 @@ class BothEnds:
     """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
 
     def __init__(self, scene: Scene) -> None:
+        self._in_slices = scene.in_slices
         self._ends = {
             label: Ends(HERE, app.app.pid, app.services["loadgen"].pid, app.cell.scenario.connections)
             for label, app in scene.apps.items()
@@ -273,7 +287,9 @@ class BothEnds:
             ends.stop()
 
     def fields(self, app: str) -> dict[str, object]:
-        return self._ends[app].found
+        # A generator that stands still most of the time has a busiest thread that says nothing.
+        idle = {"generator_thread_cores": None} if self._in_slices else {}
+        return {**self._ends[app].found, **idle}
 
 
 @cache
@@ -351,6 +367,8 @@ class Loaded:
     by: Generator
     name: str
     ran: Ran
+    stretches: list[Stretch] | None = None
+    """The slices of all, where they took turns."""
 
     @cached_property
     def left(self) -> tuple[Rows, Report]:
@@ -394,10 +412,12 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
     for probe in probes:
         found |= probe.fields(label)
     known = {name: value for name, value in found.items() if name in MEASURED}
-    measured = Measured(rows=rows, report=report, began_s=loaded.ran.began_s, **known)  # type: ignore[arg-type]
+    own = Own.of(label, loaded.stretches, rows.end_s) if loaded.stretches else None
+    began_s = own.zero_s if own else loaded.ran.began_s
+    measured = Measured(rows=rows, report=report, began_s=began_s, own=own, **known)  # type: ignore[arg-type]
     conditions = WindowConditions(
         load=spec.load,
-        duration_s=loaded.seconds,
+        duration_s=own.ran_s if own else loaded.seconds,
         connections=loaded.asked.connections,
         rate_rps=loaded.asked.rate_rps,
         trim_start_s=spec.trim_start_s * scale,

@@ -25,7 +25,7 @@ def window(app: Application, spec: WindowSpec) -> WindowRecord:
     settle(HERE)
     cpu, began, began_s = HERE.read_cpu(), time.monotonic(), time.time()
     before = group.usage().anonymous_bytes
-    target, path = app.cell.load_address.partition(":")[0], app.cell.scenario.path
+    target, path = app.cell.load_address, app.cell.scenario.path
     held = IdleConnections(HERE, loadgen.id, loadgen.pid, target, wanted, path)
     try:
         settle(HERE)

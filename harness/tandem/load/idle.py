@@ -5,7 +5,6 @@ import subprocess
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
 
-PORT = 8080
 OPEN_TIMEOUT_S = 60
 
 # Each connection sends one request, as a browser does before it rests. The answer stays unread.
@@ -24,11 +23,13 @@ class IdleConnections:
     """Opens them and returns when all have sent their request. Raises TandemError if they cannot be opened."""
 
     def __init__(self, host: Host, container: str, pid: int, target: str, number: int, path: str) -> None:
-        """host, container, pid: the generator's. target: whom to connect to, by its name in the stack's network."""
+        """host, container, pid: the generator's. target: whom to connect to, service:port in the stack's network."""
         self._host, self._pid = host, pid
+        name, _, port = target.partition(":")
+        self._port = int(port)
         command = ["docker", "exec", "-i", container, "bash", "-c", SCRIPT, "bash"]
         self._shell = subprocess.Popen(
-            [*command, target, str(number), str(PORT), path],
+            [*command, name, str(number), port, path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -41,7 +42,7 @@ class IdleConnections:
 
     def established(self) -> int:
         """How many connections of the generator to the application's port are established."""
-        return self._host.established(self._pid, remote_port=PORT)
+        return self._host.established(self._pid, remote_port=self._port)
 
     def release(self) -> None:
         """Closes them."""

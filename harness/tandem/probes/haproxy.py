@@ -3,6 +3,7 @@
 import csv
 import io
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import httpx
@@ -10,8 +11,12 @@ import httpx
 from tandem.errors import TandemError
 
 RUNTIME_PORT = 9999
-SLOT = "app/slot"
-"""The server of compose/proxy/haproxy.cfg that can be pointed anywhere."""
+APP = ("app", "BACKEND")
+"""Proxy and server in the statistics: the one application that is up."""
+SLOTS = 24
+"""Servers of compose/proxy/haproxy.cfg that can be pointed anywhere, each with a port of its own: so many applications
+can be up at once."""
+SLOTS_FROM_PORT = 8100
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,22 @@ class ProxyCounters:
     """To the application, since the start."""
 
 
-def parse_csv(text: str) -> ProxyCounters:
-    """Reads the line of the backend `app`. Raises KeyError if there is none."""
-    for row in csv.DictReader(io.StringIO(text.removeprefix("# "))):
-        if row["pxname"] == "app" and row["svname"] == "BACKEND":
+def slot(name: str) -> tuple[str, str]:
+    """Proxy and server of one application among several. name: slot-1 and so on."""
+    return ("slots", name)
+
+
+def slot_port(name: str) -> int:
+    """The port on which HAProxy asks it."""
+    return SLOTS_FROM_PORT + int(name.rpartition("-")[2])
+
+
+def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
+    """Reads the line of a proxy's server. Raises KeyError if there is none."""
+    head, *lines = text.removeprefix("# ").splitlines()
+    own = [line for line in lines if line.startswith(",".join(of))]
+    for row in csv.DictReader(io.StringIO("\n".join([head, *own]))):
+        if (row["pxname"], row["svname"]) == of:
             other = sum(
                 int(row[key] or 0) for key in ("hrsp_1xx", "hrsp_3xx", "hrsp_4xx", "hrsp_5xx", "hrsp_other")
             )
@@ -42,28 +59,31 @@ def parse_csv(text: str) -> ProxyCounters:
                 in_flight_now=int(row["scur"] or 0),
                 connections_opened=int(row["connect"] or 0),
             )
-    raise KeyError("HAProxy's statistics name no backend 'app'")
+    raise KeyError(f"HAProxy's statistics name no {'/'.join(of)}")
 
 
 class HAProxy:
     def __init__(self, address: str) -> None:
         self._client = httpx.Client(base_url=f"http://{address}:8404", timeout=2)
 
-    def read(self) -> ProxyCounters:
-        return parse_csv(self._client.get("/;csv").raise_for_status().text)
+    def read(self, servers: Mapping[str, tuple[str, str]]) -> dict[str, ProxyCounters]:
+        """By the keys of `servers`, which are proxy and server each."""
+        text = self._client.get("/;csv").raise_for_status().text
+        return {name: parse_csv(text, of) for name, of in servers.items()}
 
     def close(self) -> None:
         self._client.close()
 
 
-def point(proxy: str, application: str) -> None:
-    """Makes HAProxy ask the application at this address, through its runtime API. Raises TandemError if it does not.
+def point(proxy: str, name: str, application: str) -> None:
+    """Makes HAProxy ask the application at this address for what comes to the slot's port, through its runtime API.
+    Raises TandemError if it does not.
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20server
     """
     commands = (
-        f"set server app/app state maint; set server {SLOT} addr {application} port 8080;"
-        f" set server {SLOT} state ready; show servers state app\n"
+        f"set server slots/{name} addr {application} port 8080;"
+        f" set server slots/{name} state ready; show servers state slots\n"
     )
     try:
         with socket.create_connection((proxy, RUNTIME_PORT), timeout=2) as connection:
@@ -72,5 +92,5 @@ def point(proxy: str, application: str) -> None:
             said = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
     except OSError as error:
         raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
-    if not any(line.split()[3:6] == ["slot", application, "2"] for line in said.splitlines()):
+    if not any(line.split()[3:6] == [name, application, "2"] for line in said.splitlines()):
         raise TandemError(f"HAProxy does not ask {application}: {said.strip()}")

@@ -2,7 +2,7 @@
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
@@ -28,6 +28,13 @@ class Sample:
     """Connections of the application that wait for a lock in the database; None: not asked for."""
     connected: dict[str, int] | None = None
     """Address -> its connections to the database and to what stands before it; None: not asked for."""
+    proxies: dict[str, ProxyCounters] | None = None
+    """By the application that HAProxy asks; `proxy` is the one that a window is about."""
+
+    @property
+    def responses_2xx(self) -> int | None:
+        """Of all applications together; None where HAProxy is not in the path."""
+        return None if self.proxies is None else sum(one.responses_2xx for one in self.proxies.values())
 
 
 @dataclass
@@ -66,24 +73,35 @@ class Sampler:
         seen: Callable[[Sample, Sample], None],
         lock_waits: Callable[[], int] | None = None,
         connected: Callable[[], dict[str, int]] | None = None,
+        servers: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
+        """servers: label -> proxy and server in HAProxy's statistics."""
         self._host = host
         self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
         self._lock_waits, self._connected = lock_waits, connected
-        self._series = Series()
+        self._servers = servers or {}
+        self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
     def take(self) -> Sample:
         at_s, usage = self._usage()
+        proxies = self._proxy.read(self._servers) if self._proxy else None
         return Sample(
             at_s=at_s,
             usage=usage,
             host=self._host.read_cpu(),
-            proxy=self._proxy.read() if self._proxy else None,
+            proxy=None,
+            proxies=proxies,
             pooler=self._pooler.read() if self._pooler else None,
             lock_waits=self._lock_waits() if self._lock_waits else None,
             connected=self._connected() if self._connected else None,
         )
+
+    def mark(self) -> float:
+        """Reads the groups' counters and the host's at once, without asking any service; returns when."""
+        at_s, usage = self._usage()
+        self._marks.append(Sample(at_s, usage, self._host.read_cpu(), None, None))
+        return at_s
 
     def _usage(self) -> tuple[float, dict[str, Usage]]:
         """The groups' counters, and the middle of the time that reading them took. Read again where this process
@@ -107,7 +125,8 @@ class Sampler:
     def stop(self) -> Series:
         """Ends the sampling. Raises what the thread met."""
         self._looking.stop()
-        self._series.samples.append(self.take())
+        between = sorted([*self._series.samples[1:], *self._marks], key=lambda sample: sample.at_s)
+        self._series.samples[1:] = [*between, self.take()]
         return self._series
 
     def _look(self) -> None:
@@ -132,12 +151,12 @@ class Wrong:
 class Prober:
     """A thread that fetches one answer every INTERVAL_S in the mean and compares its whole body with the golden one."""
 
-    def __init__(self, ask: Callable[[], Wrong | None]) -> None:
-        """ask: sends one request; returns what was wrong, or None."""
+    def __init__(self, ask: Callable[[], Wrong | None], of: int = 1) -> None:
+        """ask: sends one request; returns what was wrong, or None. of: so many share the interval."""
         self._ask = ask
         self.asked = 0
         self.wrong: list[Wrong] = []
-        looking = Background("prober", self._look, _pause_s)
+        looking = Background("prober", self._look, lambda: of * _pause_s())
         self.start, self.stop = looking.start, looking.stop
 
     def _look(self) -> None:

@@ -10,6 +10,16 @@ from tandem.record.part import Number, Part
 from tandem.record.window import Finding, Verdict, Window
 
 
+class Slicing(Part):
+    """How the variants of a window take turns in short slices, while the generators of the others stand still."""
+
+    slice_s: Number
+    settle_s: Number = 0.2
+    """Of each slice: no figure is taken from them, what the last one left in flight ends there."""
+    seed: int
+    """Of the order (tandem.analysis.alternation.balanced)."""
+
+
 class WindowSpec(Part):
     """One load: who is loaded, how, for how long, by what."""
 
@@ -38,6 +48,9 @@ class WindowSpec(Part):
     """Begins once the host is quiet; False: at once."""
     after_s: Number = 0.0
     """A rest before it."""
+    slices: Slicing | None = None
+    """Closed loop, several variants: not at once but in slices, which share `seconds`. Of each variant the first slice
+    opens its connections and gives no figure."""
     counts: bool = True
     """Its findings count for the verdict of its trial; False: its study judges it, because more may be offered than can
     be served."""
@@ -170,9 +183,7 @@ class Trial(Part):
         return list(self.model_copy(update={"windows": others}).all_findings())
 
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
-        """All windows of a variant in which it alone was loaded this way."""
-        return [
-            record.windows[label]
-            for record in self.windows
-            if record.spec.variants == [label] and record.spec.load == load and label in record.windows
-        ]
+        """All windows of a variant in which it alone was loaded this way; where it was measured in slices, those alone."""
+        loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
+        sliced = [record for record in loaded if record.spec.slices]
+        return [r.windows[label] for r in sliced or loaded if r.spec.slices or r.spec.variants == [label]]

@@ -179,6 +179,21 @@ class Tap(Part):
     """Why nothing, or not all, could be captured."""
 
 
+class Slices(Part):
+    """A variant's slices of a window that variants share in turns: columns of equal length. Figures come from these
+    seconds alone."""
+
+    from_s: list[Number]
+    """When its measured part began, since the window's first slice."""
+    measured_s: list[Number]
+    good: list[int]
+    app_cpu_s: list[Number]
+    not_timed: int
+    """Answers in these seconds that were in flight at a switch: counted, and left out of the times."""
+    clock_error_ms: Number | None
+    """By how much the rows and the switches contradict each other; null: there is no way to tell."""
+
+
 class Window(Part):
     """One load window of a trial, computed from the generator's rows and from counters."""
 
@@ -262,6 +277,8 @@ class Window(Part):
     tap: Tap | None = None
     resources: list[Resource] = Field(default_factory=list)
     """CPU sets, threads, pools and the distance, the most used first."""
+    slices: Slices | None = None
+    """`duration_s` is then how long this variant's generator ran."""
     bottleneck: str
     """Its tag; several joined by `+` where they are as busy as each other (tandem.judge.bottleneck)."""
     evidence: list[str]

@@ -7,13 +7,15 @@ import numpy as np
 from tandem.analysis import ratios
 from tandem.load.rows import Floats
 from tandem.record.outcome import Outcome
-from tandem.selftest.stage import Running, Stage
+from tandem.selftest.stage import Running, SideBySide, Stage
 
 GROUP = "comparing"
 COST_US = 1000.0
 SLOWDOWNS = (0.03, 0.05, 0.10)
 SESSIONS, PAIRS, POWER_SESSIONS = 100, 6, 10
 WINDOW_S = 2
+SLICES, SLICED_WINDOWS = 8, 3
+"""Of each server in a window, and pairs of windows for each slowdown."""
 REJECTED = (1, 10)
 """Of 100 comparisons of a thing with itself: so many 95 % intervals leave out 1."""
 MARGIN = 0.01
@@ -43,6 +45,45 @@ def pairs(running: Running, slowdown: float, number: int, seed: int) -> Floats:
             costs[slow] = window.app_cpu_us_per_request or float("nan")
         out.append(float(np.log(costs[True] / costs[False])))
     return np.array(out)
+
+
+def sliced(pair: SideBySide, slowdown: float, number: int) -> Floats:
+    """ln(CPU per request of the slower / of the other), one value for each two windows in slices: the two starts change
+    places between them, so what starts differ by cancels."""
+    out = []
+    for _ in range(number):
+        halves = []
+        for slower, other in (pair.labels, pair.labels[::-1]):
+            costs_us = {slower: COST_US * (1 + slowdown), other: COST_US}
+            made = pair.window(SLICES, {label: f"kind=spin&us={us:.1f}" for label, us in costs_us.items()})
+            slow, fast = (made[label].app_cpu_us_per_request or float("nan") for label in (slower, other))
+            halves.append(float(np.log(slow / fast)))
+        out.append(float(np.mean(halves)))
+    return np.array(out)
+
+
+def in_slices(stage: Stage, windows: int = SLICED_WINDOWS) -> list[Outcome]:
+    """What `compare` replicates within a block: no difference and injected ones come out as large as they are."""
+    with stage.side_by_side(2) as pair:
+        still = sliced(pair, 0.0, windows)
+        found = {slowdown: sliced(pair, slowdown, windows) for slowdown in SLOWDOWNS}
+    same = float(np.expm1(still.mean()))
+    out = []
+    for slowdown, values in found.items():
+        size = float(np.expm1(values.mean()))
+        out.append(
+            Outcome(
+                name=f"slowdown of {slowdown:.0%} in slices",
+                group=GROUP,
+                expected=f"{slowdown:+.1%} CPU per request",
+                measured=f"{size:+.2%} over {windows} pairs of windows of {SLICES} slices",
+                tolerance=f"{MARGIN:.0%} of the cost",
+                passed=abs(size - slowdown) <= MARGIN,
+                negative_control=f"no slowdown: {same:+.2%}",
+                negative_control_failed=abs(same) <= MARGIN and abs(same - slowdown) > MARGIN,
+            )
+        )
+    return out
 
 
 def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:

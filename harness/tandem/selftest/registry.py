@@ -39,7 +39,7 @@ LONG_QUEUE = 100_000
 WEEKLY: dict[str, OnStage] = {
     "hangs": timing.hangs,
     "overhead": overhead.run,
-    "power": comparing.power,
+    "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
     "long-queues": lambda stage: queueing.long_queues(stage, LONG_QUEUE),
     "pairs": comparing.same_with_itself,

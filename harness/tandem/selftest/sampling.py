@@ -141,8 +141,8 @@ def foreign(stage: Stage) -> Outcome:
                 series = sampler.stop()
             low, high = (edge(line["at_s"] for line in lines) for edge in (min, max))
             inside = low + EDGE_S, high - EDGE_S
-            all_of_it, _ = foreign_cores(series, *inside, groups.keys() - {THIEF})
-            besides, _ = foreign_cores(series, *inside, groups.keys())
+            all_of_it, _ = foreign_cores(series, [inside], groups.keys() - {THIEF})
+            besides, _ = foreign_cores(series, [inside], groups.keys())
             found.append((_own_cores(lines, *inside), all_of_it - besides))
             rest.append(besides)
     off = max(abs(told - true) for true, told in found)

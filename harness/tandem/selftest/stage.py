@@ -26,7 +26,7 @@ from tandem.load.generator import OHA, Report, read_report
 from tandem.load.rows import Floats, Rows, open_loop, read_rows
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import give
-from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
+from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict, Window
 
 CALIBRATED, BROKEN = "harness/calibrated", "contract/broken"
@@ -34,6 +34,7 @@ FAST = "rust-async"
 """An application that a busy database limits, and not itself."""
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
+SLICE_S = 1.0
 TRIES = 3
 """A window that the host disturbed is made again, so often in all."""
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
@@ -120,6 +121,15 @@ class Untold:
         pass
 
 
+def control(app: Application, what: str, wait_s: float) -> str:
+    """Asks a calibrated server on its second port. Raises TandemError."""
+    try:
+        answer = httpx.get(f"http://{app.app.address}:{CONTROL_PORT}/{what}", timeout=wait_s)
+        return answer.raise_for_status().text
+    except httpx.HTTPError as error:
+        raise TandemError(f"the calibrated server does not do {what}: {error}") from None
+
+
 @dataclass
 class Running:
     """A warm start of one application that windows can be made with."""
@@ -164,11 +174,7 @@ class Running:
         return {finding.code for finding in self.trial.starts[self.label].findings}
 
     def _control(self, what: str, wait_s: float) -> str:
-        address = f"http://{self.app.app.address}:{CONTROL_PORT}"
-        try:
-            return httpx.get(f"{address}/{what}", timeout=wait_s).raise_for_status().text
-        except httpx.HTTPError as error:
-            raise TandemError(f"the calibrated server does not do {what}: {error}") from None
+        return control(self.app, what, wait_s)
 
     def arm(self, behaviour: str) -> None:
         """Tells the calibrated server what to be from now on."""
@@ -232,6 +238,47 @@ class Running:
             why = whys[0] if whys else seen.window.evidence[-1]
             self.view.note(f"  disturbed, try {number} of {TRIES}: {why}")
         return seen
+
+
+@dataclass
+class SideBySide:
+    """Warm starts of the calibrated server that take turns in slices, as variants of a comparison do."""
+
+    visit: Visit
+    floor: ContainerFloor
+    view: View
+    _windows: int = 0
+
+    @property
+    def labels(self) -> list[str]:
+        return self.visit.trial.spec.variants
+
+    def window(self, slices: int, behaviours: dict[str, str]) -> dict[str, Window]:
+        """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> what its
+        server is armed with."""
+
+        def begin() -> None:
+            for label, behaviour in behaviours.items():
+                control(self.floor.apps[label], f"arm?{behaviour}", wait_s=5)
+
+        self.floor.beginning = begin
+        for number in range(1, TRIES + 1):
+            self._windows += 1
+            spec = WindowSpec(
+                name=f"{self._windows}-slices",
+                variants=self.labels,
+                seconds=round((slices + 1) * SLICE_S * len(self.labels)),
+                trim_start_s=0.0,
+                trim_end_s=0.0,
+                settled=False,
+                slices=Slicing(slice_s=SLICE_S, seed=self._windows),
+            )
+            found = self.visit.measure(spec, self.labels)
+            require(bool(found.windows), found.refused or "no window")
+            if all(window.verdict is not Verdict.VOID for window in found.windows.values()):
+                break
+            self.view.note(f"  disturbed, try {number} of {TRIES}")
+        return found.windows
 
 
 @dataclass
@@ -316,6 +363,16 @@ class Stage:
         running = Running(Visit(floor, spec, Untold(self.view)), floor, self.view, behaviour)
         with whole(running.visit):
             yield running
+
+    @contextmanager
+    def side_by_side(self, number: int) -> Iterator[SideBySide]:
+        """A visit of so many calibrated servers. Raises TandemError where it does not go as it should."""
+        labels = [self._variant(CALIBRATED).label for _ in range(number)]
+        spec = TrialSpec(name=labels[0], block=1, variants=labels, warm_up=WARM_UP, verify=False)
+        floor = self.laboratory.floor(spec, self.folder / "raw" / spec.name)
+        visit = Visit(floor, spec, Untold(self.view))
+        with whole(visit):
+            yield SideBySide(visit, floor, self.view)
 
 
 @contextmanager

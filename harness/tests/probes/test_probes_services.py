@@ -5,8 +5,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from harness_places import ROOT
 
-from tandem.probes.haproxy import ProxyCounters, parse_csv
+from tandem.probes.haproxy import SLOTS, SLOTS_FROM_PORT, ProxyCounters, parse_csv, slot, slot_port
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 from tandem.probes.postgres import changes_setting, name_statements, normalise, read_queries
 from tandem.record.window import Statement
@@ -243,3 +244,24 @@ def test_the_contracts_queries_differ_from_each_other(root: Path) -> None:
     queries = read_queries(folder)
     assert sorted(queries.values()) == sorted(file.stem for file in folder.glob("*.sql"))
     assert {"session", "recipe_random", "recipe_by_id"} <= set(queries.values())
+
+
+def test_each_of_several_applications_has_its_own_line_and_port() -> None:
+    heads = (
+        "# pxname,svname,qcur,scur,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,econ,eresp,connect"
+    )
+    lines = ["slots,slot-1,0,3,0,100,0,0,0,0,0,0,50", "slots,slot-12,0,4,0,7,0,0,0,0,0,0,51"]
+    text = "\n".join([heads, *lines, "slots,BACKEND,0,7,0,107,0,0,0,0,0,0,101"])
+    assert parse_csv(text, slot("slot-1")).responses_2xx == 100
+    assert parse_csv(text, slot("slot-12")).connections_opened == 51
+    with pytest.raises(KeyError, match="slots/slot-2"):
+        parse_csv(text, slot("slot-2"))
+    assert (slot_port("slot-1"), slot_port("slot-24")) == (8101, 8124)
+
+
+def test_haproxy_has_a_port_for_each_slot() -> None:
+    """The configuration and the harness agree."""
+    text = (ROOT / "compose/proxy/haproxy.cfg").read_text()
+    assert f"bind :{slot_port('slot-1')}-{slot_port(f'slot-{SLOTS}')}" in text
+    assert f"server-template slot- {SLOTS} " in text
+    assert f"use-server slot-%[dst_port,sub({SLOTS_FROM_PORT})]" in text

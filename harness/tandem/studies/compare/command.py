@@ -13,7 +13,7 @@ from tandem.studies.compare.study import Compare
 @cli.app.command()
 def compare(
     variants: cli.Variants,
-    plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, rounds, windows.")] = "quick",
+    plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, slices, rounds.")] = "quick",
     scenario: cli.ScenarioName = "recipes",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
@@ -23,7 +23,7 @@ def compare(
     resume: cli.Resume = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Say which is better and by how much: blocks of fresh starts, all warm, short windows in turn.
+    """Say which is better and by how much: blocks of fresh starts, all warm, in turn by the second.
 
     The first variant is the reference, which takes part twice. One alone is compared with itself.
     """

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,18 +26,23 @@ class Metric:
 
     figure: Callable[[Window], float | None]
     better: Literal["higher", "lower"]
-    duet: bool = False
-    """Of the windows in which all were loaded at once, instead of those in turn."""
+    of: Literal["turns", "duet", "saturated"] = "turns"
+    """Of which windows: in slices or in turn, or those in which all were loaded at once."""
 
 
 METRICS: dict[str, Metric] = {
     "goodput_rps": Metric(lambda window: window.goodput_rps or None, "higher"),
     "app_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower"),
-    "duet_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower", duet=True),
+    "duet_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower", "duet"),
+    "saturated_cpu_us_per_request": Metric(
+        lambda window: window.app_cpu_us_per_request, "lower", "saturated"
+    ),
 }
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
-ROUND, DUET = "round", "duet"
+ROUND, SLICED, DUET, SATURATED = "round", "slices", "duet", "saturated"
+IN_SLICES = 0
+"""Stands for the number of a round: the window in slices is of no round."""
 
 
 class ComparedRatio(Part):
@@ -61,6 +66,8 @@ class ComparedVariant(Part):
     bottleneck: str | None
     ceiling_share: Number | None = None
     """Of the lowest ceiling of the session."""
+    in_turns: str | None = None
+    """Why it was measured in windows in turn where others were in slices."""
     censored: bool = False
     """The goodput is the ceiling's as much as the variant's: at least this, and not ranked."""
 
@@ -93,39 +100,60 @@ def turn_name(number: int, label: str) -> str:
 
 def is_duet(record: WindowRecord) -> bool:
     """Whether all were loaded in it at once."""
-    return record.spec.name.startswith(DUET)
+    return kind(record) != "turns"
+
+
+def kind(record: WindowRecord) -> Literal["turns", "duet", "saturated"]:
+    """What a window tells of, by its name."""
+    name = record.spec.name
+    return "saturated" if name == SATURATED else "duet" if name.startswith(DUET) else "turns"
+
+
+def wrong(record: WindowRecord, window: Window) -> bool:
+    """Whether a window says that its variant is. Near the limit of all together some requests may come too late."""
+    codes = {finding.code for finding in window.findings if finding.severity == "invalid"}
+    return window.verdict is Verdict.INVALID and not (kind(record) == "saturated" and codes <= {"incomplete"})
 
 
 def round_of(record: WindowRecord) -> int:
     """The number of its round. (An older Tandem made a void duet once more: `duet-2`.)"""
+    if record.spec.slices is not None:
+        return IN_SLICES
     _, _, rest = record.spec.name.partition("-")
     return int(rest.partition("-")[0] or 1)
 
 
 def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
-    """Round -> figure of the variant's last good window in it."""
+    """Round -> figure of the variant's last good window in it, or of its window in slices. Where it has one, its window
+    alone was for the checks."""
     found = {}
     for record in block.windows:
         window = record.windows.get(variant)
-        if is_duet(record) is metric.duet and window is not None and window.verdict is Verdict.OK:
+        if kind(record) == metric.of and window is not None and window.verdict is Verdict.OK:
             value = metric.figure(window)
             if value:
                 found[round_of(record)] = value
     return found
 
 
+def chosen(rounds: Iterable[int]) -> list[int]:
+    """The rounds that count, of those that all have who are compared: the window in slices, where there is one."""
+    return [IN_SLICES] if IN_SLICES in rounds else sorted(rounds)
+
+
 # ---- ratios ----
 
 
 def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric) -> float | None:
-    """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window."""
+    """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window; that of
+    the window in slices, where all of them have one."""
     own = values(block, variant, metric)
     others = [values(block, other, metric) for other in against]
     rounds = set(own).intersection(*others) if others else set()
     if not rounds:
         return None
     return statistics.fmean(
-        math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in sorted(rounds)
+        math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in chosen(rounds)
     )
 
 
@@ -137,7 +165,9 @@ def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric:
 
 def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
     means = [
-        statistics.fmean(found.values()) for block in blocks if (found := values(block, variant, metric))
+        statistics.fmean(found[n] for n in chosen(found))
+        for block in blocks
+        if (found := values(block, variant, metric))
     ]
     return statistics.fmean(means) if means else None
 
@@ -184,8 +214,9 @@ def entry(trials: Sequence[Trial], variant: str, compared: dict[str, ComparedRat
     records = [record for trial in trials for record in trial.windows if variant in record.spec.variants]
     reasons += [record.refused for record in records if record.refused]
     failed = bool(reasons)
-    windows = [record.windows[variant] for record in records if variant in record.windows]
-    invalid = [window for window in windows if window.verdict is Verdict.INVALID]
+    made = [(record, record.windows[variant]) for record in records if variant in record.windows]
+    windows = [window for _, window in made]
+    invalid = [window for record, window in made if wrong(record, window)]
     for window in invalid[:3]:
         texts = [finding.text for finding in window.findings if finding.severity == "invalid"]
         reasons.append(texts[0] if texts else "invalid")
@@ -264,15 +295,20 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
 
 
 def conclude(
-    trials: Sequence[Trial], labels: list[str], ceilings_rps: dict[str, float | None]
+    trials: Sequence[Trial],
+    labels: list[str],
+    ceilings_rps: dict[str, float | None],
+    in_turns: Mapping[str, str] | None = None,
 ) -> Concluded[Compared]:
-    """All that follows from the blocks. labels: without the reference's second start; the first is the reference."""
+    """All that follows from the blocks. labels: without the reference's second start; the first is the reference.
+    in_turns: who was not measured in slices, and why."""
     reference, *others = labels
     blocks = counting(trials)
     again = same(blocks, reference)
     against = against_reference(blocks, reference, others)
     entries = [entry(trials, label, against.get(label, {})) for label in labels]
     for line in entries:
+        line.in_turns = (in_turns or {}).get(line.variant)
         _mark_ceiling(line, ceilings_rps)
     session, reasons = session_verdict(trials, entries[0], again)
     verdict = session

@@ -16,7 +16,12 @@ COLUMNS = {
     "goodput_rps": ("goodput", "1/s"),
     "app_cpu_us_per_request": ("app CPU, alone and at full load", "µs/request"),
     "duet_cpu_us_per_request": ("app CPU, all at once and at one rate", "µs/request"),
+    "saturated_cpu_us_per_request": (
+        "app CPU, all at once at one rate, four fifths of their joint limit",
+        "µs/request",
+    ),
 }
+ALWAYS = ("goodput_rps", "app_cpu_us_per_request")
 HEADS = ("ratio (95 % interval)", "verdict", "p, Holm", "p, sign flips", "blocks", "limited by")
 RIGHT = {1, 2, 4, 5, 6}
 """Columns of figures."""
@@ -84,11 +89,11 @@ def _effect(found: Compared, metric: str) -> str:
 
 
 def _shown(found: Compared) -> list[str]:
-    """The metrics that have a table: the duet only where there was one."""
+    """The metrics that have a table: those of duets only where there was one."""
     return [
         metric
         for metric in COLUMNS
-        if "duet" not in metric or any(line.means.get(metric) is not None for line in found.entries)
+        if metric in ALWAYS or any(line.means.get(metric) is not None for line in found.entries)
     ]
 
 
@@ -132,6 +137,11 @@ def report(result: Result[Compared]) -> RenderableType:
         Text(f"{line.variant}: {line.verdict}: {reason}", style="red")
         for line in found.entries
         for reason in line.reasons
+    ]
+    lines += [
+        Text(f"{line.variant}: measured in windows in turn, not in slices: {line.in_turns}", style="yellow")
+        for line in found.entries
+        if line.in_turns
     ]
     reached_rps = max(line.means["goodput_rps"] or 0.0 for line in found.entries)
     lines += ceilings(result.baselines.ceilings_rps, reached_rps=reached_rps)

@@ -1,63 +1,98 @@
-"""The study behind `compare`: blocks of fresh starts, all up and warm, short windows in turn while the others are frozen,
-then one of all at once.
+"""The study behind `compare`: blocks of fresh starts, all up and warm, a short window of each alone, one in which they take
+turns in slices of a second, then one of all at once.
 
-That last one is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
+In slices, what the host does for longer than a second falls on all alike. What cannot be sliced takes turns in windows while
+the others are frozen. The last window is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
 the ratio of their costs is far steadier than that of windows taken one after the other. It tells costs and not rates: the
 variants share their CPUs. HAProxy is not in the path.
 """
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from statistics import fmean
 
 from tandem.analysis.alternation import AlternatingBlock, alternation
-from tandem.catalog.catalog import Catalog, Pairing
+from tandem.catalog.catalog import Catalog, Implementation, Pairing
+from tandem.catalog.scenario import Scenario
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.compare import report as tables
-from tandem.studies.compare.conclusions import DUET, Compared, conclude, second, turn_name
+from tandem.studies.compare.conclusions import DUET, SATURATED, SLICED, Compared, conclude, second, turn_name
 
 DIRECT = "app:8080"
+LOOK_S = 2
+"""Of the window of each variant alone, where figures come from slices."""
+WAITS_MOST = 0.25
+"""Of a slice: a request that waits for longer than that has too few answers in it."""
+BLOCKS_MOST = 1000
+"""The seed of a block's slices follows from the request's and from its number."""
 SHARE = 0.6
 """Of what the slowest reaches alone: all rates of a duet together."""
+SATURATED_SHARE = 0.82
+"""Of what all together reach at one rate."""
 
 
-def duet_rates(goodputs_rps: Sequence[float]) -> list[int]:
-    """At which rate each is asked, per second. goodputs_rps: of each, alone.
+def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[int]:
+    """At which rate each is asked, per second. goodputs_rps: of each, alone. saturated: near the limit of all together,
+    which is where their shares of what each reaches alone add up to one.
 
     One rate, but that each next one is asked once a second more often: with equal rates the one that is always asked
     just behind another finds its caches warm or cold, and two starts of one program differed by 1.7 % in seven blocks.
     """
-    least = max(1, int(SHARE * min(goodputs_rps) / len(goodputs_rps)))
+    moderate_rps = SHARE * min(goodputs_rps) / len(goodputs_rps)
+    near_rps = SATURATED_SHARE / sum(1 / rate for rate in goodputs_rps)
+    least = max(1, int(near_rps if saturated else moderate_rps))
     return [least + number for number in range(len(goodputs_rps))]
 
 
-def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
-    """The duet that follows from the windows in turn; None where somebody reached nothing alone.
+def honest(labels: Sequence[str], made: Sequence[WindowRecord]) -> dict[str, list[WindowRecord]]:
+    """Who may be loaded together with others, and the windows of each: there are some, and none is invalid. Statements
+    are counted for all together."""
+    records = {label: [record for record in made if label in record.spec.variants] for label in labels}
 
-    Who takes part has had windows, and none invalid: statements are counted for all together.
-    """
-    windows = {
-        label: [r.windows.get(label) for r in made if label in r.spec.variants] for label in spec.variants
+    def good(label: str, record: WindowRecord) -> bool:
+        return label in record.windows and record.windows[label].verdict is not Verdict.INVALID
+
+    return {
+        label: own for label, own in records.items() if own and all(good(label, record) for record in own)
     }
-    honest = {
-        label: [window for window in own if window is not None]
-        for label, own in windows.items()
-        if own and all(window is not None and window.verdict is not Verdict.INVALID for window in own)
-    }
+
+
+def sliced_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
+    """The window in slices, of those whose own window was right; None below two."""
+    labels = list(honest(spec.variants, made))
+    return spec.model_copy(update={"variants": labels}) if len(labels) > 1 else None
+
+
+def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
+    """The duet that follows from the windows before it; None where somebody reached nothing."""
     alone = {
-        label: [window.goodput_rps for window in own if window.verdict is Verdict.OK]
-        for label, own in honest.items()
+        label: [
+            window.goodput_rps
+            for record in [record for record in own if record.spec.slices] or own
+            if (window := record.windows[label]).verdict is Verdict.OK
+        ]
+        for label, own in honest(spec.variants, made).items()
     }
     if not alone or not all(alone.values()):
         return None
-    rates = duet_rates([fmean(found) for found in alone.values()])
+    rates = duet_rates([fmean(found) for found in alone.values()], spec.name == SATURATED)
     return spec.model_copy(
         update={"variants": list(alone), "rates_rps": dict(zip(alone, rates, strict=True))}
     )
+
+
+def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float) -> str | None:
+    """Why a variant cannot be measured in slices; None if it can."""
+    why = implementation.unsupported.slices or scenario.unsliced
+    if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
+        return f"a request waits for {scenario.delay_ms} ms, and a slice lasts {slice_s:g} s"
+    return why
 
 
 class Compare(Study[Compared]):
@@ -74,6 +109,21 @@ class Compare(Study[Compared]):
             having = ", ".join(name for name, plan in catalog.plans.items() if plan.compare)
             raise UsageError(f"the plan {self.timing.name} has no [compare]; these have: {having}")
         self.pairing: Pairing = self.timing.compare
+        self.in_turns = self._in_turns()
+
+    def _in_turns(self) -> dict[str, str]:
+        """Variants that are not measured in slices, and why."""
+        if not self.pairing.sliced_s:
+            return {}
+        found = {}
+        for variant in self.request.variants:
+            name = variant.scenario or self.request.scenario
+            with suppress(UsageError):  # what there is not, is told where it is started
+                implementation = self.catalog.implementation(variant.implementation)
+                scenario = self.catalog.pick("scenario", name, self.catalog.scenarios)
+                if (why := unsliced(implementation, scenario, self.pairing.slice_s)) is not None:
+                    found[variant.label] = why
+        return found
 
     @property
     def variants(self) -> list[Variant]:
@@ -86,14 +136,32 @@ class Compare(Study[Compared]):
         return [[self._trial(block)] for block in blocks]
 
     def _trial(self, block: AlternatingBlock) -> TrialSpec:
+        reference = self.request.variants[0].label
+        again = {reference, second(reference)}
+        sliced = [label for label in block.starts if label not in self.in_turns]
+        if not self.pairing.sliced_s or reference in self.in_turns:
+            sliced = []
+        # What is not measured in slices takes turns with the reference. The others have one window alone, which tells
+        # whether they do what they should: in slices and duets statements are counted for all together.
+        turning = {label for label in block.starts if label not in sliced}
+        turning |= again if turning else set()
         windows = [
-            self._window(turn_name(number, label), [label], self.pairing.window_s)
+            self._window(
+                turn_name(number, label), [label], self.pairing.window_s if label in turning else LOOK_S
+            )
             for number, order in enumerate(block.rounds, start=1)
             for label in order
+            if number == 1 or label in turning
         ]
+        if sliced:
+            windows.append(self._in_slices(block.number, sliced))
         if self.pairing.duet_s:
             duet = self._window(DUET, block.starts, self.pairing.duet_s)
             windows.append(duet.model_copy(update={"load": "open", "address": DIRECT}))
+        if self.pairing.saturated_s:
+            near = self._window(SATURATED, block.starts, self.pairing.saturated_s)
+            how = {"load": "open", "address": DIRECT, "counts": False}
+            windows.append(near.model_copy(update=how))
         return TrialSpec(
             name=f"block-{block.number}",
             block=block.number,
@@ -106,6 +174,14 @@ class Compare(Study[Compared]):
             windows=windows,
         )
 
+    def _in_slices(self, block: int, labels: list[str]) -> WindowSpec:
+        """With one slice more of each, which opens its connections."""
+        pairing = self.pairing
+        each_s = (math.ceil(pairing.sliced_s / pairing.slice_s) + 1) * pairing.slice_s
+        window = self._window(SLICED, labels, math.ceil(each_s * len(labels)))
+        how = Slicing(slice_s=pairing.slice_s, seed=self.request.seed * BLOCKS_MOST + block)
+        return window.model_copy(update={"slices": how, "trim_start_s": 0.0, "trim_end_s": 0.0})
+
     def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
         return WindowSpec(
             name=name,
@@ -117,14 +193,18 @@ class Compare(Study[Compared]):
         )
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Those in turn, then the duet at rates that follow from them."""
+        """Those of one variant, the slices, then the duet at rates that follow from them."""
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:
-            if window.name == DUET:
+            if window.name in (DUET, SATURATED):
                 duet = duet_of(window, made)
                 if duet is not None:
                     yield duet
+            elif window.slices is not None:
+                together = sliced_of(window, made)
+                if together is not None:
+                    made.append((yield together))
             elif absent.isdisjoint(window.variants):
                 record = yield window
                 made.append(record)
@@ -133,4 +213,4 @@ class Compare(Study[Compared]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
-        return conclude(trials, labels, baselines.ceilings_rps)
+        return conclude(trials, labels, baselines.ceilings_rps, self.in_turns)

@@ -6,7 +6,7 @@ import random
 import pytest
 from harness_samples import NOW, finding, good_window
 
-from tandem.record.trial import Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare import conclusions
 from tandem.studies.compare.conclusions import METRICS, round_of, second, turn_name
@@ -224,3 +224,65 @@ def test_what_a_warm_up_and_an_end_say_is_told_once_for_each_variant() -> None:
         ("no-steady-state", "B: block-1: not steady (and 2 more like it)"),
         ("unclean-stop", "A: block-1: killed"),
     }
+
+
+# ---- in slices ----
+
+
+def add_slices(block: Trial, **goodputs_rps: float) -> None:
+    """The block's window in slices."""
+    windows = {name.replace("_2", "~2"): good_window(goodput_rps=rate) for name, rate in goodputs_rps.items()}
+    spec = WindowSpec(
+        name="slices",
+        variants=list(windows),
+        seconds=15,
+        trim_start_s=0,
+        trim_end_s=0,
+        slices=Slicing(slice_s=1.0, seed=1),
+    )
+    block.windows.append(WindowRecord(spec=spec, windows=windows))
+
+
+def test_the_window_in_slices_tells_and_the_ones_alone_do_not() -> None:
+    blocks = make_blocks(blocks=1, noise=0.0, effect=1.5)
+    assert conclusions.ln_ratios(blocks, "B", ["A", "A~2"], GOODPUT)[0] == pytest.approx(math.log(1.5))
+    add_slices(blocks[0], A=1000.0, A_2=1000.0, B=1100.0)
+    assert conclusions.ln_ratios(blocks, "B", ["A", "A~2"], GOODPUT)[0] == pytest.approx(math.log(1.1))
+    assert conclusions.same(blocks, "A")["goodput_rps"].ratio.ratio == pytest.approx(1)
+    assert conclusions.entry(blocks, "B", {}).means["goodput_rps"] == pytest.approx(1100)
+
+
+def test_who_took_turns_is_compared_in_turns_and_marked() -> None:
+    blocks = make_blocks(effect=1.5, noise=0.001)
+    for block in blocks:
+        add_slices(block, A=900.0, A_2=900.0)
+    found = conclusions.conclude(blocks, ["A", "B"], {}, {"B": "it keeps no connection"}).conclusions
+    ratio = found.entries[1].against_reference["goodput_rps"].ratio
+    assert ratio.ratio == pytest.approx(1.5, rel=0.01)
+    assert [line.in_turns for line in found.entries] == [None, "it keeps no connection"]
+    assert found.entries[0].means["goodput_rps"] == pytest.approx(900)
+
+
+def test_the_two_duets_tell_two_costs_and_a_late_request_near_the_limit_is_no_fault() -> None:
+    blocks = make_blocks(blocks=1, noise=0.0)
+    for name, cost in (("duet", 500.0), ("saturated", 300.0)):
+        spec = WindowSpec(name=name, variants=["A"], seconds=3, load="open", trim_start_s=0, trim_end_s=0)
+        window = good_window("open", app_cpu_us_per_request=cost)
+        blocks[0].windows.append(WindowRecord(spec=spec, windows={"A": window}))
+    told = {name: conclusions.values(blocks[0], "A", METRICS[name]) for name in METRICS}
+    assert told["duet_cpu_us_per_request"] == {1: 500.0}
+    assert told["saturated_cpu_us_per_request"] == {1: 300.0}
+    for code, verdict in (("incomplete", Verdict.OK), ("wrong-length", Verdict.INVALID)):
+        near = blocks[0].windows[-1].windows["A"]
+        near.verdict, near.findings = Verdict.INVALID, [finding("invalid", code)]
+        assert not conclusions.values(blocks[0], "A", METRICS["saturated_cpu_us_per_request"])
+        assert conclusions.entry(blocks, "A", {}).verdict is verdict
+
+
+def test_a_replay_compares_what_slices_tell() -> None:
+    [block] = make_blocks(blocks=1, noise=0.0)
+    assert len(block.of("A", "closed")) == 4
+    add_slices(block, A=900.0, B=800.0)
+    assert [window.goodput_rps for window in block.of("A", "closed")] == [900.0]
+    assert [window.goodput_rps for window in block.of("B", "closed")] == [800.0]
+    assert len(block.of("A~2", "closed")) == 4, "it was measured in turn"

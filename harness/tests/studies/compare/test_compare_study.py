@@ -4,7 +4,7 @@ import pytest
 from harness_places import ROOT
 from harness_samples import NOW, good_window
 
-from tandem.catalog.catalog import Catalog, Pairing
+from tandem.catalog.catalog import Catalog, Pairing, Unsupported
 from tandem.engine.blocks import disturbed
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.engine.run import drive
@@ -12,7 +12,7 @@ from tandem.errors import UsageError
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.compare.study import Compare, duet_rates
+from tandem.studies.compare.study import Compare, duet_rates, unsliced
 
 CATALOG = Catalog(ROOT)
 ONE_BLOCK = str(ROOT / "harness/tests/plans/one-trial.toml")
@@ -94,6 +94,24 @@ def test_no_two_are_asked_in_step() -> None:
     assert len(set(duet_rates([500.0] * 4))) == 4
 
 
+def test_near_the_joint_limit_the_shares_add_up_to_four_fifths() -> None:
+    alone = [1000.0, 400.0]
+    rates = duet_rates(alone, saturated=True)
+    assert sum(rate / most for rate, most in zip(rates, alone, strict=True)) == pytest.approx(0.82, abs=0.01)
+    assert rates[0] > duet_rates(alone)[0]
+
+
+def test_a_plan_may_have_a_second_duet() -> None:
+    spec = study(plan="nightly").outline()[0][0]
+    duet, near = spec.windows[-2:]
+    assert (duet.name, near.name) == ("duet", "saturated")
+    assert near.load == "open"
+    assert duet.counts
+    assert not near.counts, "more may be offered than can be served"
+    rates = [window.rates_rps for window in follow(study(plan="nightly"), spec, all_good())[-2:]]
+    assert min(rates[1].values()) > max(rates[0].values())
+
+
 def test_its_rates_follow_from_the_windows_before_it() -> None:
     made = study()
     [[spec]] = made.outline()
@@ -130,6 +148,89 @@ def test_without_a_rate_of_each_there_is_none() -> None:
     windows = all_good()
     windows["B"] = good_window(verdict=Verdict.VOID)
     assert [window.load for window in follow(made, spec, windows)] == ["closed"] * 6
+
+
+# ---- in slices ----
+
+IN_SLICES = str(ROOT / "harness/tests/plans/slices.toml")
+
+
+def test_a_block_has_a_window_of_each_alone_and_one_in_slices() -> None:
+    spec = study(plan=IN_SLICES).outline()[0][0]
+    *alone, sliced = spec.windows
+    assert sorted(window.variants[0] for window in alone) == ["A", "A~2", "B"]
+    assert {(window.load, window.seconds) for window in alone} == {("closed", 2)}
+    assert sorted(sliced.variants) == ["A", "A~2", "B"]
+    assert sliced.slices is not None
+    assert (sliced.seconds, sliced.slices.slice_s) == (15, 1.0), (
+        "four of each, and one that opens connections"
+    )
+    seeds = {
+        window.slices.seed
+        for [block] in study(plan=IN_SLICES).outline()
+        for window in block.windows
+        if window.slices
+    }
+    assert len(seeds) == 2, "each block has an order of its own"
+    assert study(plan=IN_SLICES).outline() == study(plan=IN_SLICES).outline()
+
+
+def test_who_was_wrong_alone_has_no_slices() -> None:
+    made = study(plan=IN_SLICES)
+    [[spec], _] = made.outline()
+    windows = all_good()
+    assert sorted(follow(made, spec, windows)[-1].variants) == ["A", "A~2", "B"]
+    windows["B"] = good_window(verdict=Verdict.INVALID)
+    assert sorted(follow(made, spec, windows)[-1].variants) == ["A", "A~2"]
+    windows["A"] = None
+    assert all(window.slices is None for window in follow(made, spec, windows)), "one alone has no turns"
+
+
+def test_the_duets_rates_follow_from_the_slices() -> None:
+    made = study(plan="quick")
+    spec = made.outline()[0][0]
+    script = made.windows(spec)
+    window = next(script)
+    while window.name != "duet":
+        rate = 500.0 if window.slices else 2000.0
+        each = dict.fromkeys(window.variants, good_window(goodput_rps=rate))
+        window = script.send(WindowRecord(spec=window, windows=each))
+    assert list(window.rates_rps.values()) == duet_rates([500.0] * 3)
+
+
+@pytest.fixture
+def half_sliced(monkeypatch: pytest.MonkeyPatch) -> Compare:
+    """A and C can be sliced, B cannot."""
+    monkeypatch.setattr(Compare, "_in_turns", lambda self: {"B": "it keeps no connection"})
+    return study("A", "B", "C", plan="quick")
+
+
+def test_who_cannot_be_sliced_takes_turns_with_the_reference(half_sliced: Compare) -> None:
+    spec = half_sliced.outline()[0][0]
+    turns = [window for window in spec.windows if len(window.variants) == 1]
+    counts = {label: sum(window.variants == [label] for window in turns) for label in spec.variants}
+    assert counts == {"A": 6, "A~2": 6, "B": 6, "C": 1}
+    assert {window.seconds for window in turns if window.variants != ["C"]} == {4}
+    [sliced] = [window for window in spec.windows if window.slices]
+    assert sorted(sliced.variants) == ["A", "A~2", "C"]
+
+
+def test_a_reference_that_cannot_be_sliced_leaves_nobody_to_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Compare, "_in_turns", lambda self: {"A": "it works in the background"})
+    spec = study("A", "B", plan="quick").outline()[0][0]
+    assert not [window for window in spec.windows if window.slices]
+    assert sum(len(window.variants) == 1 for window in spec.windows) == 3 * 6
+
+
+def test_what_declares_it_or_waits_for_long_is_not_sliced() -> None:
+    rust, recipes = CATALOG.implementation("rust-async"), CATALOG.scenarios["recipes"]
+    assert unsliced(rust, recipes, 1.0) is None
+    declared = rust.model_copy(update={"unsupported": Unsupported(slices="it keeps no connection")})
+    assert unsliced(declared, recipes, 1.0) == "it keeps no connection"
+    assert unsliced(rust, recipes.model_copy(update={"unsliced": "why"}), 1.0) == "why"
+    slow = recipes.model_copy(update={"path": "/work?delay_ms=500"})
+    assert unsliced(rust, slow, 1.0) == "a request waits for 500 ms, and a slice lasts 1 s"
+    assert unsliced(rust, slow, 2.0) is None
 
 
 # ---- blocks that are made again ----

@@ -1,0 +1,197 @@
+"""tandem.judge.slices and what tandem.judge.measure makes of them: rows and counters of a window that is shared in turns."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from harness_samples import EXPECTED, PROPERTY, good_window, make_rows
+from harness_windows import conditions, measured, sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.analysis.alternation import balanced
+from tandem.hosts.host import Usage
+from tandem.judge.judge import gates
+from tandem.judge.measure import window
+from tandem.judge.slices import Own, Stretch, row_zero
+from tandem.load.rows import Rows
+from tandem.probes.sampler import Sample, Series
+from tandem.record.window import Slices
+
+BEGAN_S, STARTUP_S = 1_000_000.0, 0.087
+SETTLE_S = 0.2
+
+
+def stretches(order: list[str], slice_s: float = 1.0) -> list[Stretch]:
+    """The slices of all, to the millisecond: the counters are read and the signals sent one after the other."""
+    made = []
+    for number, label in enumerate(order):
+        woken_s = BEGAN_S + number * slice_s
+        ended_s = woken_s + slice_s - 0.002
+        made.append(Stretch(label, woken_s, woken_s + SETTLE_S, ended_s, ended_s + 0.001))
+    return made
+
+
+def rows_of(label: str, made: list[Stretch], took_s: float = 0.004, connections: int = 4) -> Rows:
+    """Of a generator with so many connections, which sends again at once and stands still outside of its slices. What is
+    in flight then is answered meanwhile, and ends as soon as it goes on."""
+    own = [one for one in made if one.label == label]
+    zero_s = own[0].woken_s + STARTUP_S
+    starts, ends = [], []
+    for connection in range(connections):
+        at_s = zero_s + connection * took_s / connections
+        for one, after in pairwise([*own, None]):
+            assert one is not None
+            while True:
+                end_s = at_s + took_s
+                if end_s > one.stopped_s:
+                    break
+                starts.append(at_s)
+                ends.append(end_s)
+                at_s = end_s
+            if after is None:
+                break
+            starts.append(at_s)
+            ends.append(max(end_s, after.woken_s + 0.0004))
+            at_s = ends[-1]
+    return make_rows(np.array(starts) - zero_s, np.array(ends) - zero_s)
+
+
+ORDERS = st.builds(
+    lambda variants, groups, seed: balanced([f"v{n}" for n in range(variants)], groups, seed),
+    st.integers(2, 5),
+    st.integers(3, 8),
+    st.integers(0, 1000),
+)
+
+
+@PROPERTY
+@given(order=ORDERS, took_s=st.floats(0.001, 0.15), slice_s=st.floats(0.5, 3.0))
+def test_rows_and_switches_are_on_one_clock(order: list[str], took_s: float, slice_s: float) -> None:
+    """Whatever the rate and the order: to a millisecond, where the guess is off by 37."""
+    made = stretches(order, slice_s)
+    own = [one for one in made if one.label == "v0"]
+    zero_s, apart_s = row_zero(rows_of("v0", made, took_s).end_s, own)
+    assert zero_s == pytest.approx(own[0].woken_s + STARTUP_S, abs=0.001)
+    assert apart_s == 0
+
+
+def test_a_clock_that_moved_in_between_is_noticed() -> None:
+    made = stretches(["A", "B"] * 6)
+    own = [one for one in made if one.label == "A"]
+    ends_s = rows_of("A", made).end_s
+    assert row_zero(ends_s, own)[1] == 0  # the control
+    _, apart_s = row_zero(np.where(ends_s > 6, ends_s + 0.03, ends_s), own)
+    assert apart_s == pytest.approx(0.03, abs=0.005)
+
+
+def test_who_never_stood_still_has_no_clock() -> None:
+    made = stretches(["A"] * 4)
+    zero_s, apart_s = row_zero(rows_of("A", made).end_s, made)
+    assert zero_s == pytest.approx(BEGAN_S, abs=0.1)
+    assert apart_s is None
+
+
+@PROPERTY
+@given(order=ORDERS, took_s=st.floats(0.001, 0.15))
+def test_each_row_belongs_to_the_slice_that_it_ended_in(order: list[str], took_s: float) -> None:
+    made = stretches(order)
+    rows = rows_of("v0", made, took_s)
+    own = Own.of("v0", made, rows.end_s)
+    found = own.slice_of(rows)
+    end_s, start_s = rows.end_s + own.zero_s, rows.start_s + own.zero_s
+    for number, one in enumerate(own.stretches):
+        inside = (end_s >= one.settled_s) & (end_s < one.ended_s)
+        assert (found[inside] == number).all()
+    assert (found >= 0).sum() == sum(
+        ((end_s >= one.settled_s) & (end_s < one.ended_s)).sum() for one in own.stretches
+    )
+    # No time that is told contains a stop of the generator.
+    timed = own.timed(rows, found)
+    assert (rows.end_s - rows.start_s)[timed].max(initial=0.0) < took_s + 1e-6
+    assert len(own.stretches) == order.count("v0") - 1, "the first opens the connections"
+    assert (start_s[timed] >= min(one.woken_s for one in own.stretches)).all()
+
+
+# ---- the window of one variant ----
+
+COST_S = 0.0002
+
+
+def cpu_s(label: str, made: list[Stretch], at_s: float, rps: float) -> float:
+    """Of an application at a moment: it works in its own slices, and a little for what was in flight after them."""
+    worked = sum(
+        min(max(at_s, one.woken_s), one.stopped_s) - one.woken_s for one in made if one.label == label
+    )
+    return 5.0 + worked * rps * COST_S
+
+
+def sliced(rps: float = 1000.0, groups: int = 10) -> tuple[list[Stretch], Rows, Series]:
+    made = stretches(balanced(["A", "B"], groups, 1))
+    edges = sorted({moment for one in made for moment in (one.settled_s, one.ended_s)})
+
+    def taken(at_s: float) -> Sample:
+        template = sample(at_s - BEGAN_S)
+        usage = {
+            **template.usage,
+            "app": Usage(cpu_s("A", made, at_s, rps), 0.0, 1),
+            "loadgen": Usage(0.1 * (at_s - BEGAN_S), 0.0, 1),
+            "app B": Usage(cpu_s("B", made, at_s, 3 * rps), 0.0, 1),
+        }
+        return replace(template, at_s=at_s, usage=usage)
+
+    samples = [taken(BEGAN_S - 1), *map(taken, edges), taken(made[-1].stopped_s + 2)]
+    return made, rows_of("A", made, took_s=4 / rps), Series(samples)
+
+
+def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
+    made, rows, series = sliced()
+    own = Own.of("A", made, rows.end_s)
+    found = window(
+        measured(rows=rows, series=series, own=own, began_s=own.zero_s, probes=0),
+        conditions(connections=4, duration_s=own.ran_s),
+    )
+    assert found.requests == len(rows)
+    assert found.measured_s == pytest.approx(9 * 0.798, abs=1e-3)
+    assert found.goodput_rps == pytest.approx(1000, rel=0.01)
+    assert found.app_cpu_us_per_request == pytest.approx(COST_S * 1e6, rel=0.01)
+    assert found.roles["app"].cpu_cores == pytest.approx(0.2, rel=0.01), "of its own seconds, not of the half"
+    assert found.service_time_ms.max == pytest.approx(4.0, abs=0.01), "no stop of the generator is in a time"
+    assert found.duration_s == pytest.approx(10 * 0.999, abs=0.01)
+    assert found.slices is not None
+    assert len(found.slices.good) == 9
+    assert sum(found.slices.good) == pytest.approx(found.goodput_rps * found.measured_s)
+    assert found.slices.clock_error_ms == 0
+
+
+def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time() -> None:
+    made, rows, series = sliced()
+    own = Own.of("A", made, rows.end_s)
+    asked = conditions(connections=4, duration_s=own.ran_s)
+    found = window(measured(rows=rows, series=series, own=own, began_s=own.zero_s), asked)
+    assert found.little == pytest.approx(1, abs=0.005)
+    # The control: one of the connections rests.
+    quarter = make_rows(rows.start_s[::4], rows.end_s[::4])
+    idle = window(measured(rows=quarter, series=series, own=own, began_s=own.zero_s), asked)
+    assert idle.little == pytest.approx(0.25, abs=0.05)
+
+
+def test_what_is_in_flight_at_a_switch_is_counted_and_not_timed() -> None:
+    """Answers of 300 ms end in the measured part of the next slice."""
+    made = stretches(["A", "B"] * 5)
+    rows = rows_of("A", made, took_s=0.3, connections=2)
+    own = Own.of("A", made, rows.end_s)
+    late = replace(rows, end_s=np.where(rows.end_s - rows.start_s > 0.31, rows.end_s + 0.3, rows.end_s))
+    found = own.slice_of(late)
+    assert ((found >= 0) & ~own.timed(late, found)).any()
+    assert (late.end_s - late.start_s)[own.timed(late, found)].max() < 0.31
+
+
+@pytest.mark.parametrize(("apart_ms", "void"), [(0.0, False), (19.0, False), (21.0, True), (None, True)])
+def test_a_clock_that_cannot_be_trusted_voids_the_window(apart_ms: float | None, void: bool) -> None:
+    slices = Slices(
+        from_s=[0.2], measured_s=[0.8], good=[800], app_cpu_s=[0.1], not_timed=0, clock_error_ms=apart_ms
+    )
+    codes = [(one.code, one.severity) for one in gates(good_window(slices=slices), EXPECTED)]
+    assert codes == ([("slices-clock", "void")] if void else [])
