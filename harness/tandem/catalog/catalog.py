@@ -51,6 +51,8 @@ class Pairing(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     blocks: Annotated[int, Field(ge=1)]
     """Fresh starts of every variant."""
+    looks: tuple[int, ...] = ()
+    """In place of `blocks`: it is looked after so many blocks, and it ends at the first look that decides."""
     rounds: Annotated[int, Field(ge=1)]
     """Windows of every variant within a block."""
     window_s: Annotated[int, Field(ge=2)]

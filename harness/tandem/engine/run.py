@@ -90,6 +90,8 @@ def run[C: Conclusions](
     else:
         journal = Journal.begin(session.results, request)
     view.note(f"{kind.name}: about {lasts(blocks_s(study, session.results))} after the builds")
+    if study.beforehand:
+        view.note(study.beforehand)
     try:
         lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():

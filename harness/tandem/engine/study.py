@@ -50,6 +50,11 @@ class Study[C: Conclusions](ABC):
         """Everything that appears in a trial; default: what was asked for."""
         return self.request.variants
 
+    @property
+    def beforehand(self) -> str:
+        """What is said before anything is measured, such as what will be concluded by; default: nothing."""
+        return ""
+
     @abstractmethod
     def outline(self) -> list[list[TrialSpec]]:
         """The blocks as they are planned; where a study decides as it goes, typical ones. The estimate is their sum."""
