@@ -8,8 +8,8 @@ from rich.table import Table
 from documents.records import Records
 from documents.tables import percent, times
 from tandem.report.markdown import of_terminal, table
-from tandem.studies.compare.conclusions import ComparedRatio, second
-from tandem.studies.compare.report import COLUMNS, tables
+from tandem.studies.compare.conclusions import METRICS, ComparedRatio, second
+from tandem.studies.compare.report import COLUMNS, tables, told
 from tandem.wording import number
 
 FOLDERS = ("python-async", "python-sync")
@@ -55,8 +55,8 @@ def compared(records: Records, folder: str, variant: str, metric: str) -> str:
 
 
 def word(records: Records, folder: str, variant: str, metric: str) -> str:
-    """The verdict."""
-    return str(_compared(records, folder, variant, metric).verdict)
+    """The verdict, with its size."""
+    return told(_compared(records, folder, variant, metric), METRICS[metric].better)
 
 
 def mean(records: Records, folder: str, variant: str, metric: str) -> str:

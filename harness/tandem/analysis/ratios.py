@@ -9,23 +9,26 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from tandem.analysis.looks import Look
 from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
+Better = Literal["higher", "lower"]
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]
 
 CONFIDENCE = 0.95
 ALPHA = 0.05
-POWER = 0.80
 MARGIN = 0.03
-"""A difference that is smaller than this is called equivalent."""
+"""A difference that is smaller than this does not matter."""
+BLOCKS_LEAST = 6
+"""With fewer nothing is called different: the scatter of so few values says little of the next ones."""
+ONE_LOOK = Look()
 EXACT_UP_TO = 20
 MONTE_CARLO_FLIPS, MONTE_CARLO_SEED = 100_000, 20261121
 
@@ -36,7 +39,8 @@ class Ratio(Part):
     ratio: Number | None
     """Geometric mean over the blocks."""
     interval: tuple[Number, Number] | None
-    """95 % Student t interval."""
+    """95 % Student t interval. Where it was looked more than once: one of those that hold the truth at all looks
+    together with 95 %, so the earlier, the wider."""
     n: int
     sd_ln: Number | None
     """Standard deviation of the logarithms: for small values the run-to-run variation of the ratio as a share."""
@@ -47,7 +51,8 @@ class Ratio(Part):
     p_equivalent: Number | None
     """Two one-sided t tests of a difference of at least the margin."""
     detectable_ratio: Number | None
-    """Minimum detectable effect of the t test: its reciprocal is as detectable."""
+    """The smallest ratio above 1 that the verdict finds with a power of 80 %, by the same test, with its correction and
+    over all looks; its reciprocal is as detectable. Null where there are too few blocks for any."""
 
 
 @contextmanager
@@ -58,10 +63,10 @@ def _equal_values_allowed() -> Iterator[None]:
         yield
 
 
-def interval(values: ArrayLike) -> tuple[Floats, Floats]:
-    """95 % Student t interval of the mean along the last axis (at least two values), in the unit of the values."""
+def interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+    """Student t interval of the mean along the last axis (at least two values), in the unit of the values."""
     with _equal_values_allowed():
-        found = scipy.stats.ttest_1samp(np.asarray(values, float), 0, axis=-1).confidence_interval(CONFIDENCE)
+        found = scipy.stats.ttest_1samp(np.asarray(values, float), 0, axis=-1).confidence_interval(confidence)
     return np.asarray(found.low), np.asarray(found.high)
 
 
@@ -117,42 +122,27 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
     return np.asarray((hits + 1) / (MONTE_CARLO_FLIPS + 1))
 
 
-@cache
-def _noncentrality(n: int) -> float:
-    """How many standard errors the truth must be away for a power of 80 % at a two-sided 5 %."""
-    freedom = n - 1
-    critical = float(scipy.stats.t.ppf(1 - ALPHA / 2, freedom))
+def detectable_ratio(sd_ln: float, n: int, look: Look = ONE_LOOK, alpha: float = ALPHA) -> float | None:
+    """The ratio (above 1) that the t test finds with a power of 80 % at a two-sided alpha; None below two blocks.
 
-    def lacking(distance: float) -> float:
-        # Far out the tail on the wrong side underflows to nan; it is zero there.
-        wrong_side = np.nan_to_num(scipy.stats.nct.cdf(-critical, freedom, distance))
-        return float(scipy.stats.nct.sf(critical, freedom, distance) + wrong_side - POWER)
-
-    return float(scipy.optimize.brentq(lacking, 1e-3, 40.0))
-
-
-def detectable_ratio(sd_ln: float, n: int) -> float | None:
-    """The ratio (above 1) that the t test finds with a power of 80 % at a two-sided 5 %; None below two blocks.
-
-    From the noncentral t distribution. sd_ln: of the logarithms; where both sides of a ratio vary by a
-    coefficient of variation cv independently, it is sqrt(2) cv. The verdict asks more than the t test where
-    blocks are few: at six, all of them must point the same way.
+    sd_ln: of the logarithms; where both sides of a ratio vary by a coefficient of variation cv independently, it is
+    sqrt(2) cv. look: with further looks planned it is the effect of them all.
     """
     if n < 2:
         return None
     with np.errstate(over="ignore"):
-        return float(np.exp(_noncentrality(n) * sd_ln / math.sqrt(n)))
+        return float(np.exp(look.detectable(n, alpha) * sd_ln))
 
 
-def compare(ln_ratios: Sequence[float]) -> Ratio:
-    """The comparison over blocks. ln_ratios: one ln(x / reference) per block.
+def compare(ln_ratios: Sequence[float], look: Look = ONE_LOOK, family: int = 1) -> Ratio:
+    """The comparison over blocks. ln_ratios: one ln(x / reference) per block. family: so many comparisons share the 5 %.
 
     Raises ValueError where one is not finite: a rate of 0 is no measurement to compare.
     """
-    return compare_many([ln_ratios])[0]
+    return compare_many([ln_ratios], look, family)[0]
 
 
-def compare_many(ln_ratios: ArrayLike) -> list[Ratio]:
+def compare_many(ln_ratios: ArrayLike, look: Look = ONE_LOOK, family: int = 1) -> list[Ratio]:
     """`compare` for many comparisons with the same number of blocks: shape (comparisons, blocks)."""
     values = np.atleast_2d(np.asarray(ln_ratios, float))
     if not np.isfinite(values).all():
@@ -173,7 +163,7 @@ def compare_many(ln_ratios: ArrayLike) -> list[Ratio]:
             for one in values
         ]
     with np.errstate(over="ignore"):
-        ratios, (low, high) = np.exp(values.mean(axis=-1)), np.exp(interval(values))
+        ratios, (low, high) = np.exp(values.mean(axis=-1)), np.exp(interval(values, 1 - look.level(ALPHA)))
     sds = values.std(axis=-1, ddof=1)
     tests = p_difference(values), p_sign_flip(values), p_equivalence(values)
     return [
@@ -185,7 +175,9 @@ def compare_many(ln_ratios: ArrayLike) -> list[Ratio]:
             p_t=float(tests[0][i]),
             p_sign_flip=float(tests[1][i]),
             p_equivalent=float(tests[2][i]),
-            detectable_ratio=detectable_ratio(float(sds[i]), n),
+            detectable_ratio=detectable_ratio(float(sds[i]), n, look, ALPHA / family)
+            if n >= BLOCKS_LEAST or not look.last
+            else None,
         )
         for i in range(len(values))
     ]
@@ -202,38 +194,68 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def verdicts(ratios: Sequence[Ratio], better: Literal["higher", "lower"] = "higher") -> list[Word]:
-    """What may be said about each comparison of one table.
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """Benjamini and Hochberg's (1995) adjusted p values, in the order given. None stays None and does not count."""
+    known = [(place, p) for place, p in enumerate(p_values) if p is not None]
+    adjusted: list[float | None] = [None] * len(p_values)
+    if known:
+        found = scipy.stats.false_discovery_control([p for _, p in known])
+        for (place, _), p in zip(known, found, strict=True):
+            adjusted[place] = float(p)
+    return adjusted
 
-    better: `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer). The A/A line of the
-    doubled reference is no claim and belongs in no table that is given here.
 
-    `equivalent` where the Holm-adjusted p of equivalence is below 5 %: a real difference inside the margin is
-    called that. Else different where the Holm-adjusted p of the t test is below 5 % and the sign-flip p at
-    the most 5 %. The smallest sign-flip p is 2 / 2^n: with fewer than six blocks nothing is called different.
-    Else `inconclusive`. Below two blocks `too few`. Holm is applied to either kind of claim by itself.
+class Decision(NamedTuple):
+    """What may be said about one comparison of a family."""
+
+    word: Word
+    p_adjusted: float | None
+    """Of no difference, by Holm over the family and over all looks."""
+    within_margin: bool
+    """The whole difference lies within the margin, also one that was found."""
+
+
+def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: Look = ONE_LOOK) -> list[Decision]:
+    """What may be said about each comparison of a family that shares the 5 %.
+
+    better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer). The A/A line of the
+    doubled reference is no claim and belongs in no family that is given here.
+
+    Different where the Holm-adjusted p of the t test is below 5 % and there are six blocks. Within the margin where the
+    Holm-adjusted p of equivalence is below 5 %; both may be true of one comparison. `equivalent`: within the margin, and
+    no difference was found. Else `inconclusive`; below two blocks `too few`. Holm is applied to either kind of claim by
+    itself, after each p was brought from its look to the whole comparison.
     """
-    more, less = _words(better)
-    different = holm([ratio.p_t for ratio in ratios])
-    equivalent = holm([ratio.p_equivalent for ratio in ratios])
-    found: list[Word] = []
-    for ratio, p_different, p_equivalent in zip(ratios, different, equivalent, strict=True):
-        if ratio.ratio is None or p_different is None or p_equivalent is None or ratio.p_sign_flip is None:
-            found.append("too few")
-        elif p_equivalent < ALPHA:
-            found.append("equivalent")
-        elif p_different < ALPHA and ratio.p_sign_flip <= ALPHA:
-            found.append(more if ratio.ratio > 1 else less)
-        else:
-            found.append("inconclusive")
+    different = holm([None if r.p_t is None else look.overall(r.p_t) for r in ratios])
+    equivalent = holm(
+        [None if r.p_equivalent is None else look.overall_one_sided(r.p_equivalent) for r in ratios]
+    )
+    found = []
+    for ratio, direction, p_different, p_equivalent in zip(
+        ratios, better, different, equivalent, strict=True
+    ):
+        if ratio.ratio is None or p_different is None or p_equivalent is None:
+            found.append(Decision("too few", None, False))
+            continue
+        within = p_equivalent < ALPHA
+        word: Word = "equivalent" if within else "inconclusive"
+        if p_different < ALPHA and ratio.n >= BLOCKS_LEAST:
+            more, less = words(direction)
+            word = more if ratio.ratio > 1 else less
+        found.append(Decision(word, p_different, within))
     return found
 
 
-def verdict(ratio: Ratio, better: Literal["higher", "lower"] = "higher") -> Word:
+def verdicts(ratios: Sequence[Ratio], better: Better = "higher") -> list[Word]:
+    """`decide` for the comparisons of one metric, in words."""
+    return [one.word for one in decide(ratios, [better] * len(ratios))]
+
+
+def verdict(ratio: Ratio, better: Better = "higher") -> Word:
     """`verdicts` for a comparison that stands alone."""
     return verdicts([ratio], better)[0]
 
 
-def _words(better: Literal["higher", "lower"]) -> tuple[Word, Word]:
+def words(better: Better) -> tuple[Word, Word]:
     """The words for a ratio above and below 1."""
     return ("faster", "slower") if better == "higher" else ("dearer", "cheaper")

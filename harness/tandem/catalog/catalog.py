@@ -53,6 +53,8 @@ class Pairing(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     blocks: Annotated[int, Field(ge=1)]
     """Fresh starts of every variant."""
+    looks: tuple[int, ...] = ()
+    """In place of `blocks`: it is looked after so many blocks, and it ends at the first look that decides."""
     rounds: Annotated[int, Field(ge=1)]
     """Windows in turn within a block, of every variant that is not measured in slices."""
     window_s: Annotated[int, Field(ge=2)]

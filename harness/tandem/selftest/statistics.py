@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from tandem.analysis import ratios
+from tandem.analysis import looks, ratios
 from tandem.analysis.ratios import Floats
 from tandem.record.outcome import Outcome
 from tandem.selftest import series
@@ -124,7 +124,7 @@ def _power(blocks: int, effect: float, sd: float) -> float:
 def detectable_power() -> Outcome:
     sd = 0.05
     measured = {n: _power(n, math.log(ratios.detectable_ratio(sd, n) or 1), sd) for n in (6, 10, 20)}
-    quantiles = scipy.stats.norm.ppf(0.975) + scipy.stats.norm.ppf(ratios.POWER)
+    quantiles = scipy.stats.norm.ppf(0.975) + scipy.stats.norm.ppf(looks.POWER)
     broken = _power(6, float(quantiles) * sd / math.sqrt(6), sd)
     return Outcome(
         name="power-at-the-detectable-effect",
@@ -132,9 +132,9 @@ def detectable_power() -> Outcome:
         expected="the t test finds the stated minimum detectable effect 80 % of the time",
         measured=_percent(measured),
         tolerance="+-1.5 %",
-        passed=all(abs(share - ratios.POWER) <= 0.015 for share in measured.values()),
+        passed=all(abs(share - looks.POWER) <= 0.015 for share in measured.values()),
         negative_control=f"effect from the normal quantiles at n = 6: {broken:.1%}",
-        negative_control_failed=abs(broken - ratios.POWER) > 0.015,
+        negative_control_failed=abs(broken - looks.POWER) > 0.015,
     )
 
 

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tandem.analysis.looks import Look
 from tandem.analysis.ratios import (
     Ratio,
+    benjamini_hochberg,
     compare,
     compare_many,
+    decide,
     detectable_ratio,
     holm,
     interval,
@@ -179,6 +182,18 @@ def test_holm_keeps_the_order_and_only_raises(p_values: list[float | None]) -> N
     assert [a for _, a in sorted(pairs)] == sorted(a for _, a in pairs)
 
 
+# ---- Benjamini and Hochberg ----
+
+
+def test_benjamini_hochberg_by_hand() -> None:
+    # sorted 0.01 0.02 0.03 0.5, times 4/1 4/2 4/3 4/4: 0.04 0.04 0.04 0.5
+    found = benjamini_hochberg([0.5, 0.01, None, 0.03, 0.02])
+    assert found.pop(2) is None
+    assert found == pytest.approx([0.5, 0.04, 0.04, 0.04])
+    assert benjamini_hochberg([None]) == [None]
+    assert benjamini_hochberg([]) == []
+
+
 # ---- verdict ----
 
 
@@ -192,7 +207,7 @@ def around(middle: float, spread: float, n: int) -> Ratio:
         (0.10, 0.01, 6, "faster", "dearer"),
         (-0.10, 0.01, 6, "slower", "cheaper"),
         (0.0, 0.005, 6, "equivalent", "equivalent"),
-        (0.01, 0.002, 10, "equivalent", "equivalent"),
+        (0.01, 0.002, 10, "faster", "dearer"),
         (0.0, 0.10, 6, "inconclusive", "inconclusive"),
         (0.10, 0.01, 5, "inconclusive", "inconclusive"),
         (0.10, 0.01, 1, "too few", "too few"),
@@ -204,18 +219,29 @@ def test_the_words(middle: float, spread: float, n: int, rate: str, cost: str) -
     assert verdict(found, "lower") == cost
 
 
-def test_a_real_difference_inside_the_margin_is_equivalent() -> None:
-    found = around(0.01, 0.002, 10)
-    assert found.p_t is not None
-    assert found.p_t < 0.001
+def test_a_real_difference_inside_the_margin_is_told_as_both() -> None:
+    [found] = decide([around(0.01, 0.002, 10)], ["lower"])
+    assert (found.word, found.within_margin) == ("dearer", True)
+    [large] = decide([around(0.1, 0.01, 6)], ["lower"])
+    assert (large.word, large.within_margin) == ("dearer", False)
+    [none] = decide([around(0.0, 0.005, 6)], ["lower"])
+    assert (none.word, none.within_margin) == ("equivalent", True)
 
 
-def test_one_block_against_the_others_is_not_enough_at_six() -> None:
-    found = compare([0.2, 0.21, 0.19, 0.2, 0.22, -0.001])
+def test_at_an_early_look_less_is_decided() -> None:
+    found = around(0.05, 0.035, 6)
     assert found.p_t is not None
-    assert found.p_t < 0.05
-    assert found.p_sign_flip == 4 / 64
-    assert verdict(found) == "inconclusive"
+    assert 0.004 < found.p_t < 0.05
+    assert decide([found], ["higher"])[0].word == "faster"
+    early = decide([found], ["higher"], Look((6, 9, 12), 1))[0]
+    assert early.word == "inconclusive"
+    assert early.p_adjusted is not None
+    assert early.p_adjusted > 0.05
+
+
+def test_a_family_may_mix_rates_and_costs() -> None:
+    found = decide([around(0.10, 0.01, 6)] * 2, ["higher", "lower"])
+    assert [one.word for one in found] == ["faster", "dearer"]
 
 
 def test_a_large_table_asks_more_of_each_line() -> None:

@@ -11,11 +11,8 @@ def test_the_bootstrap_covers_better_with_many_blocks() -> None:
     assert bootstrap_coverage("normal", 30, 1000) > 0.92
 
 
-def test_the_verdict_asks_more_than_the_t_test_at_six_blocks() -> None:
-    """All six must point the same way, so the stated effect is found less often than 80 % of the time."""
-    found = {
-        n: claims(math.log(detectable_ratio(0.05, n) or 1) + noise("normal", 2000, n, 0.05), "faster")
-        for n in (6, 10)
-    }
-    assert 0.58 < found[6] < 0.66
-    assert 0.77 < found[10] < 0.83
+def test_the_verdict_finds_the_stated_effect() -> None:
+    """The printed effect is that of the verdict, also where blocks are few."""
+    for n in (6, 10):
+        effect = math.log(detectable_ratio(0.05, n) or 1)
+        assert 0.77 < claims(effect + noise("normal", 2000, n, 0.05), "faster") < 0.83

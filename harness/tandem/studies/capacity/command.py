@@ -23,7 +23,10 @@ def capacity(
     slo: Annotated[str, typer.Option(help="What the response time may be: p99=50ms, p90=20ms.")] = "p99=50ms",
     scenario: cli.ScenarioName = "recipes",
     plan: Annotated[
-        str, typer.Option(help="Its trials confirm; its warm-up and shortest windows are used.")
+        str,
+        typer.Option(
+            help="Its trials are the further fresh starts; its warm-up and shortest windows are used."
+        ),
     ] = "capacity",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
@@ -34,7 +37,7 @@ def capacity(
     resume: cli.Resume = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Search the highest rate that meets an objective, confirm it, and show what happens around it."""
+    """Search the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""
     request = cli.make_request(
         Capacity.name,
         Catalog(cli.ROOT),

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from tandem.analysis.threshold import Threshold
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import WindowRecord
@@ -54,14 +55,17 @@ class CapacityFound(Conclusions):
     bracket_rps: tuple[int | None, int | None]
     """The search's own."""
     confirmations: list[Judged]
-    """One fresh start each."""
+    """Of the further fresh starts, four each; in older records one each, at the lower edge."""
     confirmed: int
+    """Further starts that count; in older records those that passed."""
     fresh_starts: int
-    """So many were to confirm."""
+    """So many were wanted."""
+    estimate: Threshold | None = None
+    """The fit over all starts; null in older records."""
     capacity_rps: int | None
-    """The confirmed lower edge."""
-    refused_rps: int | None
-    """The upper edge after the confirmation."""
+    """The estimate's; in older records the lower edge, if most further starts passed there."""
+    refused_rps: int | None = None
+    """The upper edge of older records."""
     limited_by: str | None
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour] = Field(default_factory=list)

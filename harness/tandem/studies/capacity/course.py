@@ -7,6 +7,7 @@ interrupted study goes on by telling it again.
 import random
 from dataclasses import dataclass, field
 
+from tandem.analysis.threshold import Threshold
 from tandem.catalog.catalog import Plan
 from tandem.errors import TandemError
 from tandem.load.rows import WRONG_LENGTH
@@ -15,8 +16,8 @@ from tandem.record.window import Verdict
 from tandem.studies.capacity import conclusions
 from tandem.studies.capacity.conclusions import Behaviour, recovery
 from tandem.studies.capacity.judged import Judged, State, judge
-from tandem.studies.capacity.search import Search, Slo, window_s
-from tandem.studies.capacity.steps import ConfirmationSteps, SearchSteps, confirmation_of, reasons
+from tandem.studies.capacity.search import Approach, Search, Slo, window_s
+from tandem.studies.capacity.steps import FurtherStarts, SearchSteps, further_of, reasons
 
 SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
 """The trials: confirmations have numbers behind that."""
@@ -124,7 +125,7 @@ def broken(trial: Trial) -> Ended | None:
 
 @dataclass
 class Searching:
-    """The windows of the search, inside one warm start."""
+    """The windows of the search, or of a further start, inside one warm start."""
 
     terms: Terms
     goodput_rps: float | None = None
@@ -133,7 +134,13 @@ class Searching:
     """There since the closed window."""
     judged: list[Judged] = field(default_factory=list)
     ended: Ended | None = None
+    trial: str = SEARCH
     _closed: int = 0
+
+    @classmethod
+    def near(cls, terms: Terms, rate_rps: int, trial: str) -> "Searching":
+        """A further start, which begins at a rate."""
+        return cls(terms, steps=SearchSteps(Approach(rate_rps)), trial=trial)
 
     def next(self) -> WindowSpec | None:
         """The next window; None at the end."""
@@ -165,14 +172,14 @@ class Searching:
                 "none would follow" if wanted is None else f"{wanted.name} at {_rate(wanted)} would follow"
             )
             raise TandemError(
-                f"the trial {SEARCH} cannot be used: its window {record.spec.name} was made at {_rate(record.spec)}, where"
-                f" {follows} now. Remove its file to make that search anew."
+                f"the trial {self.trial} cannot be used: its window {record.spec.name} was made at {_rate(record.spec)}, where"
+                f" {follows} now. Remove its file to make that start anew."
             )
         if self.steps is None:
             self._tell_closed(record)
             return
         try:
-            found = judge(record.only, self.terms.slo, f"{SEARCH}/{record.spec.name}")
+            found = judge(record.only, self.terms.slo, f"{self.trial}/{record.spec.name}")
         except TandemError as error:
             self.ended = wrong(record, error)
             return
@@ -202,7 +209,7 @@ class Course:
 
     terms: Terms
     searching: Searching = field(init=False)
-    confirming: ConfirmationSteps | None = None
+    further: FurtherStarts | None = None
     """There once the search has a bracket."""
     confirmations: list[Judged] = field(default_factory=list)
     behaviour: list[Behaviour] = field(default_factory=list)
@@ -212,21 +219,24 @@ class Course:
         self.searching = Searching(self.terms)
 
     @property
-    def capacity_rps(self) -> int | None:
-        """The lower edge, once it is confirmed."""
-        state = None if self.confirming is None else self.confirming.confirmation
-        return state.lower_rps if state is not None and state.confirmed else None
+    def found(self) -> Threshold | None:
+        """The capacity, once all fresh starts are there."""
+        return None if self.further is None else self.further.found
 
-    def next_confirmation(self) -> WindowSpec | None:
-        """The window of the next fresh start; None where none follows."""
-        rate = None if self.confirming is None or self.ended else self.confirming.next_rps()
+    @property
+    def capacity_rps(self) -> int | None:
+        found = self.found
+        return None if found is None else max(1, round(found.rate_rps))
+
+    def next_start(self, number: int) -> Searching | None:
+        """The next fresh start; None where none follows."""
+        rate = None if self.further is None or self.ended else self.further.next_rps()
         if rate is None:
             return None
-        try:
-            return self.terms.open("open", rate, self.terms.window_s(rate))
-        except TandemError as error:
-            self.ended = Ended(Verdict.FAILED, str(error))
-            return None
+        found = Searching.near(self.terms, rate, f"{CONFIRMATION}-{number}")
+        found.next()
+        self.ended = found.ended
+        return None if self.ended else found
 
     def tell(self, trial: Trial) -> None:
         """Raises TandemError for windows that would not have followed."""
@@ -235,7 +245,7 @@ class Course:
         elif trial.spec.name == BEHAVIOUR:
             self._tell_behaviour(trial)
         else:
-            self._tell_confirmation(trial)
+            self._tell_further(trial)
         self.ended = self.ended or broken(trial)
 
     def _tell_search(self, trial: Trial) -> None:
@@ -244,17 +254,18 @@ class Course:
         self.searching.next()
         self.ended = broken(trial) or self.searching.ended
         if self.ended is None and self.searching.steps is not None:
-            self.confirming = confirmation_of(self.searching.steps, self.terms.plan.trials)
+            self.further = further_of(self.searching.steps, self.searching.judged, self.terms.plan.trials)
 
-    def _tell_confirmation(self, trial: Trial) -> None:
+    def _tell_further(self, trial: Trial) -> None:
+        assert self.further is not None
+        [rate_rps] = trial.spec.windows[0].rates_rps.values()
+        found = Searching.near(self.terms, rate_rps, trial.spec.name)
         for record in trial.made:
-            assert self.confirming is not None
-            try:
-                found = judge(record.only, self.terms.slo, f"{trial.spec.key}/{record.spec.name}")
-            except TandemError as error:
-                self.ended = wrong(record, error)
-                return
-            self.confirmations.append(self.confirming.tell(found))
+            found.tell(record)
+        self.confirmations += found.judged
+        self.ended = found.ended
+        if found.judged and not self.ended:
+            self.further.tell(found.judged)
 
     def _tell_behaviour(self, trial: Trial) -> None:
         overload: WindowRecord | None = None
@@ -275,16 +286,16 @@ class Course:
     def reasons(self) -> list[str]:
         """Why there is no capacity, and what ended the study."""
         steps = self.searching.steps
-        why = [] if steps is None else reasons(steps, self.confirming, self.terms.slo)
+        why = [] if steps is None else reasons(steps, self.further, self.terms.slo)
         return [*why, *([self.ended.text] if self.ended else [])]
 
     @property
     def verdict(self) -> Verdict:
-        """ok: confirmed. void: the host disturbed too much. invalid: wrong answers, not confirmed, or no rate meets the
+        """ok: found. void: the host disturbed too much. invalid: wrong answers, or no rate meets the
         objective. failed: it ended before its end."""
         if self.ended is not None:
             return self.ended.verdict
         steps = self.searching.steps
-        if steps is not None and (steps.disturbed or (self.confirming and self.confirming.disturbed)):
+        if steps is not None and (steps.disturbed or (self.further and self.further.disturbed)):
             return Verdict.VOID
         return Verdict.INVALID if self.capacity_rps is None else Verdict.OK

@@ -31,6 +31,26 @@ def rate(rate_rps: int | None) -> str:
     return "no rate" if rate_rps is None else f"{rate_rps:,}/s"
 
 
+def _estimated(found: CapacityFound) -> str:
+    """The interval, and what the rate means."""
+    assert found.estimate is not None
+    low, high = found.estimate.interval_rps
+    return (
+        f" (95 % interval {low:,.0f} to {high:,.0f}): there a middle start holds {found.slo} half of the time;"
+        f" {found.estimate.probes} probes in {found.estimate.starts} fresh starts, whose limits differ by"
+        f" {found.estimate.start_sd * 100:.0f} %"
+    )
+
+
+def _confirmed(found: CapacityFound) -> str:
+    """Of an older record, which has an edge that was confirmed."""
+    refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
+    return (
+        f": {found.slo} held at {found.capacity_rps:,}{refused}; {found.confirmed} of {found.fresh_starts} fresh starts"
+        " confirmed it"
+    )
+
+
 def sentences(result: Result[CapacityFound]) -> list[Text]:
     """What was found, in words."""
     out = []
@@ -39,11 +59,10 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
         reached = reaches_ceiling(found.capacity_rps, result.baselines.ceilings_rps)
         cut_off = found.limited_by == "generator" or reached
         at_least = "≥ " if cut_off else ""
-        refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
+        told = _estimated(found) if found.estimate else _confirmed(found)
         out.append(
             Text(
-                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s: {found.slo} held at"
-                f" {found.capacity_rps:,}{refused}; {found.confirmed} of {found.fresh_starts} fresh starts confirmed it",
+                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s{told}",
                 style="bold",
             )
         )
@@ -66,11 +85,14 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
 
 
 def probes(result: Result[CapacityFound]) -> Table:
-    """A row for each probe of the search and of the confirmation."""
+    """A row for each probe of the search and of the further starts."""
     found = result.conclusions
     columns = ("offered 1/s", "window s", "p50 ms", f"{found.slo.percentile} ms", "outcome")
     out = table(f"probes for {found.slo}, {conditions_line(result.request)}", *columns, left=["outcome"])
-    for kind, made in (("search", found.search), ("confirmation", found.confirmations)):
+    for kind, made in (
+        ("search", found.search),
+        ("further start" if found.estimate else "confirmation", found.confirmations),
+    ):
         for probe in made:
             told = f"{kind}: {probe.state}{': ' if probe.reasons else ''}{'; '.join(probe.reasons)}"
             out.add_row(

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import geometric_mean
 
 from tandem.errors import TandemError, UsageError
 from tandem.load.rows import SAMPLES_BEYOND
@@ -20,9 +21,8 @@ MOST_PROBES = 12
 LEAD = 2
 """An edge is settled when one outcome leads by so many probes: 2 of 2 or 3 of 4. Where the probes run out, 2 of 3
 decide it. In simulation that brackets the limit more often than 2 of 3 alone, for less than half a probe more."""
-CONFIRMED_SHARE = 0.8
-"""Of the fresh starts: 4 of 5."""
-STEP_DOWN = 0.95
+PROBES_A_START, APPROACH_STEP = 4, 1.1
+"""Of each further fresh start."""
 ERRORS_MOST = 0.001
 COMPLETE_LEAST = 0.995
 SPARE = 1.02
@@ -155,38 +155,41 @@ class Search:
 
 
 @dataclass
-class Confirmation:
-    """Fresh starts at the lower edge: most must pass; else the bracket goes down once and is tried again."""
+class Approach:
+    """The probes of a fresh start that begins near the limit: by a tenth up or down until the outcome changes, then
+    between the edges. So each start tests an upper edge of its own, and not only that a lower one holds."""
 
-    lower_rps: int
-    upper_rps: int
-    starts: int
-    stepped_down: bool = False
-    outcomes: list[bool] = field(default_factory=list)
+    start_rps: int
+    most: int = PROBES_A_START
+    made: list[tuple[int, bool]] = field(default_factory=list)
 
-    @property
-    def needed(self) -> int:
-        return math.ceil(CONFIRMED_SHARE * self.starts - 1e-9)
+    def tell(self, rate_rps: int, passed: bool) -> None:
+        self.made.append((rate_rps, passed))
 
     @property
-    def passed(self) -> int:
-        return sum(self.outcomes)
+    def lower_rps(self) -> int | None:
+        return max((rate for rate, passed in self.made if passed), default=None)
 
     @property
-    def confirmed(self) -> bool:
-        return len(self.outcomes) == self.starts and self.passed >= self.needed
+    def upper_rps(self) -> int | None:
+        return min((rate for rate, passed in self.made if not passed), default=None)
 
     def next_rps(self) -> int | None:
-        """The rate of the next fresh start; None when it is confirmed, or refused twice."""
-        return None if self.confirmed or self._refused else self.lower_rps
+        if len(self.made) >= self.most:
+            return None
+        lower, upper = self.lower_rps, self.upper_rps
+        if lower is not None and upper is not None:
+            return round(math.sqrt(lower * upper))
+        if lower is not None:
+            return max(lower + 1, round(lower * APPROACH_STEP))
+        return max(1, round(upper / APPROACH_STEP)) if upper is not None else self.start_rps
 
-    def tell(self, passed: bool) -> None:
-        self.outcomes.append(passed)
-        if self._refused and not self.stepped_down and self.lower_rps > 1:
-            lower = max(1, math.floor(self.lower_rps * STEP_DOWN))
-            self.lower_rps, self.upper_rps = lower, self.lower_rps
-            self.stepped_down, self.outcomes = True, []
 
-    @property
-    def _refused(self) -> bool:
-        return len(self.outcomes) - self.passed > self.starts - self.needed
+def middle_rps(made: Iterable[tuple[float, bool]]) -> float:
+    """Where one start's limit is about: between its edges, or at the only one."""
+    made = list(made)
+    edges = (
+        max((rate for rate, passed in made if passed), default=None),
+        min((rate for rate, passed in made if not passed), default=None),
+    )
+    return geometric_mean(edge for edge in edges if edge is not None)

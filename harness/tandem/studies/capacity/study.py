@@ -1,7 +1,7 @@
 """The study behind `capacity`: it decides from window to window.
 
-Block 1 is the search, in one warm start. Each block after it is a confirmation, a fresh start each, until there are
-enough. The last block shows the behaviour around the capacity.
+Block 1 is the search, in one warm start. Each block after it is a further fresh start that begins where the ones before
+it had their limits, until there are enough. The last block shows the behaviour around the capacity.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from tandem.studies.capacity.course import (
     broken,
 )
 from tandem.studies.capacity.judged import judge
-from tandem.studies.capacity.search import parse_slo
+from tandem.studies.capacity.search import PROBES_A_START, Search, parse_slo
 
 TYPICAL_PROBES = 9
 TYPICAL_RPS = 1000
@@ -62,14 +62,16 @@ class Capacity(Study[CapacityFound]):
         search = [
             self.terms.open(f"{PROBE}-{n}", TYPICAL_RPS, self.timing.open_s) for n in range(TYPICAL_PROBES)
         ]
-        confirm = self.terms.open("open", TYPICAL_RPS, self.timing.open_s)
+        further = [
+            self.terms.open(f"{PROBE}-{n}", TYPICAL_RPS, self.timing.open_s) for n in range(PROBES_A_START)
+        ]
         loads = [
             window.model_copy(update={"seconds": self.timing.open_s})
             for window in self.terms.loads(TYPICAL_RPS)
         ]
         return [
             [self._trial(SEARCH, 1, [self.terms.closed("closed"), *search])],
-            *([self._confirmation(number, confirm)] for number in range(1, self.timing.trials + 1)),
+            *([self._further(number, further)] for number in range(1, self.timing.trials + 1)),
             [self._trial(BEHAVIOUR, self.timing.trials + 2, loads)],
         ]
 
@@ -78,16 +80,21 @@ class Capacity(Study[CapacityFound]):
         for trial in (yield [self._trial(SEARCH, 1, [])]):
             course.tell(trial)
         number = 0
-        while (window := course.next_confirmation()) is not None:
+        while (start := course.next_start(number + 1)) is not None:
             number += 1
-            for trial in (yield [self._confirmation(number, window)]):
+            first = start.next()
+            assert first is not None
+            for trial in (yield [self._further(number, [first])]):
                 course.tell(trial)
         if course.ended is None and course.capacity_rps is not None:
             yield [self._trial(BEHAVIOUR, number + 2, self.terms.loads(course.capacity_rps))]
 
     def windows(self, spec: TrialSpec) -> Windows:
-        if spec.name == SEARCH:
+        if spec.name == SEARCH or spec.name.startswith(CONFIRMATION):
             searching = Searching(self.terms)
+            if spec.name != SEARCH:
+                [rate_rps] = spec.windows[0].rates_rps.values()
+                searching = Searching.near(self.terms, rate_rps, spec.name)
             while (window := searching.next()) is not None:
                 searching.tell((yield window))
             return
@@ -110,8 +117,9 @@ class Capacity(Study[CapacityFound]):
         warm_up = warm_up_of(self.timing)
         return TrialSpec(name=name, block=block, variants=[self.label], warm_up=warm_up, windows=windows)
 
-    def _confirmation(self, number: int, window: WindowSpec) -> TrialSpec:
-        return self._trial(f"{CONFIRMATION}-{number}", number + 1, [window])
+    def _further(self, number: int, windows: list[WindowSpec]) -> TrialSpec:
+        """A fresh start. windows: the first; what follows is decided in it."""
+        return self._trial(f"{CONFIRMATION}-{number}", number + 1, windows)
 
     # ---- what it says ----
 
@@ -159,8 +167,8 @@ class Capacity(Study[CapacityFound]):
         course = Course(self.terms)
         for trial in trials:
             course.tell(trial)
-        course.next_confirmation()
-        steps, confirming = course.searching.steps, course.confirming
+        course.next_start(0)
+        steps, further = course.searching.steps, course.further
         search = None if steps is None else steps.search
         capacity_rps = course.capacity_rps
         return Concluded(
@@ -171,15 +179,13 @@ class Capacity(Study[CapacityFound]):
                 slo=self.terms.slo,
                 closed_goodput_rps=course.searching.goodput_rps,
                 search=course.searching.judged,
-                decided=search is not None and search.decided,
+                decided=isinstance(search, Search) and search.decided,
                 bracket_rps=(None, None) if search is None else (search.lower_rps, search.upper_rps),
                 confirmations=course.confirmations,
-                confirmed=confirming.confirmation.passed if confirming else 0,
+                confirmed=further.done if further else 0,
                 fresh_starts=self.timing.trials,
                 capacity_rps=capacity_rps,
-                refused_rps=confirming.confirmation.upper_rps
-                if confirming and capacity_rps is not None
-                else None,
+                estimate=course.found,
                 limited_by=limited_by([*course.searching.judged, *course.confirmations], capacity_rps),
                 behaviour=sorted(course.behaviour, key=lambda load: load.share),
             ),

@@ -3,11 +3,21 @@
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
+from tandem.errors import UsageError
 from tandem.studies.compare.study import Compare
+
+
+def read_looks(text: str) -> list[JsonValue]:
+    """`6,9,12` as numbers. Raises UsageError for anything else."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--looks takes numbers of blocks, such as 6,9,12, not '{text}'") from None
 
 
 @cli.app.command()
@@ -20,6 +30,18 @@ def compare(
     seed: cli.Seed = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    primary: Annotated[
+        str | None,
+        typer.Option(
+            help="The metric that decides; default: the duet's CPU per request, where the plan has one."
+        ),
+    ] = None,
+    looks: Annotated[
+        str | None,
+        typer.Option(
+            help="In place of the plan's number of blocks: 6,9,12 looks after so many and ends when it is decided."
+        ),
+    ] = None,
     resume: cli.Resume = False,
     as_json: cli.Json = False,
 ) -> None:
@@ -27,6 +49,9 @@ def compare(
 
     The first variant is the reference, which takes part twice. One alone is compared with itself.
     """
+    options: dict[str, JsonValue] = {"primary": primary} if primary else {}
+    if looks:
+        options["looks"] = read_looks(looks)
     request = cli.make_request(
         Compare.name,
         Catalog(cli.ROOT),
@@ -38,5 +63,6 @@ def compare(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
+        options=options,
     )
     measure(Compare, request, resume, as_json)

@@ -4,13 +4,13 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import Field
 
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
-from tandem.analysis.ratios import Ratio, Word
+from tandem.analysis.looks import Look
+from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
 from tandem.record.part import Number, Part
@@ -25,7 +25,7 @@ class Metric:
     """What is compared, which direction is the better one, and which windows tell it."""
 
     figure: Callable[[Window], float | None]
-    better: Literal["higher", "lower"]
+    better: Better
     of: Literal["turns", "duet", "saturated"] = "turns"
     """Of which windows: in slices or in turn, or those in which all were loaded at once."""
 
@@ -50,8 +50,10 @@ class ComparedRatio(Part):
 
     ratio: Ratio
     p_adjusted: Number | None
-    """Holm over all variants of the metric."""
+    """Holm over all variants of the primary metric; of the others over all variants and metrics together."""
     verdict: Word
+    within_margin: bool = False
+    """The whole difference lies within the margin; also one that was found. (Older records say so by their word alone.)"""
 
 
 class ComparedVariant(Part):
@@ -70,6 +72,9 @@ class ComparedVariant(Part):
     """Why it was measured in windows in turn where others were in slices."""
     censored: bool = False
     """The goodput is the ceiling's as much as the variant's: at least this, and not ranked."""
+    void_blocks: int = 0
+    """Blocks in which the host disturbed a window of this variant, those that were made again among them. Where one
+    variant has far more of them than another, what is left of it is a selection."""
 
 
 class Compared(Conclusions):
@@ -80,6 +85,11 @@ class Compared(Conclusions):
     """Whether any of it may be believed; the result's verdict also says whether a variant was wrong."""
     blocks: int
     """That count: each once, however often it was made."""
+    primary: str | None = None
+    """The metric that was named beforehand: its claims share 5 %, those of all others together another 5 %. Null in
+    older records, where each metric had 5 % of its own."""
+    looks: list[int] = Field(default_factory=list)
+    """The blocks at which it was to be looked, fixed beforehand; empty: once, at the end."""
     entries: list[ComparedVariant] = Field(default_factory=list)
     same_against_itself: dict[str, ComparedRatio] = Field(default_factory=dict)
     """The reference's second start against its first, by metric."""
@@ -172,31 +182,61 @@ def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None
     return statistics.fmean(means) if means else None
 
 
-def same(blocks: Sequence[Trial], reference: str) -> dict[str, ComparedRatio]:
+def _said(ratio: Ratio, found: Decision) -> ComparedRatio:
+    return ComparedRatio(
+        ratio=ratio, p_adjusted=found.p_adjusted, verdict=found.word, within_margin=found.within_margin
+    )
+
+
+def same(blocks: Sequence[Trial], reference: str, look: Look = ONE_LOOK) -> dict[str, ComparedRatio]:
     """The A/A line: the reference's second start against its first."""
     out = {}
     for name, metric in METRICS.items():
-        ratio = ratios.compare(ln_ratios(blocks, second(reference), [reference], metric))
-        word = ratios.verdict(ratio, metric.better)
-        out[name] = ComparedRatio(ratio=ratio, p_adjusted=ratio.p_t, verdict=word)
+        ratio = ratios.compare(ln_ratios(blocks, second(reference), [reference], metric), look)
+        out[name] = _said(ratio, ratios.decide([ratio], [metric.better], look)[0])
     return out
+
+
+def families(primary: str | None) -> list[list[str]]:
+    """The metrics that share 5 %: the primary one has its own, the others have theirs together."""
+    rest = [name for name in METRICS if name != primary]
+    return [[primary], rest] if primary else [[name] for name in METRICS]
 
 
 def against_reference(
-    blocks: Sequence[Trial], reference: str, variants: list[str]
+    blocks: Sequence[Trial],
+    reference: str,
+    variants: list[str],
+    primary: str | None = None,
+    look: Look = ONE_LOOK,
 ) -> dict[str, dict[str, ComparedRatio]]:
     """Variant -> metric -> what was found. Both starts of the reference count: their mean is what is compared with."""
     out: dict[str, dict[str, ComparedRatio]] = {variant: {} for variant in variants}
-    for name, metric in METRICS.items():
-        found = [
-            ratios.compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
+    for names in families(primary):
+        values = {
+            (variant, name): ln_ratios(blocks, variant, [reference, second(reference)], METRICS[name])
+            for name in names
             for variant in variants
-        ]
-        adjusted = ratios.holm([ratio.p_t for ratio in found])
-        words = ratios.verdicts(found, metric.better)
-        for variant, ratio, p, word in zip(variants, found, adjusted, words, strict=True):
-            out[variant][name] = ComparedRatio(ratio=ratio, p_adjusted=p, verdict=word)
-    return out
+        }
+        size = sum(len(own) > 1 for own in values.values())
+        found = {key: ratios.compare(own, look, max(1, size)) for key, own in values.items()}
+        said = ratios.decide(list(found.values()), [METRICS[name].better for _, name in found], look)
+        for ((variant, name), ratio), one in zip(found.items(), said, strict=True):
+            out[variant][name] = _said(ratio, one)
+    # In the order in which the metrics are shown.
+    return {variant: {name: own[name] for name in METRICS} for variant, own in out.items()}
+
+
+def decided(trials: Sequence[Trial], reference: str, variants: list[str], primary: str, look: Look) -> bool:
+    """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
+    come, because the variant is wrong."""
+    blocks = counting(trials)
+    found = against_reference(blocks, reference, variants, primary, look)
+    return bool(variants) and all(
+        found[variant][primary].verdict not in ("inconclusive", "too few")
+        or entry(trials, variant, {}).verdict is not Verdict.OK
+        for variant in variants
+    )
 
 
 # ---- verdicts ----
@@ -230,6 +270,10 @@ def entry(trials: Sequence[Trial], variant: str, compared: dict[str, ComparedRat
         means={name: _mean(blocks, variant, metric) if good else None for name, metric in METRICS.items()},
         against_reference=compared if good else {},
         bottleneck=statistics.mode(tags) if tags else None,
+        void_blocks=sum(
+            any(r.windows[variant].verdict is Verdict.VOID for r in trial.windows if variant in r.windows)
+            for trial in trials
+        ),
     )
 
 
@@ -299,13 +343,16 @@ def conclude(
     labels: list[str],
     ceilings_rps: dict[str, float | None],
     in_turns: Mapping[str, str] | None = None,
+    primary: str | None = None,
+    looks: Sequence[int] = (),
 ) -> Concluded[Compared]:
     """All that follows from the blocks. labels: without the reference's second start; the first is the reference.
     in_turns: who was not measured in slices, and why."""
     reference, *others = labels
     blocks = counting(trials)
-    again = same(blocks, reference)
-    against = against_reference(blocks, reference, others)
+    look = Look.of(tuple(looks), len(blocks))
+    again = same(blocks, reference, look)
+    against = against_reference(blocks, reference, others, primary, look)
     entries = [entry(trials, label, against.get(label, {})) for label in labels]
     for line in entries:
         line.in_turns = (in_turns or {}).get(line.variant)
@@ -334,6 +381,8 @@ def conclude(
             reference=reference,
             session=session,
             blocks=len(blocks),
+            primary=primary,
+            looks=list(looks),
             entries=entries,
             same_against_itself=again,
         ),

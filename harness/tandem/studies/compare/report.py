@@ -6,10 +6,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis import ratios
+from tandem.analysis.ratios import Better
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, host_line, settings
-from tandem.studies.compare.conclusions import Compared, ComparedRatio, ComparedVariant, second
+from tandem.studies.compare.conclusions import METRICS, Compared, ComparedRatio, ComparedVariant, second
 from tandem.wording import ceilings, limited_by, number, time_spent
 
 COLUMNS = {
@@ -22,22 +24,41 @@ COLUMNS = {
     ),
 }
 ALWAYS = ("goodput_rps", "app_cpu_us_per_request")
-HEADS = ("ratio (95 % interval)", "verdict", "p, Holm", "p, sign flips", "blocks", "limited by")
+HEADS = ("ratio", "verdict (95 % interval)", "p, Holm", "p, sign flips", "blocks", "limited by")
 RIGHT = {1, 2, 4, 5, 6}
 """Columns of figures."""
 NOTE = (
-    "ratio: variant by reference, geometric mean over blocks of fresh starts; equivalent: within 3 %."
-    " The line ~2 is the reference against itself: its interval should contain 1."
+    "ratio: variant by reference, geometric mean over blocks of fresh starts. What is found is told with its size, also"
+    f" within the margin of {ratios.MARGIN * 100:.0f} %; equivalent: within it, and no difference found."
+    " The line ~2 is the reference against itself: its interval should contain 0."
 )
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
 
 
-def _ratio(compared: ComparedRatio | None) -> str:
-    if compared is None or compared.ratio.ratio is None:
+def told(compared: ComparedRatio | None, better: Better) -> str:
+    """Direction and size: `dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %`."""
+    if compared is None:
         return "–"
-    interval = compared.ratio.interval
-    bounds = f" ({interval[0]:.3f} to {interval[1]:.3f})" if interval else ""
-    return f"{compared.ratio.ratio:.3f}{bounds}"
+    ratio, interval = compared.ratio.ratio, compared.ratio.interval
+    if ratio is None or interval is None:
+        return str(compared.verdict)
+    word, within = str(compared.verdict), compared.within_margin
+    if word == "equivalent":
+        within = True
+        if compared.p_adjusted is not None and compared.p_adjusted < ratios.ALPHA:
+            word = ratios.words(better)[0 if ratio > 1 else 1]  # an older record, which said one of both
+    least, most = sorted((bound - 1) * 100 for bound in interval)
+    if word in ("equivalent", "inconclusive"):
+        size = f"{word}: {_signed((ratio - 1) * 100)} % ({_signed(least)} to {_signed(most)})"
+    elif ratio > 1:
+        size = f"{word} by {(ratio - 1) * 100:.1f} % ({least:.1f} to {most:.1f})"
+    else:
+        size = f"{word} by {(1 - ratio) * 100:.1f} % ({-most:.1f} to {-least:.1f})"
+    return f"{size}, within the margin of {ratios.MARGIN * 100:.0f} %" if within else size
+
+
+def _signed(percent: float) -> str:
+    return f"{percent:+.1f}".replace("-", "−")
 
 
 def _p(value: float | None) -> str:
@@ -45,7 +66,7 @@ def _p(value: float | None) -> str:
 
 
 def _row(label: str, metric: str, compared: ComparedRatio | None, line: ComparedVariant | None) -> list[str]:
-    word = str(compared.verdict) if compared else "–"
+    word = told(compared, METRICS[metric].better)
     if line is not None and line.verdict is not Verdict.OK:
         word = str(line.verdict)
     bound = metric == "goodput_rps" and line is not None and line.censored
@@ -56,13 +77,18 @@ def _row(label: str, metric: str, compared: ComparedRatio | None, line: Compared
     return [
         label,
         ("≥ " if bound else "") + number(mean, 0 if metric == "goodput_rps" else 1),
-        _ratio(compared),
+        "–" if ratio is None or ratio.ratio is None else f"{ratio.ratio:.3f}",
         word,
         _p(compared.p_adjusted if compared else None),
         _p(ratio.p_sign_flip if ratio else None),
-        number(ratio.n if ratio else None),
+        _blocks(ratio.n if ratio else None, line),
         limited_by(line.bottleneck) if line else "",
     ]
+
+
+def _blocks(used: int | None, line: ComparedVariant | None) -> str:
+    void = line.void_blocks if line else 0
+    return f"{number(used)}, {void} void" if void else number(used)
 
 
 def rows(found: Compared, metric: str) -> Iterator[list[str]]:
@@ -84,8 +110,10 @@ def _effect(found: Compared, metric: str) -> str:
     again = found.same_against_itself.get(metric)
     if again is not None and len(found.entries) == 1:
         effects = [(second(found.reference), again.ratio.detectable_ratio)]
-    told = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
-    return f"smallest difference that {found.blocks} such blocks would find (80 % power): {', '.join(told) or '–'}"
+    sizes = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
+    blocks = f"{found.looks[-1]} blocks at the most" if found.looks else f"{found.blocks} such blocks"
+    by = " as this verdict is given" if found.primary else ""
+    return f"smallest difference that {blocks} would find{by} (80 % power): {', '.join(sizes) or '–'}"
 
 
 def _shown(found: Compared) -> list[str]:
@@ -98,7 +126,10 @@ def _shown(found: Compared) -> list[str]:
 
 
 def _title(result: Result[Compared], metric: str) -> str:
-    return f"{COLUMNS[metric][0]}: {conditions_line(result.request)}, {result.conclusions.blocks} blocks"
+    found = result.conclusions
+    rank = "; the primary metric, named beforehand" if metric == found.primary else ""
+    looks = f" (looks at {', '.join(map(str, found.looks))})" if found.looks else ""
+    return f"{COLUMNS[metric][0]}: {conditions_line(result.request)}, {found.blocks} blocks{looks}{rank}"
 
 
 def tables(result: Result[Compared]) -> list[Table | Text]:
@@ -109,7 +140,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
         for place, head in enumerate(("variant", COLUMNS[metric][1], *HEADS)):
             table.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
         for row in rows(result.conclusions, metric):
-            table.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3], "")), *row[4:])
+            table.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
         out += [table, Text(_effect(result.conclusions, metric), style="dim")]
     return out
 

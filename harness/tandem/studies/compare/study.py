@@ -12,17 +12,32 @@ from collections.abc import Sequence
 from contextlib import suppress
 from statistics import fmean
 
+from pydantic import JsonValue
+
 from tandem.analysis.alternation import AlternatingBlock, alternation
+from tandem.analysis.looks import Look
+from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
+from tandem.engine.blocks import Blocks, in_blocks
 from tandem.engine.study import Study, Windows
-from tandem.errors import UsageError
+from tandem.errors import UsageError, unknown
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.compare import report as tables
-from tandem.studies.compare.conclusions import DUET, SATURATED, SLICED, Compared, conclude, second, turn_name
+from tandem.studies.compare.conclusions import (
+    DUET,
+    METRICS,
+    SATURATED,
+    SLICED,
+    Compared,
+    conclude,
+    decided,
+    second,
+    turn_name,
+)
 
 DIRECT = "app:8080"
 LOOK_S = 2
@@ -110,6 +125,11 @@ class Compare(Study[Compared]):
             raise UsageError(f"the plan {self.timing.name} has no [compare]; these have: {having}")
         self.pairing: Pairing = self.timing.compare
         self.in_turns = self._in_turns()
+        default = "duet_cpu_us_per_request" if self.pairing.duet_s else "app_cpu_us_per_request"
+        self.primary = str(request.options.get("primary") or default)
+        if self.primary not in METRICS:
+            raise unknown("metric", self.primary, METRICS)
+        self.looks = self._looks(request.options.get("looks"))
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
@@ -125,6 +145,29 @@ class Compare(Study[Compared]):
                     found[variant.label] = why
         return found
 
+    def _looks(self, asked: JsonValue) -> tuple[int, ...]:
+        """The blocks at which it is looked: those asked for, else the plan's; empty: once, at the end."""
+        found = self.pairing.looks if asked is None else asked
+        if not isinstance(found, list | tuple) or not all(isinstance(one, int) for one in found):
+            raise UsageError(f"looks are numbers of blocks, not {asked}")
+        looks = tuple(int(str(one)) for one in found)
+        if len(looks) == 1 or looks != tuple(sorted(set(looks))) or (looks and looks[0] < BLOCKS_LEAST):
+            raise UsageError(
+                f"looks are two or more rising numbers of blocks from {BLOCKS_LEAST} on, which decide at the least: not"
+                f" {', '.join(map(str, looks))}"
+            )
+        return looks
+
+    def ahead(self, expected_s: float) -> list[str]:
+        named = f"the primary metric is {self.primary}: it has 5 % of its own, all others together have another 5 %"
+        if not self.looks:
+            return [named]
+        *before, last = self.looks
+        return [
+            f"{named}; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first that decides the"
+            f" primary metric. The estimate is that of all {last}"
+        ]
+
     @property
     def variants(self) -> list[Variant]:
         first = self.request.variants[0]
@@ -132,8 +175,28 @@ class Compare(Study[Compared]):
 
     def outline(self) -> list[list[TrialSpec]]:
         labels, pairing = [variant.label for variant in self.variants], self.pairing
-        blocks = alternation(labels, pairing.rounds, pairing.blocks, self.request.seed)
+        number = self.looks[-1] if self.looks else pairing.blocks
+        blocks = alternation(labels, pairing.rounds, number, self.request.seed)
         return [[self._trial(block)] for block in blocks]
+
+    def plan(self) -> Blocks:
+        """Up to each look, void blocks once more before it. It ends at the first that decides."""
+        blocks, made = self.outline(), list[Trial]()
+        labels = [variant.label for variant in self.request.variants]
+        for number, due in enumerate(self.looks or (len(blocks),), start=1):
+            before = self.looks[number - 2] if number > 1 else 0
+            part = in_blocks(blocks[before:due])
+            block = next(part, None)
+            while block is not None:
+                trials = yield block
+                made += trials
+                try:
+                    block = part.send(trials)
+                except StopIteration:
+                    block = None
+            look = Look(self.looks, number)
+            if not look.last and decided(made, labels[0], labels[1:], self.primary, look):
+                return
 
     def _trial(self, block: AlternatingBlock) -> TrialSpec:
         reference = self.request.variants[0].label
@@ -213,4 +276,4 @@ class Compare(Study[Compared]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
-        return conclude(trials, labels, baselines.ceilings_rps, self.in_turns)
+        return conclude(trials, labels, baselines.ceilings_rps, self.in_turns, self.primary, self.looks)

@@ -1,10 +1,12 @@
 """Judges what a document concluded by the ratio of two rows, block by block. Pure."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from tandem.analysis.ratios import MARGIN, Ratio, compare
+import scipy
+
+from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, benjamini_hochberg, compare
 from tandem.record.part import Number, Part
 
 Says = Literal["more", "less", "same"]
@@ -26,6 +28,9 @@ class ClaimResult(Part):
     """The published ratio."""
     ratio: Ratio
     """Ours, over the blocks in which both rows are good."""
+    p_adjusted: Number | None = None
+    """Of not being decided, by Benjamini and Hochberg over all claims of the experiment; null in older records, whose
+    claims were judged one by one, and below two blocks."""
     verdict: Word
     size: Size | None
     """Of a claim that stands: whether the published ratio lies within our interval, or ours is nearer to 1, or
@@ -46,26 +51,48 @@ def ratio[Block](of: Mapping[Block, float], to: Mapping[Block, float]) -> Ratio:
     return compare([math.log(of[block] / to[block]) for block in [block for block in of if block in to]])
 
 
-def verdict(says: Says, found: Ratio) -> Word:
-    """By the 95 % t interval of the ratio: `stands` where it lies on the claimed side of 1, `reversed` on the
-    other. `gone` where all of it is within the margin around 1, even if it leaves 1 out: a difference that small
-    is none. A claimed equality stands within the margin and is `gone` beyond it. Else `not decided`; so it is
-    below two blocks.
+def p_decided(says: Says, found: Ratio) -> float | None:
+    """The smallest level at which an interval decides the claim either way; None below two blocks.
+
+    Of the two answers that it may come to, at the most one is false whatever the truth is. So the smaller p is no more
+    often small by chance than either is.
     """
-    if found.interval is None:
+    if found.ratio is None or found.sd_ln is None:
+        return None
+    ln, margin, error = abs(math.log(found.ratio)), math.log1p(MARGIN), found.sd_ln / math.sqrt(found.n)
+    if not error:
+        return 0.0
+
+    def beyond(distance: float) -> float:
+        return 2 * float(scipy.stats.t.sf(distance / error, found.n - 1))
+
+    inside = beyond(margin - ln)
+    outside = beyond(ln - margin) if says == "same" else beyond(ln)
+    return min(1.0, inside, outside)
+
+
+def adjusted(claims: Sequence[tuple[Says, Ratio]]) -> list[float | None]:
+    """Benjamini and Hochberg over all claims of an experiment: of those that are decided 5 % are wrong in the mean."""
+    return benjamini_hochberg([p_decided(says, found) for says, found in claims])
+
+
+def verdict(says: Says, found: Ratio, p_adjusted: float | None = None) -> Word:
+    """`stands` where the ratio lies on the claimed side of 1, `reversed` on the other. `gone` where all of its interval
+    is within the margin around 1, even if it leaves 1 out: a difference that small is none. A claimed equality stands
+    within the margin and is `gone` beyond it. Else `not decided`; so it is below two blocks, and where the adjusted p
+    is above 5 %. p_adjusted: of `adjusted`; None: the claim stands alone.
+    """
+    if p_adjusted is None:
+        p_adjusted = p_decided(says, found)
+    if p_adjusted is None or p_adjusted > ALPHA or found.interval is None or found.ratio is None:
         return "not decided"
+    # The p is at the most 5 % also without its adjustment, so the 95 % interval tells which answer it is of.
     low, high = found.interval
-    within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
+    if low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN:
+        return "stands" if says == "same" else "gone"
     if says == "same":
-        beyond = low > 1 + MARGIN or high < 1 / (1 + MARGIN)
-        return "stands" if within else "gone" if beyond else "not decided"
-    if within:
         return "gone"
-    if low > 1:
-        return "stands" if says == "more" else "reversed"
-    if high < 1:
-        return "stands" if says == "less" else "reversed"
-    return "not decided"
+    return "stands" if (found.ratio > 1) == (says == "more") else "reversed"
 
 
 def size(says: Says, word: Word, published: float | None, found: Ratio) -> Size | None:

@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.ratios import Ratio, t_interval
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.window import Verdict
-from tandem.studies.reproduce.claims import ClaimResult, implied, ratio, size, verdict
+from tandem.studies.reproduce.claims import ClaimResult, Says, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.experiment import (
     Claim,
     Experiment,
@@ -135,10 +135,10 @@ def _names(trials: Sequence[RowTrial], of: Literal["figures", "models"]) -> list
     return list(dict.fromkeys(name for one in trials for name in getattr(one, of)))
 
 
-def claim_result(experiment: Experiment, claim: Claim, trials: Sequence[RowTrial]) -> ClaimResult:
-    """trials: of all rows. A ratio lives within its block: a block that was made again counts as a block of its own."""
-    published = published_ratio(experiment, claim)
-    says = claim.says or implied(published)
+def _measured(experiment: Experiment, claim: Claim, trials: Sequence[RowTrial]) -> tuple[Says, Ratio]:
+    """What is claimed, and our ratio. trials: of all rows. A ratio lives within its block: a block that was made again
+    counts as a block of its own."""
+    says = claim.says or implied(published_ratio(experiment, claim))
     assert says is not None, "an experiment whose claims claim nothing is refused when it is read"
     by_row = [
         {
@@ -148,20 +148,33 @@ def claim_result(experiment: Experiment, claim: Claim, trials: Sequence[RowTrial
         }
         for label in (claim.of, claim.to)
     ]
-    found = ratio(*by_row)
-    word = verdict(says, found)
-    return ClaimResult(
-        text=claim.text,
-        figure=claim.figure,
-        of=claim.of,
-        to=claim.to,
-        says=says,
-        host=claim.host,
-        published=published,
-        ratio=found,
-        verdict=word,
-        size=size(says, word, published, found),
-    )
+    return says, ratio(*by_row)
+
+
+def claim_results(
+    experiment: Experiment, claims: Sequence[Claim], trials: Sequence[RowTrial]
+) -> list[ClaimResult]:
+    """What became of each claim; all of them share what may be decided by chance."""
+    measured = [_measured(experiment, claim, trials) for claim in claims]
+    out = []
+    for claim, (says, found), p in zip(claims, measured, adjusted(measured), strict=True):
+        published, word = published_ratio(experiment, claim), verdict(says, found, p)
+        out.append(
+            ClaimResult(
+                text=claim.text,
+                figure=claim.figure,
+                of=claim.of,
+                to=claim.to,
+                says=says,
+                host=claim.host,
+                published=published,
+                ratio=found,
+                p_adjusted=p,
+                verdict=word,
+                size=size(says, word, published, found),
+            )
+        )
+    return out
 
 
 def whole(plan: ExperimentPlan, rows: Sequence[RowResult]) -> Verdict:
@@ -220,7 +233,7 @@ def conclude(
             digest=digest,
             columns=experiment.figures,
             rows=rows,
-            claims=[claim_result(experiment, claim, ordered) for claim in claims],
+            claims=claim_results(experiment, claims, ordered),
             sentence=experiment.sentence,
         ),
     )

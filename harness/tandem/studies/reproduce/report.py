@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tandem.record.result import Result
 from tandem.report.parts import machine, table
-from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.claims import ClaimResult, verdict
 from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
 from tandem.wording import limited_by, number, time_spent, with_interval
@@ -113,6 +113,10 @@ def published_ratio(claim: ClaimResult) -> str:
 
 
 def judged(claim: ClaimResult) -> str:
+    """The verdict and its size; of one that its own interval would decide, why it is not."""
+    alone = verdict(claim.says, claim.ratio)
+    if claim.verdict == "not decided" and alone != "not decided" and claim.p_adjusted is not None:
+        return f"not decided (p {claim.p_adjusted:.2f} over all claims)"
     return claim.verdict if claim.size in (None, "as published") else f"{claim.verdict}, {claim.size}"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.curves import loss, where
+from tandem.analysis.ratios import Floats, t_interval
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 from tandem.record.trial import Trial
@@ -46,6 +47,13 @@ class Curve(Part):
     """The smallest value that reaches 90 % of the peak; null for `wait`, where less is more."""
     retrograde_loss: Number | None
     """1 - rate at the largest value / peak."""
+    peak_between: tuple[int, int] | None = None
+    """Where the peak may be, with 95 %. Null, as those below, in older records and below two complete rounds."""
+    c90_between: tuple[int, int] | None = None
+    loss_interval: tuple[Number, Number] | None = None
+    """95 %, whichever value is the best one."""
+    loss_p: Number | None = None
+    """Of no loss: the largest value against all others at once."""
     usl: Usl | None
     """For `connections` only."""
 
@@ -89,6 +97,8 @@ def level(value: int, trials: Sequence[Trial]) -> Level:
 def curve(label: str, axis: str, trials: dict[int, Sequence[Trial]]) -> Curve:
     """trials: of that variant, value -> one of each round."""
     levels = [level(value, own) for value, own in trials.items()]
+    values, rates = list(trials), _rounds(trials)
+    place, behind = where(rates, C90), loss(rates)
     known = {lv.value: lv.goodput_rps.mean for lv in levels if lv.goodput_rps.mean is not None}
     peak_at = max(known, key=lambda value: known[value], default=None)
     peak = None if peak_at is None else known[peak_at]
@@ -102,7 +112,28 @@ def curve(label: str, axis: str, trials: dict[int, Sequence[Trial]]) -> Curve:
         c90=min(reached) if complete and axis != "wait" else None,
         retrograde_loss=1 - known[max(trials)] / peak if complete and peak else None,
         usl=_usl(known, trials) if axis == "connections" else None,
+        peak_between=(values[place.peak[0]], values[place.peak[1]]) if place else None,
+        c90_between=(values[place.reaches[0]], values[place.reaches[1]])
+        if place and axis != "wait"
+        else None,
+        loss_interval=behind.interval if behind else None,
+        loss_p=behind.p if behind else None,
     )
+
+
+def _rounds(trials: dict[int, Sequence[Trial]]) -> Floats:
+    """The rates of each round in which every value has one: a row for each, a column for each value."""
+    rates = [
+        {
+            trial.spec.block: window.goodput_rps
+            for trial in own
+            for window in good_windows([trial])
+            if window.goodput_rps > 0
+        }
+        for own in trials.values()
+    ]
+    complete = sorted(set.intersection(*(set(one) for one in rates)))
+    return np.array([[one[block] for one in rates] for block in complete], float).reshape(-1, len(rates))
 
 
 def _usl(known: dict[int, float], trials: dict[int, Sequence[Trial]]) -> Usl:

@@ -4,6 +4,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.ratios import ALPHA
 from tandem.record.result import Result
 from tandem.report.parts import findings, table
 from tandem.studies.sweep.axis import AXES
@@ -45,15 +46,32 @@ def _table(found: Result[Swept], curve: Curve) -> Table:
     return out
 
 
+def _between(places: tuple[int, int] | None) -> str:
+    if places is None:
+        return ""
+    return f" ({places[0]} to {places[1]})" if places[0] < places[1] else f" ({places[0]} alone)"
+
+
+def _loss(curve: Curve, last: int) -> str:
+    """What is lost at the largest value: only where the test shows it is it called a loss."""
+    if curve.loss_p is None or curve.loss_interval is None:
+        return f"{curve.retrograde_loss:.0%} lost at {last}"  # older records, and single rounds
+    low, high = curve.loss_interval
+    if curve.loss_p >= ALPHA:
+        return f"no loss shown at {last} (at the most {high:.0%})"
+    least = f"{low:.0%}" if low >= 0.005 else "less than 1%"
+    return f"{curve.retrograde_loss:.0%} lost at {last} ({least} to {high:.0%})"
+
+
 def _words(found: Result[Swept], curve: Curve) -> list[Text]:
     out = []
     if curve.peak_at is not None:
         peak = bound(number(curve.peak_rps), curve.peak_rps, found.baselines.ceilings_rps)
-        text = f"{curve.label}: peak {peak}/s at {found.conclusions.axis} {curve.peak_at}"
+        text = f"{curve.label}: peak {peak}/s at {found.conclusions.axis} {curve.peak_at}{_between(curve.peak_between)}"
         if curve.c90 is not None:
-            text += f"; 90 % of it from {curve.c90} on"
+            text += f"; 90 % of it from {curve.c90} on{_between(curve.c90_between)}"
         if curve.retrograde_loss is not None:
-            text += f"; {curve.retrograde_loss:.0%} lost at {max(found.conclusions.values)}"
+            text += f"; {_loss(curve, max(found.conclusions.values))}"
         out.append(Text(text, style="bold"))
     usl = curve.usl
     if usl is not None and usl.reason is None:
@@ -69,9 +87,14 @@ def report(result: Result[Swept]) -> Group:
     parts: list[Table | Text] = []
     for curve in result.conclusions.curves:
         parts += [_table(result, curve), *_words(result, curve)]
+    tested = "in brackets: 95 %; a loss is told where the largest value is behind one of all others by Dunnett's test"
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
     highest = max(curve.peak_rps or 0.0 for curve in result.conclusions.curves)
     parts += ceilings(result.baselines.ceilings_rps, CUT_OFF, highest)
-    parts += [Text(note, style="dim"), Text(time_spent(result.phases_s), style="dim")]
+    parts += [
+        Text(note, style="dim"),
+        Text(tested, style="dim"),
+        Text(time_spent(result.phases_s), style="dim"),
+    ]
     parts += [Text(reason, style="yellow") for reason in result.reasons]
     return Group(*parts, *findings(result))

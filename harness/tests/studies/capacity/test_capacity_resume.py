@@ -14,8 +14,8 @@ from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.capacity.judged import State
 
-ODD = {"search/probe-2": VOID, "confirmation-3/open": VOID}
-"""A probe of the search and a confirmation are void once."""
+ODD = {"search/probe-2": VOID, "confirmation-3/probe-1": VOID}
+"""A probe of the search and one of a further start are void once."""
 
 
 def interrupted(real: Catalog, results: Path, stops_at: int, resume: bool = False) -> Simulated:

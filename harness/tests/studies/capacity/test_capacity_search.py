@@ -1,4 +1,4 @@
-"""tandem.studies.capacity.search: the search, the confirmation, how long windows have to be; and the parts of the self-test's simulation."""
+"""tandem.studies.capacity.search: the search, further starts, how long windows have to be; and the parts of the self-test's simulation."""
 
 import random
 
@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from tandem.errors import TandemError, UsageError
 from tandem.selftest.capacity import Server, brackets, search
-from tandem.studies.capacity.search import MOST_PROBES, WIDTH, Confirmation, Search, parse_slo, window_s
+from tandem.studies.capacity.search import (
+    MOST_PROBES,
+    PROBES_A_START,
+    WIDTH,
+    Approach,
+    Search,
+    middle_rps,
+    parse_slo,
+    window_s,
+)
 
 P99 = parse_slo("p99=50ms")
 
@@ -131,32 +140,36 @@ def test_a_bracket_beside_the_limit_does_not_count() -> None:
     assert brackets(search(quiet, 500), 1000)
 
 
-# ---- the confirmation ----
+# ---- further starts ----
 
 
-def confirm(*outcomes: bool) -> Confirmation:
-    state = Confirmation(1000, 1050, 5)
-    for passed in outcomes:
-        assert state.next_rps() is not None
-        state.tell(passed)
+def approach(limit_rps: float, start_rps: int) -> Approach:
+    state = Approach(start_rps)
+    while (rate := state.next_rps()) is not None:
+        state.tell(rate, rate <= limit_rps)
     return state
 
 
-def test_four_of_five_confirm() -> None:
-    state = confirm(True, True, False, True, True)
-    assert state.confirmed
-    assert (state.next_rps(), state.passed, state.lower_rps) == (None, 4, 1000)
+@PROPERTY
+@given(st.integers(50, 200_000), st.floats(0.83, 1.2))
+def test_a_further_start_tests_both_sides_of_its_own_limit(limit_rps: int, off: float) -> None:
+    state = approach(limit_rps, max(1, round(limit_rps * off)))
+    assert len(state.made) == PROBES_A_START
+    lower, upper = state.lower_rps, state.upper_rps
+    assert lower is not None
+    assert upper is not None
+    assert lower <= limit_rps <= upper
+    assert lower <= middle_rps(state.made) <= upper
 
 
-def test_two_refusals_step_down_once() -> None:
-    state = confirm(True, False, False)
-    assert (state.next_rps(), state.lower_rps, state.upper_rps, state.outcomes) == (950, 950, 1000, [])
-    for passed in (True, True, True, True, False):
-        state.tell(passed)
-    assert state.confirmed
+def test_it_goes_by_tenths_until_the_outcome_changes() -> None:
+    assert [rate for rate, _ in approach(1150, 1000).made] == [1000, 1100, 1210, 1154]
+    assert [rate for rate, _ in approach(870, 1000).made] == [1000, 909, 826, 867]
+    assert [rate for rate, _ in approach(9000, 1).made] == [1, 2, 3, 4]
+    assert [rate for rate, _ in approach(0, 1).made] == [1, 1, 1, 1]
 
 
-def test_refused_twice_is_not_confirmed() -> None:
-    state = confirm(False, False, True, False, False)
-    assert not state.confirmed
-    assert state.next_rps() is None
+def test_where_all_pass_the_highest_is_what_is_known() -> None:
+    assert middle_rps([(100, True), (110, True)]) == pytest.approx(110)
+    assert middle_rps([(100, False), (90, False)]) == pytest.approx(90)
+    assert middle_rps([(100, True), (121, False)]) == pytest.approx(110)

@@ -1,5 +1,6 @@
 """tandem.studies.capacity.steps: the same probes told again lead to the same next rate."""
 
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -8,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.studies.capacity.judged import Judged, State
-from tandem.studies.capacity.search import Confirmation, Search, parse_slo
+from tandem.studies.capacity.search import Approach, Search, parse_slo
 from tandem.studies.capacity.steps import (
     VOID_STARTS,
-    ConfirmationSteps,
+    FurtherStarts,
     SearchSteps,
-    confirmation_of,
+    further_of,
     reasons,
 )
 
 SLO = parse_slo("p99=50ms")
 STARTS = 5
 OUTCOMES = ("passed", "failed", "void", "stalled")
-Outcomes = st.lists(st.sampled_from(OUTCOMES), min_size=40, max_size=40)
+Outcomes = st.lists(st.sampled_from(OUTCOMES), min_size=80, max_size=80)
 
 
 def probe(rate_rps: int, outcome: str) -> Judged:
@@ -34,40 +35,42 @@ def probe(rate_rps: int, outcome: str) -> Judged:
     )
 
 
-def replay(steps: SearchSteps | ConfirmationSteps, probes: list[Judged]) -> None:
-    for made in probes:
-        assert made.rate_rps == steps.next_rps()
-        steps.tell(made)
-
-
 @dataclass
 class Session:
-    """A search and its confirmation, both to their ends."""
+    """A search and its further starts, both to their ends."""
 
     search: list[Judged]
     confirmations: list[Judged]
     rates: list[int]
-    end: tuple[SearchSteps, ConfirmationSteps | None]
+    end: tuple[SearchSteps, FurtherStarts | None]
 
 
-def go_on(search: list[Judged], confirmations: list[Judged], outcomes: list[str], start_rps: int) -> Session:
+def go_on(told: list[Judged], outcomes: list[str], start_rps: int) -> Session:
     """What was measured is told again; then `outcomes` are what comes, one after the other."""
     rates: list[int] = []
-    left = list(reversed(outcomes))
+    again, left = list(reversed(told)), list(reversed(outcomes))
+
+    def follow(steps: SearchSteps) -> list[Judged]:
+        made = []
+        while (rate := steps.next_rps()) is not None:
+            if again:
+                found = again.pop()
+                assert found.rate_rps == rate
+            else:
+                rates.append(rate)
+                found = probe(rate, left.pop())
+            made.append(steps.tell(found))
+        return made
+
     steps = SearchSteps(Search(start_rps))
-    replay(steps, search)
-    made = Session(list(search), list(confirmations), rates, (steps, None))
-    while (rate := steps.next_rps()) is not None:
-        rates.append(rate)
-        made.search.append(steps.tell(probe(rate, left.pop())))
-    confirming = confirmation_of(steps, STARTS)
-    if confirming is not None:
-        replay(confirming, confirmations)
-        while (rate := confirming.next_rps()) is not None:
-            rates.append(rate)
-            made.confirmations.append(confirming.tell(probe(rate, left.pop())))
-    made.end = (steps, confirming)
-    return made
+    search, confirmations = follow(steps), list[Judged]()
+    further = further_of(steps, search, STARTS)
+    if further is not None:
+        while (rate := further.next_rps()) is not None:
+            made = follow(SearchSteps(Approach(rate)))
+            further.tell(made)
+            confirmations += made
+    return Session(search, confirmations, rates, (steps, further))
 
 
 def kept(probes: list[Judged]) -> list[Judged]:
@@ -80,11 +83,10 @@ def kept(probes: list[Judged]) -> list[Judged]:
 def test_interrupted_anywhere_it_goes_on_with_the_very_next_step(
     outcomes: list[str], start_rps: int, where: float
 ) -> None:
-    whole = go_on([], [], outcomes, start_rps)
+    whole = go_on([], outcomes, start_rps)
     cut = int(where * len(whole.rates))
-    in_search = min(cut, len(whole.search))
-    search, confirmations = whole.search[:in_search], whole.confirmations[: cut - in_search]
-    resumed = go_on(kept(search), kept(confirmations), outcomes[cut:], start_rps)
+    made = [*whole.search, *whole.confirmations]
+    resumed = go_on(kept(made[:cut]), outcomes[cut:], start_rps)
     assert resumed.rates == whole.rates[cut:]
     assert resumed.end == whole.end
     assert (resumed.search, resumed.confirmations) == (whole.search, whole.confirmations)
@@ -92,13 +94,13 @@ def test_interrupted_anywhere_it_goes_on_with_the_very_next_step(
 
 def test_what_is_forgotten_changes_the_next_step() -> None:
     """The negative control of the above: it tells states apart."""
-    whole = go_on([], [], ["passed"] * 3 + ["failed", "void"] + ["passed"] * 30, 100)
+    whole = go_on([], ["passed"] * 3 + ["failed", "void"] + ["passed"] * 60, 100)
     cut = 5
-    after = go_on(whole.search[:cut], [], ["passed"] * 30, 100)
-    without_void = go_on(whole.search[: cut - 1], [], ["passed"] * 30, 100)
+    after = go_on(whole.search[:cut], ["passed"] * 60, 100)
+    without_void = go_on(whole.search[: cut - 1], ["passed"] * 60, 100)
     assert after.end[0] == without_void.end[0]
     assert after.search != without_void.search
-    other = go_on(whole.search[: cut - 2], [], ["passed"] * 30, 100)
+    other = go_on(whole.search[: cut - 2], ["passed"] * 60, 100)
     assert other.rates[1:] != after.rates
 
 
@@ -113,23 +115,48 @@ def test_what_is_forgotten_changes_the_next_step() -> None:
     ],
 )
 def test_void_is_repeated_once(first: str, second: str, counts: bool | None) -> None:
-    steps = SearchSteps(Search(100))
+    search = Search(100)
+    steps = SearchSteps(search)
     steps.tell(probe(100, first))
-    assert (steps.search.votes, steps.next_rps()) == ({}, 100)
+    assert (search.votes, steps.next_rps()) == ({}, 100)
     told = steps.tell(probe(100, second))
-    assert steps.search.votes == ({} if counts is None else {100: [counts]})
+    assert search.votes == ({} if counts is None else {100: [counts]})
     assert (steps.next_rps() is None) == (counts is None)
     assert (steps.disturbed is None) == (counts is not None)
     assert ("cannot offer" in told.reasons[-1] if told.reasons else False) == (first == second == "stalled")
 
 
-def test_so_many_void_starts_end_the_confirmation() -> None:
-    steps = ConfirmationSteps(Confirmation(1000, 1050, 5))
-    for _ in range(VOID_STARTS):
-        steps.tell(probe(1000, "void"))
-    assert steps.next_rps() == 1000
-    steps.tell(probe(1000, "void"))
-    assert (steps.next_rps(), steps.confirmation.outcomes) == (None, [])
+def starts(*more: list[Judged]) -> FurtherStarts:
+    found = FurtherStarts(2, [[(1000, True), (1050, False)]])
+    for probes in more:
+        found.tell(probes)
+    return found
+
+
+def test_so_many_void_starts_end_it() -> None:
+    void = [probe(1000, "void"), probe(1000, "void")]
+    left = starts(*[void] * VOID_STARTS)
+    assert (left.next_rps(), left.done, left.disturbed) == (1025, 0, None)
+    ended = starts(*[void] * (VOID_STARTS + 1))
+    assert (ended.next_rps(), ended.found) == (None, None)
+    assert ended.disturbed is not None
+
+
+def test_what_a_disturbed_start_had_before_still_counts() -> None:
+    cut = [probe(1025, "passed"), probe(1128, "void"), probe(1128, "void")]
+    found = starts(cut)
+    assert (found.done, found.void, found.starts[-1]) == (1, 0, [(1025, True)])
+
+
+def test_the_next_start_begins_where_the_others_had_their_limit() -> None:
+    low = [probe(1025, "failed"), probe(932, "failed"), probe(847, "passed"), probe(888, "passed")]
+    found = starts(low)
+    assert found.next_rps() == round((math.sqrt(1000 * 1050) * math.sqrt(888 * 932)) ** 0.5)
+    assert found.found is None, "one is missing"
+    found.tell(low)
+    assert found.found is not None
+    assert (found.found.starts, found.found.probes) == (3, 10)
+    assert found.found.interval_rps[0] < found.found.rate_rps < 1025
 
 
 def test_the_reasons() -> None:
@@ -138,16 +165,10 @@ def test_the_reasons() -> None:
     search.tell(probe(100, "void"))
     search.tell(probe(100, "void"))
     assert reasons(search, None, SLO) == ["the host disturbed the probe at 100/s twice: void"]
-    assert confirmation_of(search, STARTS) is None
-    nothing = go_on([], [], ["failed"] * 40, 100)
+    assert further_of(search, [], STARTS) is None
+    nothing = go_on([], ["failed"] * 80, 100)
     assert reasons(*nothing.end, SLO) == ["no rate was found at which p99 <= 50 ms holds"]
     found = SearchSteps(Search(100, votes={100: [True, True], 103: [False, False]}))
-    confirming = confirmation_of(found, STARTS)
-    assert confirming is not None
-    assert reasons(found, confirming, SLO) == [], "it goes on"
-    for _ in range(4):
-        confirming.tell(probe(confirming.confirmation.lower_rps, "failed"))
-    assert reasons(found, confirming, SLO)[0].startswith("p99 <= 50 ms did not hold in 4 of 5 fresh starts")
-    good = ConfirmationSteps(Confirmation(100, 103, 1))
-    good.tell(probe(100, "passed"))
-    assert reasons(found, good, SLO) == []
+    assert reasons(found, starts(), SLO) == [], "it goes on"
+    ended = starts(*[[probe(1000, "void")]] * 3)
+    assert reasons(found, ended, SLO) == ["the host disturbed 3 further starts: void"]

@@ -2,13 +2,15 @@
 
 import math
 import random
+import re
 
 import pytest
 from harness_samples import NOW, finding, good_window
 
+from tandem.analysis.ratios import detectable_ratio
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.compare import conclusions
+from tandem.studies.compare import conclusions, report
 from tandem.studies.compare.conclusions import METRICS, round_of, second, turn_name
 
 GOODPUT = METRICS["goodput_rps"]
@@ -76,6 +78,94 @@ def test_the_same_program_is_equivalent_and_few_blocks_decide_nothing() -> None:
     assert conclusions.same(make_blocks(), "A")["goodput_rps"].verdict == "equivalent"
     few = conclusions.against_reference(make_blocks(effect=1.2, blocks=4), "A", ["B"])["B"]["goodput_rps"]
     assert few.verdict == "inconclusive"
+
+
+def test_the_primary_metric_has_its_own_five_percent() -> None:
+    blocks = make_blocks(effect=1.10)
+    found = conclusions.against_reference(blocks, "A", ["B"], "app_cpu_us_per_request")["B"]
+    alone, other = found["app_cpu_us_per_request"], found["goodput_rps"]
+    assert alone.p_adjusted == alone.ratio.p_t, "one variant, one metric: nothing to correct"
+    # There was no duet, so goodput is the only other metric that was tested.
+    assert other.p_adjusted == other.ratio.p_t
+    more = make_blocks(effect=1.10)
+    for block in more:
+        for record in list(block.windows):
+            if "B" in record.windows:
+                twin = record.model_copy(deep=True)
+                twin.spec.variants, twin.windows = ["C"], {"C": twin.windows["B"]}
+                block.windows.append(twin)
+    both = conclusions.against_reference(more, "A", ["B", "C"], "goodput_rps")
+    for variant in ("B", "C"):
+        one = both[variant]["app_cpu_us_per_request"]
+        assert one.p_adjusted == pytest.approx(2 * (one.ratio.p_t or 0)), "Holm over variants x metrics"
+    assert list(both["B"]) == list(METRICS)
+
+
+def table_of(metric: str, effect: float, noise: float, blocks: int = 8) -> str:
+    """The row of B in the terminal's table."""
+    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], {}, "goodput_rps")
+    rows = report.rows(found.conclusions, metric)
+    return next(row for row in rows if row[0] == "B")[3]
+
+
+def test_a_verdict_says_direction_and_size() -> None:
+    assert re.fullmatch(r"faster by 9\.\d % \(\d+\.\d to 1\d\.\d\)", table_of("goodput_rps", 1.10, 0.01))
+    assert re.fullmatch(
+        r"cheaper by 9\.\d % \([89]\.\d to 9\.\d\)", table_of("app_cpu_us_per_request", 1.10, 0.01)
+    ), "the smaller size comes first, whatever the direction"
+    within = table_of("app_cpu_us_per_request", 1 / 1.018, 0.004)
+    assert re.fullmatch(r"dearer by 1\.\d % \(1\.\d to [12]\.\d\), within the margin of 3 %", within)
+    assert re.fullmatch(
+        r"equivalent: [+−]0\.\d % \(−\d\.\d to \+\d\.\d\), within the margin of 3 %",
+        table_of("goodput_rps", 1.0, 0.01),
+    )
+    assert re.fullmatch(
+        r"inconclusive: [+−]\d+\.\d % \(−\d+\.\d to \+\d+\.\d\)", table_of("goodput_rps", 1.0, 0.2)
+    )
+    assert table_of("goodput_rps", 1.1, 0.01, blocks=1) == "too few"
+
+
+def test_an_older_record_that_called_a_difference_equivalent_says_both() -> None:
+    old = conclusions.ComparedRatio.model_validate(
+        {
+            "ratio": {
+                "ratio": 1.018,
+                "interval": [1.013, 1.023],
+                "n": 6,
+                "sd_ln": 0.005,
+                "p_t": 0.0002,
+                "p_sign_flip": 0.03,
+                "p_equivalent": 0.001,
+                "detectable_ratio": 1.007,
+            },
+            "p_adjusted": 0.0003,
+            "verdict": "equivalent",
+        }
+    )
+    assert report.told(old, "lower") == "dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %"
+    assert report.told(old.model_copy(update={"p_adjusted": 0.4}), "lower").startswith("equivalent: +1.8 %")
+
+
+def test_blocks_that_were_void_are_counted_for_each_variant() -> None:
+    blocks = make_blocks()
+    again = blocks[2].model_copy(deep=True)
+    again.spec = again.spec.again()
+    spoil([blocks[2]], "B", "void", 2)
+    spoil([blocks[5]], "B", "void", 1)
+    found = conclusions.conclude([*blocks, again], ["A", "B"], {}, "goodput_rps").conclusions
+    assert [line.void_blocks for line in found.entries] == [0, 2]
+    [row] = [row for row in report.rows(found, "goodput_rps") if row[0] == "B"]
+    assert row[6] == "8, 2 void"
+
+
+@pytest.mark.parametrize("primary", [None, "goodput_rps"])
+def test_the_smallest_difference_is_that_of_the_verdict(primary: str | None) -> None:
+    found = conclusions.against_reference(make_blocks(noise=0.05), "A", ["B"], primary)["B"][
+        "goodput_rps"
+    ].ratio
+    assert found.detectable_ratio == detectable_ratio(found.sd_ln or 0, 8)
+    few = conclusions.against_reference(make_blocks(blocks=5), "A", ["B"], primary)["B"]["goodput_rps"].ratio
+    assert few.detectable_ratio is None, "five blocks find nothing"
 
 
 def test_void_windows_leave_their_round_out_on_both_sides() -> None:

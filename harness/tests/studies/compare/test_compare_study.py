@@ -1,8 +1,13 @@
 """tandem.studies.compare.study: what is planned, and how the duet follows from the windows before it."""
 
+import math
+import random
+import re
+
 import pytest
 from harness_places import ROOT
 from harness_samples import NOW, good_window
+from pydantic import JsonValue
 
 from tandem.catalog.catalog import Catalog, Pairing, Unsupported
 from tandem.engine.blocks import disturbed
@@ -12,6 +17,7 @@ from tandem.errors import UsageError
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
+from tandem.studies.compare.command import read_looks
 from tandem.studies.compare.study import Compare, duet_rates, unsliced
 
 CATALOG = Catalog(ROOT)
@@ -267,6 +273,82 @@ def test_it_is_made_once_more_at_the_end() -> None:
     trials = drive(found.plan(), make)
     assert [trial.spec.key for trial in trials] == ["block-1", "block-2", "block-3", "block-2.2"]
     assert trials[3].spec.windows == trials[1].spec.windows
+
+
+# ---- looks ----
+
+
+def looking(**options: JsonValue) -> Compare:
+    request = study(plan="quick").request.model_copy(update={"options": options})
+    return Compare(CATALOG, request)
+
+
+def blocks_made(found: Compare, effect: float) -> list[str]:
+    """What is made where B costs so many times as much, with 1 % of noise."""
+    chance = random.Random(5)
+
+    def make(spec: TrialSpec) -> Trial:
+        costs = {"A": 100.0, "A~2": 100.0, "B": 100.0 * effect}
+        window = WindowSpec(
+            name="duet", variants=list(costs), seconds=2, load="open", trim_start_s=0, trim_end_s=0
+        )
+        windows = {
+            label: good_window("open", app_cpu_us_per_request=cost * math.exp(chance.gauss(0, 0.01)))
+            for label, cost in costs.items()
+        }
+        record = WindowRecord(spec=window, windows=windows)
+        return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, windows=[record])
+
+    return [trial.spec.key for trial in drive(found.plan(), make)]
+
+
+def test_it_ends_at_the_first_look_that_decides() -> None:
+    found = looking(looks=[6, 9, 12])
+    assert len(found.outline()) == 12
+    assert len(blocks_made(found, 1.30)) == 6
+    assert len(blocks_made(found, 1.000)) in (6, 9), "equivalent is a decision as well"
+    assert len(blocks_made(found, 1.012)) in (9, 12), "six are too few at the first look"
+    assert len(blocks_made(looking(), 1.30)) == 6, "the plan's own number"
+
+
+def test_void_blocks_are_made_again_before_the_look() -> None:
+    found = looking(looks=[6, 9])
+
+    def make(spec: TrialSpec) -> Trial:
+        void = spec.block == 2 and spec.attempt == 1
+        return made_of(spec, A=Verdict.VOID if void else Verdict.OK)
+
+    keys = [trial.spec.key for trial in drive(found.plan(), make)]
+    assert keys == [*(f"block-{n}" for n in range(1, 7)), "block-2.2", "block-7", "block-8", "block-9"]
+
+
+def test_what_decides_is_said_beforehand() -> None:
+    assert looking().primary == "duet_cpu_us_per_request"
+    assert "the primary metric is duet_cpu_us_per_request" in looking().ahead(60)[0]
+    assert "looks after 6, 9 and 12 blocks" in looking(looks=[6, 9, 12]).ahead(60)[0]
+    assert looking(primary="goodput_rps").primary == "goodput_rps"
+    assert study(plan="smoke").primary == "app_cpu_us_per_request", "it has no duet"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"primary": "goodput"}, "there is no metric 'goodput'. Did you mean 'goodput_rps'"),
+        ({"looks": [6]}, "two or more rising"),
+        ({"looks": [3, 6]}, "from 6 on"),
+        ({"looks": [9, 6]}, "two or more rising"),
+        ({"looks": "6,9"}, "looks are numbers"),
+    ],
+)
+def test_what_cannot_be_looked_at(options: dict[str, JsonValue], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        looking(**options)
+
+
+def test_looks_are_read_from_the_command() -> None:
+    assert read_looks("6,9,12") == [6, 9, 12]
+    with pytest.raises(UsageError, match="such as 6,9,12, not 'six'"):
+        read_looks("six")
 
 
 # ---- how long it takes ----

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from harness_engine import text
 from harness_experiments import FAST, OURS, SLOW, made, reproduction, trials
@@ -9,12 +10,12 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.analysis.ratios import MARGIN, compare
+from tandem.analysis.ratios import MARGIN, Ratio, compare, compare_many
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.studies.reproduce.claims import Says, implied, ratio, size, verdict
+from tandem.studies.reproduce.claims import Says, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.conclusions import Reproduced, figure
-from tandem.studies.reproduce.report import markdown, report
+from tandem.studies.reproduce.report import judged, markdown, report
 
 RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
 
@@ -42,6 +43,53 @@ RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
 )
 def test_what_becomes_of_a_claim(says: Says, ratios: list[float], word: str) -> None:
     assert verdict(says, compare([math.log(value) for value in ratios])) == word
+
+
+def among(one: Ratio, other: Ratio) -> list[tuple[Says, Ratio]]:
+    """A claim beside nine others."""
+    return [("more", one), *((("more", other),) * 9)]
+
+
+def test_many_claims_share_what_chance_may_decide() -> None:
+    """A p of 0.03 decides a claim that stands alone, and not one among ten that are noise."""
+    weak = compare([0.30, 0.02, 0.25, 0.35, 0.05, 0.1])
+    [alone] = adjusted([("more", weak)])
+    assert alone is not None
+    assert 0.01 < alone < 0.05
+    assert verdict("more", weak, alone) == "stands"
+    noise = compare([0.5, -0.5, 0.4, -0.45, 0.1, -0.02])
+    p, *others = adjusted(among(weak, noise))
+    assert p is not None
+    assert p > 0.05
+    assert verdict("more", weak, p) == "not decided"
+    assert all(verdict("more", noise, other) == "not decided" for other in others)
+    strong = compare([1.0, 1.01, 0.99])
+    kept = adjusted(among(weak, strong))[0]
+    assert kept is not None
+    assert kept < 0.05, "beside many that stand it stands as well"
+    assert adjusted([("more", compare([0.1]))]) == [None]
+
+
+def test_claims_that_claim_nothing_true_are_decided_wrongly_in_five_percent() -> None:
+    """Experiments of eight claims whose truth is no difference at all, too noisy to see that: none may be decided."""
+    values = np.random.default_rng(4).normal(0, 0.3, (400, 8, 5))
+    false = 0
+    for claims in values:
+        found = compare_many(claims)
+        ps = adjusted([("more", one) for one in found])
+        false += any(verdict("more", one, p) != "not decided" for one, p in zip(found, ps, strict=True))
+    assert false / len(values) < 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(values))
+    alone = [any(verdict("more", one) != "not decided" for one in compare_many(claims)) for claims in values]
+    assert np.mean(alone) > 0.2, "the control: one by one"
+
+
+def test_a_claim_that_its_own_interval_would_decide_says_why_it_is_not() -> None:
+    found = reproduction(trials(RATES))
+    [claim, *_] = found.conclusions.claims
+    assert claim.p_adjusted is not None
+    assert judged(claim) == "stands, smaller"
+    lost = claim.model_copy(update={"p_adjusted": 0.08, "verdict": "not decided", "size": None})
+    assert judged(lost) == "not decided (p 0.08 over all claims)"
 
 
 POSITIVE = st.floats(0.01, 100)

@@ -1,6 +1,7 @@
 """tandem.studies.sweep: which values, which order, what the trials say."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -222,7 +223,8 @@ def test_the_report(real: Catalog) -> None:
     assert found.verdict is Verdict.OK
     told = text(report(found))
     assert "rust-async, recipes: connections of the closed loop; 3 rounds" in told
-    assert "peak 199/s at connections 4; 90 % of it from 2 on; 0% lost at 4" in told
+    assert re.search(r"peak 199/s at connections 4 \(.*\); 90 % of it from 2 on", told)
+    assert "no loss shown at 4" in told
     assert "no Universal Scalability Law: 3 points" in told
     assert "rust-async connections=4, round 3: void: much steal" in told
     assert "time: stop 3 s" in told
@@ -261,6 +263,41 @@ def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
     told = [finding.code for finding in result(real, asked("pool=4,8", NAME), []).findings]
     assert told == ["pooled"]
     assert result(real, asked("connections=4,8", NAME), []).findings == []
+
+
+# ---- a loss ----
+
+
+def noisy(rates: dict[int, float], noise: float) -> dict[int, list[Trial]]:
+    chance = np.random.default_rng(1)
+    return {
+        v: [made(v, r * n * float(np.exp(chance.normal(0, noise))), n) for n in (1, 2, 3)]
+        for v, r in rates.items()
+    }
+
+
+def said(real: Catalog, rates: dict[int, float], noise: float) -> str:
+    wanted = asked(f"connections={','.join(map(str, rates))}", NAME)
+    return text(report(result(real, wanted, [t for own in noisy(rates, noise).values() for t in own])))
+
+
+def test_a_loss_is_told_where_it_is_shown(real: Catalog) -> None:
+    told = said(real, {1: 50.0, 4: 100.0, 16: 100.0, 64: 70.0}, 0.01)
+    assert re.search(r"90 % of it from 4 on \(4 alone\); (29|30|31)% lost at 64 \(2\d% to 3\d%\)", told)
+    flat = said(real, {1: 100.0, 4: 100.0, 16: 100.0, 64: 100.0}, 0.05)
+    assert re.search(r"no loss shown at 64 \(at the most \d+%\)", flat)
+    assert " lost at " not in flat
+
+
+def test_only_complete_rounds_are_compared(real: Catalog) -> None:
+    trials = noisy({1: 50.0, 4: 100.0, 16: 70.0}, 0.01)
+    whole = curve(NAME, "connections", {**trials})
+    assert whole.loss_interval is not None
+    assert whole.loss_p is not None
+    assert whole.loss_p < 0.05
+    trials[4][1:] = [trial(f"{NAME} connections=4", n, void_window()) for n in (2, 3)]
+    one = curve(NAME, "connections", {**trials})
+    assert (one.loss_p, one.loss_interval, one.c90_between, one.peak_between) == (None,) * 4
 
 
 # ---- ceilings ----
@@ -398,7 +435,10 @@ def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
         .conclusions.curves
     )
     [before] = old["curves"]
-    assert json.loads(found.model_dump_json()) == {**_without_name(before), "label": NAME}
+    now = json.loads(found.model_dump_json())
+    new = {name: now.pop(name) for name in ("peak_between", "c90_between", "loss_interval", "loss_p")}
+    assert now == {**_without_name(before), "label": NAME}
+    assert None not in new.values()
 
 
 def _without_name(raw: dict[str, Any]) -> dict[str, Any]:
