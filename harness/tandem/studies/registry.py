@@ -28,6 +28,7 @@ FOLDERS = (
     "compare",
     "capacity",
     "sweep",
+    "crossover",
     "ceiling",
     "crosscheck",
     "reproduce",

@@ -117,10 +117,14 @@ def test_the_distance_is_the_idle_round_trip_without_its_cpu_time() -> None:
         rtt = DbRtt(setting=setting, before_p50=before, during_p50=during, during_p90=12, samples=9)
         roles = {"app": role(0.5, "1"), "db": role(0.4, "0"), "faults": role(0.4, "0")}
         window = good_window(goodput_rps=100.0, roles=roles, db_rtt_ms=rtt)
-        pooler = Pooler.model_validate(
-            {**good_window().pooler.model_dump(), "queries": 8 * (window.requests + window.probes)}
-        )  # type: ignore[union-attr]
-        return window.model_copy(update={"pooler": pooler})
+        counted = Pooler(
+            queries=8 * (window.requests + window.probes),
+            wait_us_per_query=0,
+            clients_waiting_max=0,
+            servers_active_max=9,
+            servers_active_mean=5,
+        )
+        return window.model_copy(update={"pooler": counted})
 
     found = calibrated([far(4, 5.5)])
     assert found is not None
