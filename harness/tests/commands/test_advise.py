@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-import tandem.commands.main
+import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.cli.options import app
 from tandem.commands.advise import asked
 from tandem.errors import UsageError
