@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 def test_two_are_compared_at_two_distances(results: Path) -> None:
     asked = ["crossover", "rust-sync", "rust-async", "--wait", "0,20ms", "--pool", "4", "--rounds", "2"]
+    asked += ["--connections", "16"]
     status, found, said = tandem(
         *asked, "--plan", str(PLANS / "two-rounds.toml"), "--seed", "5", results=results
     )

@@ -7,6 +7,7 @@ import typer
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
+from tandem.record.request import Variant
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.study import Crossover
 
@@ -26,6 +27,9 @@ def crossover(
     pool: Annotated[
         str | None,
         typer.Option(help="DB_POOL_MAX, database connections of the whole application, such as 4,20."),
+    ] = None,
+    connections: Annotated[
+        int | None, typer.Option(min=1, help="Connections of the closed loop; default: the scenario's own.")
     ] = None,
     rounds: Annotated[int, typer.Option(min=2, help="Fresh starts of each cell.")] = 3,
     scenario: cli.ScenarioName = "recipes",
@@ -47,7 +51,7 @@ def crossover(
     request = cli.make_request(
         Crossover.name,
         Catalog(cli.ROOT),
-        cli.read_variants(variants),
+        [with_connections(variant, connections) for variant in cli.read_variants(variants)],
         scenario=scenario,
         plan=plan,
         topology=topology,
@@ -57,3 +61,9 @@ def crossover(
         options=asked.request(),
     )
     measure(Crossover, request, resume, as_json)
+
+
+def with_connections(variant: Variant, connections: int | None) -> Variant:
+    """The variant under so many connections; None: those of the scenario."""
+    changes = {} if connections is None else {"connections": connections}
+    return variant.model_copy(update={"scenario_changes": {**variant.scenario_changes, **changes}})

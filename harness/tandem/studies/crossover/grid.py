@@ -1,5 +1,6 @@
 """Which cells a crossover measures: waits x threads x pools. Pure."""
 
+import math
 import re
 from itertools import product
 
@@ -13,6 +14,8 @@ from tandem.record.request import Variant
 
 LONGEST_WAIT_MS, LONGEST_DISTANCE_MS = 1000, 250
 """Windows last seconds; drivers give up connecting after two."""
+PATIENCE_S, ROOM = 1.5, 0.8
+"""The contract lets a request wait so long for a database connection, then it is refused; some of it is left for bursts."""
 SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
 
 
@@ -92,6 +95,19 @@ def refuse(asked: CrossoverOptions, scenario: Scenario, both: list[Implementatio
         raise UsageError(f"--pool: {scenario.name} never asks the database")
     if asked.threads and all(one.model != "sync" for one in both):
         raise UsageError("--threads is for sync models, and neither of the two is one")
+
+
+def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, pool: int) -> None:
+    """Raises UsageError, with what fits, where requests would wait for a database connection for longer than they may: a
+    window of refusals measures nothing. scenario: as the cell asks. inside: requests in the application at once."""
+    span_s = scenario.in_turn * wait_ms / 1e3
+    if span_s <= 0 or (inside / pool - 1) * span_s <= ROOM * PATIENCE_S:
+        return
+    most = math.floor((ROOM * PATIENCE_S / span_s + 1) * pool)
+    raise UsageError(
+        f"{label}: {inside} requests share {pool} database connections, each for {span_s * 1e3:.0f} ms: they would wait for longer than"
+        f" the {PATIENCE_S} s after which they are refused. --connections {most} fits, or a larger --pool"
+    )
 
 
 def variant_at(variant: Variant, model: str, point: Point, scenario: Scenario) -> Variant:

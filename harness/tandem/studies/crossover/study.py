@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from tandem.analysis.ratios import t_interval
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.placement import cpus_in
 from tandem.engine.blocks import best, complete_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.study import Study
@@ -22,7 +23,14 @@ from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.crossover import plots
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
-from tandem.studies.crossover.grid import CrossoverOptions, Point, refuse, variant_at, waits_by_itself
+from tandem.studies.crossover.grid import (
+    CrossoverOptions,
+    Point,
+    refuse,
+    refuse_impatient,
+    variant_at,
+    waits_by_itself,
+)
 from tandem.studies.sweep.conclusions import MeanOfRounds, good_windows, mean
 
 
@@ -51,6 +59,20 @@ class Crossover(Study[Crossed]):
             [variant_at(variant, known.model, point, self.scenario) for variant, known in sides]
             for point in self.points
         ]
+
+        self._refuse_impatient()
+
+    def _refuse_impatient(self) -> None:
+        placement = self.catalog.pick("placement", self.request.conditions.placement, self.catalog.placements)
+        cpus = cpus_in(placement.variables.get("APP_CPUSET", "")) or 1
+        for pair in self.at if self.scenario.statements else []:
+            for known, variant in zip(self.both, pair, strict=True):
+                chosen = {**self.request.settings, **variant.settings}
+                settings = self.catalog.effective_settings(known, cpus, chosen)
+                asked = setup_of(known, self.scenario.model_copy(update=variant.scenario_changes), settings)
+                if asked.pool is not None:
+                    inside = min(asked.connections, asked.threads or asked.connections)
+                    refuse_impatient(variant.label, self.scenario, variant.db_rtt_ms or 0, inside, asked.pool)
 
     @property
     def variants(self) -> list[Variant]:

@@ -98,7 +98,7 @@ WAITS = {label: 15 if "15" in label else 0 for label in BOTH}
 
 
 def test_every_cell_is_in_each_block_once(real: Catalog) -> None:
-    study = Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[4, 20]))
+    study = Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20]))
     blocks = study.outline()
     assert len(blocks) == 3
     counts = Counter(spec.variants[0] for block in blocks for spec in block)
@@ -106,7 +106,7 @@ def test_every_cell_is_in_each_block_once(real: Catalog) -> None:
     assert len([label for label in counts if label.startswith(SYNC)]) == 2 * 2 * 2
     assert len([label for label in counts if label.startswith(ASYNC)]) == 2 * 2, "its handlers hold no thread"
     assert [spec.variants for spec in blocks[0]] != [spec.variants for spec in blocks[1]]
-    assert blocks == Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[4, 20])).outline()
+    assert blocks == Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20])).outline()
     assert len({spec.name for block in blocks for spec in block}) == 36
 
 
@@ -156,6 +156,17 @@ def test_a_grid_that_means_nothing_is_refused(real: Catalog, changes: dict[str, 
     names = changes.pop("names", ())
     with pytest.raises(UsageError, match=told):
         Crossover(real, asked(*names, **changes))
+
+
+def test_requests_that_would_be_refused_for_waiting_are_not_measured(real: Catalog) -> None:
+    """Fifty share four connections for 160 ms each: 1.84 s; the contract's limit is 1.5 s. Twenty threads wait less."""
+    with pytest.raises(UsageError, match="--connections 34 fits") as error:
+        Crossover(real, asked(waits=[0, 20], pools=[4]))
+    assert str(error.value).startswith(f"{ASYNC} wait=20ms pool=4: 50 requests share 4")
+    fewer = [Variant(label=n, implementation=n, scenario_changes={"connections": 34}) for n in (SYNC, ASYNC)]
+    found = Crossover(real, asked(waits=[0, 20], pools=[4], variants=fewer))
+    assert {v.scenario_changes["connections"] for v in found.variants} == {34}
+    check(real, found.request, found.variants)
 
 
 def test_what_is_varied_cannot_be_given_as_well(real: Catalog) -> None:
