@@ -36,6 +36,16 @@ set positional-arguments := true
 @sweep *arguments:
     harness/run sweep "$@"
 
+# Say from which wait on which of two wins: just crossover python-sync python-async --wait 0,1,5,15,50ms
+[group('measure')]
+@crossover *arguments:
+    harness/run crossover "$@"
+
+# Say which model, workers, threads and pool a service needs, from a model and the records: just advise --wait 30ms --cpu 2ms --rate 400
+[group('measure')]
+@advise *arguments:
+    harness/run advise "$@"
+
 # Make a recorded study again and say whether it lies within the recorded noise: just replay results/reference
 [group('measure')]
 @replay *arguments:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tandem.analysis.stack import Setup, parallel
 from tandem.catalog.catalog import Implementation
 from tandem.catalog.golden import Answers
 from tandem.catalog.scenario import Scenario
@@ -21,6 +22,26 @@ def db_pool_usable(scenario: Scenario, model: str, settings: Mapping[str, str]) 
     if not scenario.statements:
         return None
     return min(pool, int(settings.get("WORKERS") or 1) * pool if threads is None else threads)
+
+
+def setup_of(
+    implementation: Implementation,
+    scenario: Scenario,
+    settings: Mapping[str, str],
+    distance_ms: float = 0.0,
+    admitted: int | None = None,
+) -> Setup:
+    """What limits how many requests are where, for the model of the stack. settings: effective ones."""
+    kept = settings["DB_PERSISTENT"] == "1"
+    return Setup(
+        connections=scenario.connections,
+        wait_ms=float(scenario.delay_ms),
+        distance_ms=distance_ms,
+        threads=handler_threads(implementation.model, settings),
+        pool=int(settings["DB_POOL_MAX"]) if scenario.statements and kept else None,
+        admitted=admitted,
+        parallel=parallel(implementation.language, implementation.model, settings),
+    )
 
 
 @dataclass

@@ -29,6 +29,7 @@ FOLDERS = (
     "compare",
     "capacity",
     "sweep",
+    "crossover",
     "ceiling",
     "crosscheck",
     "reproduce",

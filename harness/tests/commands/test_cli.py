@@ -196,6 +196,12 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["sweep", "rust-async", "--over", "conections=1..8"], "Did you mean 'connections'?"),
         (["sweep", "rust-async", "--over", "pool=0,4"], "DB_POOL_MAX must be a whole number from 1"),
         (["sweep", "rust-async", "--over", "wait=0,5", "--scenario", "recipes"], "needs the scenario work"),
+        (["crossover", "rust-async"], "a crossover is of two variants, not 1"),
+        (["crossover", "rust-sync", "rust-async", "--wait", "1s"], "--wait takes whole numbers from 0"),
+        (["crossover", "rust-sync", "rust-async", "--threads", "0"], "--threads takes whole numbers from 1"),
+        (["crossover", "rust-sync", "rust-async", "--wait", "0,20", "--pool", "4"], "--connections 34 fits"),
+        (["advise", "--wait", "30"], "--wait takes milliseconds, such as 30ms"),
+        (["advise", "--wait", "30ms"], "--cpu is missing"),
         (["up", "rust-asink"], "Did you mean 'rust-async'?"),
         (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),
         (["benhc"], "tandem: No such command 'benhc'. Did you mean 'bench'?"),
@@ -240,7 +246,7 @@ def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPa
 
 def test_only_what_can_go_on_says_so() -> None:
     """The matrix, for one, begins anew."""
-    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "reproduce", "sweep"}
+    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "crossover", "reproduce", "sweep"}
     assert studies | {"selftest"} == {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
     assert "start it again" in cli.interrupted("matrix")
     assert "--resume" not in cli.interrupted("")

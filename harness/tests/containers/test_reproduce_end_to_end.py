@@ -68,11 +68,12 @@ def test_a_wrong_name_is_refused_before_anything_is_built(tmp_path: Path) -> Non
         assert told in " ".join(made.stderr.split())
 
 
-def test_the_list_names_every_experiment(root: Path) -> None:
+def test_the_list_names_every_experiment_and_claim(root: Path) -> None:
     status, entries, said = tandem("reproduce", "list")
     assert status == 0, said
     listed = {entry["name"]: entry for entry in entries}
-    assert set(listed) == {file.stem for file in (root / "loadgen/experiments").glob("*.toml")}
+    folders = ("loadgen/experiments", "loadgen/claims")
+    assert set(listed) == {file.stem for folder in folders for file in (root / folder).glob("*.toml")}
     entry = listed["hyper-delay"]
     assert entry["rows"] > entry["smoke_rows"] > 0
     assert entry["full_s"] > entry["smoke_s"] > 0

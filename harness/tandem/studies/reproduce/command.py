@@ -14,18 +14,21 @@ from tandem.record.store import RESULT
 from tandem.report.parts import table
 from tandem.studies.files import command as files
 from tandem.studies.files.spec import scaled
-from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
+from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
 from tandem.studies.reproduce.limits import Limits, read_limits, refuse_too_many
 from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for, rows_of
 from tandem.wording import lasts
 
 LIST = "list"
-REFERENCES = ROOT / "results/reference-experiments"
+REFERENCES = ("results/reference-experiments", "results/reference-claims")
+GROUPS = {"published": "experiments", "quoted": "claims that people quote"}
 
 
 @app.command(name="reproduce")
 def reproduce_(
-    experiment: Annotated[str, typer.Argument(help="One that `list` names, or a TOML file of your own.")],
+    experiment: Annotated[
+        str, typer.Argument(help="An experiment or a claim that `list` names, or a TOML file of your own.")
+    ],
     plan: Annotated[
         str,
         typer.Option(
@@ -46,7 +49,7 @@ def reproduce_(
     as_json: Json = False,
 ) -> None:
     """Make a published experiment again: our result beside the published one, and what became of each claim."""
-    catalog, experiments = Catalog(ROOT), read_all(ROOT)
+    catalog, experiments = Catalog(ROOT), read_all(ROOT) | read_claims(ROOT)
     if experiment == LIST:
         _list(catalog, experiments, as_json)
         return
@@ -73,24 +76,29 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
         print(json.dumps(found, indent=1))
         return
     texts = ("name", "title", "kind", "reference")
-    shown = table("experiments", *texts[:3], "rows", *PLANS, "reference", left=texts)
-    for entry in found:
-        there = "yes" if entry["reference"] else "–"
-        shown.add_row(
-            str(entry["name"]),
-            str(entry["title"]),
-            str(entry["kind"]),
-            str(entry["rows"]),
-            *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
-            there,
-        )
-    out.print(shown)
+    for group, heading in GROUPS.items():
+        shown = table(heading, *texts[:3], "rows", *PLANS, "reference", left=texts)
+        for entry in found:
+            if entry["group"] != group:
+                continue
+            there = "yes" if entry["reference"] else "–"
+            shown.add_row(
+                str(entry["name"]),
+                str(entry["title"]),
+                str(entry["kind"]),
+                str(entry["rows"]),
+                *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
+                there,
+            )
+        out.print(shown)
     out.print(f"{', '.join(PLANS)}: rows and about how long, without builds", style="dim")
 
 
 def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | float | bool | None]:
     entry: dict[str, str | int | float | bool | None] = {
         "name": experiment.name,
+        "group": "quoted" if experiment.source else "published",
+        "source": experiment.source,
         "title": experiment.title,
         "origin": experiment.origin,
         "kind": experiment.kind,
@@ -99,7 +107,7 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
     for plan in PLANS:
         entry[f"{plan}_rows"] = len(experiment.measured(plan))
         entry[f"{plan}_s"] = round(estimate_s(catalog, experiment, plan))
-    entry["reference"] = (REFERENCES / experiment.name / RESULT).is_file()
+    entry["reference"] = any((ROOT / of / experiment.name / RESULT).is_file() for of in REFERENCES)
     return entry
 
 

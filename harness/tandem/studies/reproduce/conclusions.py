@@ -86,6 +86,8 @@ class Reproduced(Conclusions):
     experiment: str
     title: str
     origin: str
+    source: str | None = None
+    hypothesis: str = ""
     published_host: str
     kind: Kind
     plan: PlanName
@@ -226,6 +228,8 @@ def conclude(
             experiment=experiment.name,
             title=experiment.title,
             origin=experiment.origin,
+            source=experiment.source,
+            hypothesis=experiment.hypothesis,
             published_host=experiment.published_host,
             kind=experiment.kind,
             plan=plan,

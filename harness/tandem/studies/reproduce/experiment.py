@@ -1,4 +1,4 @@
-"""Reads loadgen/experiments/*.toml: what was published, and what is run to see it again. Pure but for reading."""
+"""Reads loadgen/experiments/*.toml and loadgen/claims/*.toml: what was published, and what is run to see it again. Pure but for reading."""
 
 import hashlib
 import tomllib
@@ -93,12 +93,16 @@ class Plans(_Part):
 
 
 class Experiment(_Part):
-    """loadgen/experiments/NAME.toml"""
+    """loadgen/experiments/NAME.toml, or loadgen/claims/NAME.toml"""
 
     name: str
     title: str
     origin: str
-    """The document of the seeds, and its section."""
+    """The document of the seeds, or what is quoted, and its section."""
+    source: Annotated[str, Field(pattern=r"^https://")] | None = None
+    """Of a claim that people quote: its address."""
+    hypothesis: str = ""
+    """Of such a claim: what would have to be seen."""
     published_host: str
     kind: Kind
     figures: Annotated[list[str], Field(min_length=1)]
@@ -161,6 +165,17 @@ def read(file: Path) -> Experiment:
 def read_all(root: Path) -> dict[str, Experiment]:
     """Every experiment of the repository, by name. Raises UsageError for one that cannot be read."""
     return {file.stem: read(file) for file in sorted((root / "loadgen/experiments").glob("*.toml"))}
+
+
+def read_claims(root: Path) -> dict[str, Experiment]:
+    """Every claim that people quote, by name. Raises UsageError for one that cannot be read, or lacks its source."""
+    found = {file.stem: read(file) for file in sorted((root / "loadgen/claims").glob("*.toml"))}
+    for name, claim in found.items():
+        if claim.source is None or not claim.hypothesis:
+            raise UsageError(
+                f"loadgen/claims/{name}.toml: a claim needs `source`, an address, and `hypothesis`"
+            )
+    return found
 
 
 def pick(experiments: dict[str, Experiment], name: str) -> Experiment:

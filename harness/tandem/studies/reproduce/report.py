@@ -149,7 +149,9 @@ def _tables(found: Reproduced) -> list[Table]:
 def notes(result: Result[Reproduced]) -> list[str]:
     """What is said under the tables."""
     found = result.conclusions
-    out = [NOTE, f"published: {found.origin}; {found.published_host}"]
+    address = f" ({found.source})" if found.source else ""
+    out = [NOTE, f"published: {found.origin}{address}; {found.published_host}"]
+    out += [f"hypothesis: {found.hypothesis}"] if found.hypothesis else []
     elsewhere = list(dict.fromkeys(name for row in found.rows for name in row.published_elsewhere))
     if elsewhere:
         out.append(f"in brackets: {', '.join(elsewhere)}")
@@ -166,10 +168,29 @@ def headline(conclusions: dict[str, Any]) -> str:
     return f"{stand} of {len(conclusions['claims'])} claims stand"
 
 
+def judgement(found: Reproduced) -> str:
+    """One sentence about a claim that people quote; empty for an experiment, whose sentence is written by hand."""
+    if not found.source or not found.claims:
+        return ""
+    words = {
+        "stands": ("stands", "stand"),
+        "reversed": ("is the other way round", "are the other way round"),
+        "gone": ("is gone", "are gone"),
+        "not decided": ("is not decided", "are not decided"),
+    }
+    numbers = {word: sum(claim.verdict == word for claim in found.claims) for word in words}
+    counted = [f"{n} {words[word][n > 1]}" for word, n in numbers.items() if n]
+    first = found.claims[0]
+    told = f"«{found.title}»: of its {len(found.claims)} statements {', '.join(counted)}"
+    return f"{told}. The first {words[first.verdict][0]}: {ratio_text(first)}"
+
+
 def report(result: Result[Reproduced]) -> Group:
     """All that is said at the end."""
     found = result.conclusions
     out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(result))]
+    if judgement(found):
+        out.append(Text(judgement(found), style="bold"))
     if found.sentence:
         out.append(Text(f"{SENTENCE}: {found.sentence}", style="bold"))
     out += [Text(reason, style="yellow") for reason in result.reasons]
@@ -199,6 +220,8 @@ def markdown(result: Result[Reproduced]) -> str:
             for c in found.claims
         ]
     lines += ["", *(f"{note}.  " for note in notes(result))]
+    if judgement(found):
+        lines += ["", f"**{judgement(found)}**"]
     if found.sentence:
         lines += ["", f"**{SENTENCE}: {found.sentence}**"]
     return "\n".join(lines)

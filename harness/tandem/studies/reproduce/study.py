@@ -14,7 +14,7 @@ from tandem.studies.reproduce import plots
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
 from tandem.studies.reproduce.connections import ConnectionsRows, curves
-from tandem.studies.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all
+from tandem.studies.reproduce.experiment import Experiment, Kind, PlanName, pick, read_all, read_claims
 from tandem.studies.reproduce.http import HttpRows
 from tandem.studies.reproduce.kinds import RowsOf
 from tandem.studies.reproduce.tools import ToolsRows
@@ -73,7 +73,7 @@ class Reproduce(Study[Reproduced]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         self.catalog, self.request = catalog, request
         options, self.plan_name = request.options, plan_named(request.plan)
-        self.experiment = pick(read_all(catalog.root), str(options["experiment"]))
+        self.experiment = pick(read_all(catalog.root) | read_claims(catalog.root), str(options["experiment"]))
         digest = self.experiment.digest(self.plan_name)
         if digest != options["digest"]:
             raise UsageError(

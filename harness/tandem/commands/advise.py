@@ -1,0 +1,216 @@
+"""`tandem advise`: what a service needs, from the model and the records."""
+
+import re
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from tandem.analysis.advice import Advice, Ask, Checked, Evidence, Sized, advise
+from tandem.analysis.stack import calibrated, off, predict
+from tandem.catalog.catalog import Catalog, Implementation
+from tandem.cli.options import RESULTS, ROOT, Json, app, out
+from tandem.errors import TandemError, UsageError, unknown
+from tandem.lab.cell import handler_threads, setup_of
+from tandem.lab.prepare import scenario_of
+from tandem.record.request import Variant
+from tandem.record.result import Result
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict
+from tandem.report.parts import table
+from tandem.studies.crossover.conclusions import Crossed
+from tandem.studies.registry import BELOW, read_folder
+from tandem.wording import number
+
+DIRECT_STUDIES = ("bench", "sweep")
+"""Their variants are alone in their trials, with a closed window each."""
+
+
+def milliseconds(option: str, text: str) -> float:
+    """`30ms` or `0.8ms`. Raises UsageError."""
+    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*ms\s*", text, re.ASCII)
+    if not match:
+        raise UsageError(f"{option} takes milliseconds, such as 30ms or 0.8ms, not '{text}'")
+    return float(match[1])
+
+
+@app.command(name="advise")
+def advise_(
+    wait: Annotated[
+        str | None,
+        typer.Option(help="How long a request waits for its database or for others, such as 30ms."),
+    ] = None,
+    cpu: Annotated[
+        str | None, typer.Option(help="CPU time of a request in the application, such as 2ms.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests per second that are to be answered.")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="Cores of the application.")] = None,
+    pool: Annotated[
+        int | None,
+        typer.Option(min=0, help="Database connections that it may have; 0: it needs none."),
+    ] = None,
+    language: Annotated[str, typer.Option(help="Whose records are looked at.")] = "python",
+    as_json: Json = False,
+) -> None:
+    """Say which model, workers, threads and pool a service needs, how sure that is, and what would change it."""
+    catalog = Catalog(ROOT)
+    languages = {one.language for one in catalog.implementations.values()}
+    if language not in languages:
+        raise unknown("language", language, languages)
+    wait_ms = milliseconds("--wait", asked("--wait", wait, "How long does a request wait for others (30ms)?"))
+    cpu_ms = milliseconds("--cpu", asked("--cpu", cpu, "How much CPU time does it cost (2ms)?"))
+    rate_rps = float(asked("--rate", rate, "How many requests per second are to be answered?"))
+    cores_ = int(asked("--cores", cores, "How many cores does the application have?"))
+    pool_ = int(asked("--pool", pool, "How many database connections may it have (0: it needs none)?"))
+    if cpu_ms <= 0 or rate_rps <= 0:
+        raise UsageError("--cpu and --rate are more than 0")
+    ask = Ask(wait_ms=wait_ms, cpu_ms=cpu_ms, pool=pool_ or None, cores=cores_, rate_rps=rate_rps)
+    found = advise(ask, evidence(catalog, RESULTS, language))
+    if as_json:
+        print(found.model_dump_json(indent=1))
+    else:
+        out.print(*lines(found), sep="\n")
+
+
+def asked(option: str, given: str | float | None, question: str) -> str:
+    """What was given; on a terminal what is missing is asked for. Raises UsageError."""
+    if given is not None:
+        return str(given)
+    if not sys.stdin.isatty():
+        raise UsageError(f"{option} is missing: {question}")
+    answer: str = typer.prompt(question)
+    return answer
+
+
+# ---- what the records say ----
+
+
+def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
+    """Of all finished studies of a folder that can be read."""
+    pairs: dict[str, float] = {}
+    checked: list[Checked] = []
+    threads_most = 0
+    for folder in sorted({file.parent for below in BELOW for file in results.glob(f"{below}/result.json")}):
+        try:
+            kind, result, trials = read_folder(folder)
+        except TandemError:
+            continue  # `just report` says what is wrong with it
+        name = folder.relative_to(results).as_posix()
+        if isinstance(result.conclusions, Crossed):
+            checked += list(_of_crossover(name, result.conclusions))
+        if kind.name not in (*DIRECT_STUDIES, "crossover") or not trials:
+            continue
+        known = {
+            variant.label: (variant, catalog.implementations[variant.implementation])
+            for variant in kind(catalog, result.request).variants
+            if variant.implementation in catalog.implementations and variant.stand_in is None
+        }
+        costs: dict[str, list[float]] = {"sync": [], "async": []}
+        for label, (variant, implementation) in known.items():
+            own = [t for t in trials if t.spec.variants == [label] and t.verdict is Verdict.OK]
+            cost = [w.app_cpu_us_per_request for t in own for w in t.of(label, "closed")]
+            if implementation.language == language and own:
+                costs[implementation.model] += [one for one in cost if one is not None]
+                settings = result.environments[label].settings if label in result.environments else {}
+                threads_most = max(threads_most, handler_threads(implementation.model, settings) or 0)
+            if kind.name in DIRECT_STUDIES:
+                checked += list(_of_variant(catalog, name, result, variant, implementation, own))
+        if all(costs.values()):
+            pairs[name] = statistics.median(costs["async"]) / statistics.median(costs["sync"])
+    return Evidence(language=language, pairs=pairs, threads_most=threads_most, checked=checked)
+
+
+def _of_crossover(name: str, found: Crossed) -> Iterator[Checked]:
+    sides = {side.label: side for cell in found.cells for side in cell.sides}
+    for side in sides.values():
+        if side.predicted is not None and side.goodput_rps.mean is not None and side.off is not None:
+            yield Checked(
+                record=name,
+                label=side.label,
+                predicted_rps=side.predicted.throughput_rps,
+                measured_rps=side.goodput_rps.mean,
+                off=side.off,
+                elsewhere=not side.calibrated,
+            )
+
+
+def _of_variant(
+    catalog: Catalog,
+    name: str,
+    result: Result[Any],
+    variant: Variant,
+    implementation: Implementation,
+    trials: Sequence[Trial],
+) -> Iterator[Checked]:
+    """How far the network is off where it has the CPU times of the very windows."""
+    label = variant.label
+    windows = [window for trial in trials for window in trial.of(label, "closed")]
+    base = calibrated(windows)
+    if base is None or label not in result.environments:
+        return
+    scenario = scenario_of(catalog, result.request, variant)
+    scenario = scenario.model_copy(update={"connections": windows[0].connections})
+    settings = result.environments[label].settings
+    measured = statistics.median(window.goodput_rps for window in windows)
+    predicted = predict(base, setup_of(implementation, scenario, settings, base.distance_ms)).throughput_rps
+    yield Checked(
+        record=name,
+        label=label,
+        predicted_rps=predicted,
+        measured_rps=measured,
+        off=off(predicted, measured),
+        elsewhere=False,
+    )
+
+
+# ---- for people ----
+
+
+def lines(found: Advice) -> list[Any]:
+    """The answer first, then what it rests on."""
+    shown = table(
+        "what each model needs",
+        "model",
+        "workers",
+        "threads each",
+        "at once",
+        "pool",
+        "1/s with that",
+        "lacks",
+        left=("model", "lacks"),
+    )
+    for sized in (found.chosen, found.other):
+        shown.add_row(*_row(sized))
+    records = sorted({*found.evidence.pairs, *(one.record for one in found.evidence.checked)})
+    return [
+        Text(f"{sentence(found.chosen)}: {found.why}", style="bold"),
+        shown,
+        *(Text(f"with {change.what}: {change.then}") for change in found.changes or []),
+        *([] if found.changes else [Text("no doubling or halving of one thing would change the model")]),
+        Text(f"confidence: {found.confidence}: {'; '.join(found.confidence_why)}"),
+        Text(f"records: {', '.join(records) or 'none'}", style="dim"),
+    ]
+
+
+def sentence(sized: Sized) -> str:
+    """`sync, 2 workers of 10 threads, pool 20`."""
+    threads = f" of {sized.threads} threads" if sized.threads is not None else ""
+    pool = f", pool {sized.pool}" if sized.pool is not None else ""
+    workers = f"{sized.workers} worker{'' if sized.workers == 1 else 's'}"
+    return f"{sized.model}, {workers}{threads}{pool}" + (", which is not enough" if sized.lacks else "")
+
+
+def _row(sized: Sized) -> tuple[str, ...]:
+    return (
+        sized.model,
+        str(sized.workers),
+        "–" if sized.threads is None else str(sized.threads),
+        str(sized.in_flight),
+        "–" if sized.pool is None else str(sized.pool),
+        number(sized.possible_rps),
+        sized.lacks or "nothing",
+    )

@@ -1,0 +1,1 @@
+"""From which wait on does one of two win?"""

@@ -1,0 +1,69 @@
+"""`tandem crossover`."""
+
+from typing import Annotated
+
+import typer
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
+from tandem.cli.measure import measure
+from tandem.record.request import Variant
+from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
+from tandem.studies.crossover.study import Crossover
+
+
+@cli.app.command()
+def crossover(
+    variants: cli.Variants,
+    wait: Annotated[
+        str,
+        typer.Option(
+            help="How far the database is away for each round trip; for the scenario work how long each request waits."
+        ),
+    ] = "0,1,5,15,50ms",
+    threads: Annotated[
+        str | None, typer.Option(help="Handler threads of each worker, for sync models, such as 4,16,64.")
+    ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="DB_POOL_MAX, database connections of the whole application, such as 4,20."),
+    ] = None,
+    connections: Annotated[
+        int | None, typer.Option(min=1, help="Connections of the closed loop; default: the scenario's own.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=2, help="Fresh starts of each cell.")] = 3,
+    scenario: cli.ScenarioName = "recipes",
+    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "crossover",
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    setting: cli.Settings = None,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
+) -> None:
+    """Say from which wait on which of two wins, and where nobody does, with a model's prediction beside each cell."""
+    asked = CrossoverOptions(
+        waits_ms=whole_numbers("--wait", wait, 0, "ms"),
+        threads=whole_numbers("--threads", threads, 1),
+        pools=whole_numbers("--pool", pool, 1),
+        rounds=rounds,
+    )
+    request = cli.make_request(
+        Crossover.name,
+        Catalog(cli.ROOT),
+        [with_connections(variant, connections) for variant in cli.read_variants(variants)],
+        scenario=scenario,
+        plan=plan,
+        topology=topology,
+        placement=placement,
+        seed=seed,
+        settings=setting,
+        options=asked.request(),
+    )
+    measure(Crossover, request, resume, as_json)
+
+
+def with_connections(variant: Variant, connections: int | None) -> Variant:
+    """The variant under so many connections; None: those of the scenario."""
+    changes = {} if connections is None else {"connections": connections}
+    return variant.model_copy(update={"scenario_changes": {**variant.scenario_changes, **changes}})

@@ -1,0 +1,133 @@
+"""Which cells a crossover measures: waits x threads x pools. Pure."""
+
+import math
+import re
+from itertools import product
+
+from pydantic import JsonValue
+
+from tandem.catalog.catalog import Implementation
+from tandem.catalog.scenario import Scenario
+from tandem.errors import UsageError
+from tandem.record.part import Part
+from tandem.record.request import Variant
+
+LONGEST_WAIT_MS, LONGEST_DISTANCE_MS = 1000, 250
+"""Windows last seconds; drivers give up connecting after two."""
+PATIENCE_S, ROOM = 1.5, 0.8
+"""The contract lets a request wait so long for a database connection, then it is refused; some of it is left for bursts."""
+SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
+
+
+class Point(Part):
+    """One cell of the grid. None: as the variant has it."""
+
+    wait_ms: int
+    threads: int | None
+    pool: int | None
+
+    @property
+    def text(self) -> str:
+        parts = {"wait": f"{self.wait_ms}ms", "threads": self.threads, "pool": self.pool}
+        return " ".join(f"{name}={value}" for name, value in parts.items() if value is not None)
+
+
+class CrossoverOptions(Part):
+    """The options of its request."""
+
+    waits_ms: list[int]
+    threads: list[int]
+    """Of each worker, for sync models; empty: as the variant has it."""
+    pools: list[int]
+    rounds: int
+    """Fresh starts of each cell."""
+
+    def request(self) -> dict[str, JsonValue]:
+        """As a request has them."""
+        options: dict[str, JsonValue] = self.model_dump()
+        return options
+
+    @property
+    def points(self) -> list[Point]:
+        """By threads and pool, then by wait."""
+        none: list[int | None] = [None]
+        groups = product(self.threads or none, self.pools or none)
+        return [
+            Point(wait_ms=wait, threads=threads, pool=pool)
+            for threads, pool in groups
+            for wait in self.waits_ms
+        ]
+
+
+def whole_numbers(option: str, text: str | None, least: int, unit: str = "") -> list[int]:
+    """`0,1,5` as ascending numbers, the unit allowed behind each; none where nothing is given. Raises UsageError."""
+    if text is None:
+        return []
+    found = set()
+    for part in text.split(","):
+        match = re.fullmatch(rf"\s*(\d{{1,5}})(?:{unit})?\s*", part, re.ASCII)
+        if not match or int(match[1]) < least:
+            raise UsageError(f"{option} takes whole numbers from {least}, such as 1,5,20{unit}, not '{part}'")
+        found.add(int(match[1]))
+    return sorted(found)
+
+
+def waits_by_itself(scenario: Scenario) -> bool:
+    """Whether a request asks for its wait; else the wait is the distance of the database."""
+    return "delay_ms=" in scenario.path
+
+
+def refuse(asked: CrossoverOptions, scenario: Scenario, both: list[Implementation]) -> None:
+    """Raises UsageError for a grid that means nothing."""
+    if len(both) != 2:
+        raise UsageError(f"a crossover is of two variants, not {len(both)}")
+    own = waits_by_itself(scenario)
+    if not own and not scenario.statements:
+        raise UsageError(
+            f"{scenario.name} neither waits nor asks the database: nothing in it can wait longer"
+        )
+    most = LONGEST_WAIT_MS if own else LONGEST_DISTANCE_MS
+    if max(asked.waits_ms) > most:
+        raise UsageError(f"--wait: {most} ms is the most for {scenario.name}")
+    if len(asked.waits_ms) < 2:
+        raise UsageError("--wait needs two values at least, such as 0,1,5,15,50ms")
+    if asked.pools and not scenario.statements:
+        raise UsageError(f"--pool: {scenario.name} never asks the database")
+    if asked.threads and all(one.model != "sync" for one in both):
+        raise UsageError("--threads is for sync models, and neither of the two is one")
+
+
+def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, pool: int) -> None:
+    """Raises UsageError, with what fits, where requests would wait for a database connection for longer than they may: a
+    window of refusals measures nothing. scenario: as the cell asks. inside: requests in the application at once."""
+    span_s = scenario.in_turn * wait_ms / 1e3
+    if span_s <= 0 or (inside / pool - 1) * span_s <= ROOM * PATIENCE_S:
+        return
+    most = math.floor((ROOM * PATIENCE_S / span_s + 1) * pool)
+    raise UsageError(
+        f"{label}: {inside} requests share {pool} database connections, each for {span_s * 1e3:.0f} ms: they would wait for longer than"
+        f" the {PATIENCE_S} s after which they are refused. --connections {most} fits, or a larger --pool"
+    )
+
+
+def variant_at(variant: Variant, model: str, point: Point, scenario: Scenario) -> Variant:
+    """The variant in a cell. Threads are not varied where handlers hold none: such a variant has one start for them all."""
+    own = point if model == "sync" else point.model_copy(update={"threads": None})
+    chosen = {
+        SETTINGS[name]: str(value)
+        for name, value in (("threads", own.threads), ("pool", own.pool))
+        if value is not None
+    }
+    twice = sorted({*chosen} & {*variant.settings})
+    if twice:
+        raise UsageError(f"{variant.label}: {twice[0]} is what is varied: it cannot be given as well")
+    changes: dict[str, object] = {
+        "label": f"{variant.label} {own.text}",
+        "settings": {**variant.settings, **chosen},
+    }
+    if waits_by_itself(scenario):
+        path = f"{scenario.path.partition('?')[0]}?delay_ms={point.wait_ms}"
+        changes["scenario_changes"] = {**variant.scenario_changes, "path": path}
+    else:
+        changes["db_rtt_ms"] = point.wait_ms
+    return variant.model_copy(update=changes)

@@ -1,0 +1,160 @@
+"""tandem.analysis.stack: what is counted in windows, what limits, and what a cell that differs may owe."""
+
+import json
+
+import pytest
+from harness_places import ROOT
+from harness_samples import good_window, role
+
+from tandem.analysis.stack import Calibrated, Setup, calibrated, likely, off, parallel, predict, round_trips
+from tandem.record.trial import Trial
+from tandem.record.window import DbRtt, Pooler, Verdict, Window
+
+RECIPES = Setup(connections=50, pool=20)
+SETTINGS = {"WORKERS": "1", "DB_PERSISTENT": "1", "DB_PREPARE": "1"}
+
+
+def recorded(label: str) -> list[Window]:
+    """The closed windows of the committed bench."""
+    files = sorted((ROOT / "results/reference/trials").glob(f"*-{label}.json"))
+    trials = [Trial.model_validate(json.loads(file.read_text())) for file in files]
+    return [w for trial in trials if trial.verdict is Verdict.OK for w in trial.of(label, "closed")]
+
+
+def base(**changes: object) -> Calibrated:
+    """Two cores as in the placement of that name: a request costs the application 1 ms and the others 1.2 ms."""
+    fields = {
+        "demands_us": {"app": 1000, "db": 700, "pgbouncer": 350, "proxy": 100, "loadgen": 50},
+        "cpusets": {"app": "1", "db": "0", "pgbouncer": "0", "proxy": "0", "loadgen": "0"},
+        "cores": {"1": 1, "0": 1},
+        "round_trips": 8,
+        "distance_ms": 0,
+        "windows": 3,
+        **changes,
+    }
+    return Calibrated.model_validate(fields)
+
+
+@pytest.mark.parametrize(
+    "label", ["rust-async", "rust-sync", "cpp-async", "node", "python-async", "python-sync"]
+)
+def test_the_committed_bench_is_predicted_from_its_cpu_times(label: str) -> None:
+    """Within 10 %, and with the bottleneck that the windows named."""
+    windows = recorded(label)
+    found = calibrated(windows)
+    assert found is not None
+    assert found.round_trips == pytest.approx(8, abs=0.01), "counted: eight reads"
+    predicted = predict(found, RECIPES)
+    measured = sorted(window.goodput_rps for window in windows)[len(windows) // 2]
+    assert abs(off(predicted.throughput_rps, measured)) < 0.10
+    assert {window.bottleneck for window in windows} & {predicted.limited_by, "app-cpu", "database"}
+
+
+def test_each_limit_is_named_in_the_words_of_windows() -> None:
+    far = base(distance_ms=15)
+    limits = {
+        "database": predict(base(), RECIPES),
+        "app-cpu": predict(base(demands_us={"app": 3000, "db": 700}), RECIPES),
+        "pool-wait": predict(base(), Setup(connections=50, pool=2, distance_ms=15)),
+        "thread-pool": predict(far, Setup(connections=50, pool=20, threads=4, distance_ms=15)),
+        "latency-bound": predict(far, Setup(connections=5, pool=20, distance_ms=15)),
+    }
+    assert {word: found.limited_by for word, found in limits.items()} == {word: word for word in limits}
+
+
+def test_connections_and_distance_set_the_rate_of_a_far_database() -> None:
+    """Little: a connection is busy for eight round trips and the CPU time of a request."""
+    found = predict(base(), Setup(connections=50, pool=4, distance_ms=15))
+    assert found.throughput_rps == pytest.approx(4 / (8 * 15 + 2.2) * 1e3, rel=0.03)
+    assert found.utilisation["pool"] == pytest.approx(1, abs=0.01)
+
+
+def test_a_wait_without_statements_holds_threads_and_no_connection() -> None:
+    computing = base(round_trips=0, demands_us={"app": 100, "loadgen": 50})
+    sync = predict(computing, Setup(connections=100, threads=32, wait_ms=100, pool=2))
+    assert sync.throughput_rps == pytest.approx(32 / 0.1001, rel=0.01)
+    assert "pool" not in sync.utilisation
+    free = predict(computing, Setup(connections=100, wait_ms=100))
+    assert free.throughput_rps == pytest.approx(100 / 0.1001, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("language", "model", "settings", "cores"),
+    [
+        ("python", "sync", {"WORKERS": "2", "THREADS": "10"}, 2),
+        ("javascript", "async", {"WORKERS": "1"}, 1),
+        ("rust", "async", {"WORKERS": "3"}, 3),
+        ("rust", "sync", {"WORKERS": "1", "THREADS": "32"}, None),
+        ("python", "async", {"WORKERS": ""}, 1),
+    ],
+)
+def test_a_worker_that_runs_one_thread_at_a_time_uses_one_core(
+    language: str, model: str, settings: dict[str, str], cores: int | None
+) -> None:
+    assert parallel(language, model, settings) == cores
+
+
+def test_more_workers_use_more_of_its_cores() -> None:
+    wide = base(cores={"1": 4, "0": 8}, demands_us={"app": 5000, "db": 100})
+    rates = [predict(wide, Setup(connections=50, parallel=n)).throughput_rps for n in (1, 2, 8)]
+    assert rates == pytest.approx([200, 400, 800], rel=0.01)
+
+
+def test_round_trips_are_counted() -> None:
+    window = good_window()
+    assert window.pooler is not None
+    answered = window.requests + window.probes
+    pooled = window.model_copy(update={"pooler": window.pooler.model_copy(update={"queries": 9 * answered})})
+    assert round_trips(pooled) == 9
+    direct = window.model_copy(update={"pooler": None})
+    assert round_trips(direct) == pytest.approx(sum(s.calls for s in window.statements.values()) / answered)
+    assert round_trips(window.model_copy(update={"statements": {}})) == 0
+    assert round_trips(window.model_copy(update={"requests": 0, "probes": 0})) == 0
+
+
+def test_the_distance_is_the_idle_round_trip_without_its_cpu_time() -> None:
+    def far(setting: int, before: float, during: float = 9.0) -> Window:
+        rtt = DbRtt(setting=setting, before_p50=before, during_p50=during, during_p90=12, samples=9)
+        roles = {"app": role(0.5, "1"), "db": role(0.4, "0"), "faults": role(0.4, "0")}
+        window = good_window(goodput_rps=100.0, roles=roles, db_rtt_ms=rtt)
+        counted = Pooler(
+            queries=8 * (window.requests + window.probes),
+            wait_us_per_query=0,
+            clients_waiting_max=0,
+            servers_active_max=9,
+            servers_active_mean=5,
+        )
+        return window.model_copy(update={"pooler": counted})
+
+    found = calibrated([far(4, 5.5)])
+    assert found is not None
+    assert found.distance_ms == pytest.approx(4.5), "8 ms of CPU in eight trips"
+    assert found.during_ms == 9
+    assert calibrated([far(4, 4.2)]).distance_ms == 4, "it is never less than what was asked for"  # type: ignore[union-attr]
+
+
+def test_nothing_follows_from_no_window() -> None:
+    assert calibrated([]) is None
+    assert calibrated([good_window("open")]) is None
+
+
+@pytest.mark.parametrize(
+    ("here", "settings", "too_high", "told"),
+    [
+        ({"demands_us": {"app": 1500}}, {}, True, "cost app 1,500 µs of CPU, not 1,000"),
+        ({"demands_us": {"app": 700}}, {}, False, "cost app 700 µs of CPU, not 1,000"),
+        ({"distance_ms": 4, "during_ms": 7.5}, {}, True, "took 7.5 ms during the load"),
+        ({"round_trips": 10}, {}, True, "made 10.0 round trips, not 8.0"),
+        ({}, {"DB_PERSISTENT": "0"}, True, "login"),
+        ({}, {"DB_PREPARE": "each"}, True, "prepared each time"),
+        ({}, {"WORKERS": "2"}, True, "spread over 2 workers"),
+        ({"steal_share": 0.08}, {}, False, "took 8% of the CPU time"),
+        ({}, {"DB_PERSISTENT": "0"}, False, "nothing that was counted"),
+        ({}, {}, True, "nothing that was counted"),
+    ],
+)
+def test_a_cell_that_differs_is_explained_by_what_was_counted(
+    here: dict[str, object], settings: dict[str, str], too_high: bool, told: str
+) -> None:
+    [reason] = likely(base(), base(**here), {**SETTINGS, **settings}, too_high)
+    assert told in reason

@@ -1,0 +1,77 @@
+"""`tandem advise`: from the committed records to an answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import tandem.commands.main  # noqa: F401 (it adds the commands)
+from tandem.cli.options import app
+from tandem.commands.advise import asked
+from tandem.errors import UsageError
+
+ASKED = ("advise", "--wait", "30ms", "--cpu", "2ms", "--rate", "300", "--cores", "2", "--pool", "20")
+
+
+@pytest.fixture(autouse=True)
+def committed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of this repository, whatever a test run was told."""
+    monkeypatch.setattr("tandem.commands.advise.RESULTS", root / "results")
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_it_answers_from_the_records_that_it_names() -> None:
+    said = command(*ASKED, "--json")
+    assert said.exit_code == 0
+    found = json.loads(said.stdout)
+    assert found["chosen"]["model"] in ("sync", "async")
+    assert found["chosen"]["workers"] == 2
+    assert 10 <= found["chosen"]["pool"] <= 20
+    assert "reference" in found["evidence"]["pairs"]
+    errors = {
+        one["label"]: one["off"] for one in found["evidence"]["checked"] if one["record"] == "reference"
+    }
+    assert errors.keys() == {"rust-async", "rust-sync", "cpp-async", "node", "python-async", "python-sync"}
+    assert max(map(abs, errors.values())) < 0.10
+
+
+def test_people_read_the_answer_first(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        app(ASKED)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(("async, 2 workers", "sync, 2 workers"))
+    told = " ".join(" ".join(lines).split())
+    assert "confidence: " in told
+    assert "records: " in told
+    assert "with twice the wait: " in told
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (("--wait", "30"), "--wait takes milliseconds, such as 30ms"),
+        (("--cpu", "0ms"), "--cpu and --rate are more than 0"),
+        (("--language", "pyton"), "Did you mean 'python'"),
+    ],
+)
+def test_what_means_nothing_is_refused(changed: tuple[str, str], told: str) -> None:
+    said = command(*ASKED, *changed)
+    assert isinstance(said.exception, UsageError)
+    assert told in str(said.exception)
+
+
+def test_without_a_terminal_nothing_is_asked() -> None:
+    said = command("advise", "--wait", "30ms")
+    assert isinstance(said.exception, UsageError)
+    assert "--cpu is missing" in str(said.exception)
+
+
+def test_on_a_terminal_what_is_missing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.prompt", lambda question: f"{question} 7ms")
+    assert asked("--cpu", None, "How much?") == "How much? 7ms"
+    assert asked("--cpu", "2ms", "How much?") == "2ms"

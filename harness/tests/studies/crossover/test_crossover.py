@@ -1,0 +1,330 @@
+"""tandem.studies.crossover: which cells, who wins where, and the model beside each."""
+
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from harness_engine import invalid_window, request, result_of, text, trial
+from harness_places import FIXTURES
+from harness_samples import good_window, role
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.lab.prepare import check
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.trial import Trial
+from tandem.record.window import DbRtt, Pooler, Verdict, Window
+from tandem.studies.crossover import plots
+from tandem.studies.crossover.conclusions import CrossCell, Crossed, crossings, intervals, winner
+from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
+from tandem.studies.crossover.report import report
+from tandem.studies.crossover.study import Crossover
+
+SYNC, ASYNC = "python-sync", "python-async"
+
+
+def asked(
+    *names: str,
+    waits: list[int] | None = None,
+    threads: list[int] | None = None,
+    pools: list[int] | None = None,
+    **changes: Any,
+) -> Request:
+    options = CrossoverOptions(waits_ms=waits or [0, 15], threads=threads or [], pools=pools or [], rounds=3)
+    under = Conditions(topology="full", placement="two-cores")
+    fields = {
+        "study": "crossover",
+        "plan": "crossover",
+        "seed": 7,
+        "conditions": under,
+        "options": options.request(),
+    }
+    return request(*(names or (SYNC, ASYNC)), **{**fields, **changes})
+
+
+def window(
+    rate: float, wait_ms: int, app_us: float = 1000, during_ms: float | None = None, trips: float = 8
+) -> Window:
+    """Of two cores; a request costs the database's side 1.2 ms."""
+    roles = {
+        "app": role(rate * app_us / 1e6, "1"),
+        "db": role(rate * 700 / 1e6, "0"),
+        "pgbouncer": role(rate * 400 / 1e6, "0"),
+        "proxy": role(rate * 100 / 1e6, "0"),
+    }
+    rtt = DbRtt(
+        setting=wait_ms, before_p50=wait_ms, during_p50=during_ms or wait_ms, during_p90=wait_ms, samples=9
+    )
+    made = good_window(goodput_rps=rate, roles=roles, db_rtt_ms=rtt, bottleneck="database", connections=50)
+    pooler = Pooler(
+        queries=round(trips * (made.requests + made.probes)),
+        wait_us_per_query=0,
+        clients_waiting_max=0,
+        servers_active_max=9,
+        servers_active_mean=5,
+    )
+    return made.model_copy(update={"pooler": pooler})
+
+
+def concluded(real: Catalog, wanted: Request, trials: list[Trial]) -> Concluded[Crossed]:
+    return Crossover(real, wanted).conclude(trials, Baselines())
+
+
+def trials(
+    rates: dict[str, float], waits: dict[str, int], spread: float = 0.02, **changes: Any
+) -> list[Trial]:
+    """Three blocks of each label."""
+    draw = random.Random(5)
+    return [
+        trial(label, block, window(rate * math.exp(draw.gauss(0, spread)), waits[label], **changes))
+        for block in (1, 2, 3)
+        for label, rate in rates.items()
+    ]
+
+
+BOTH = {
+    f"{SYNC} wait=0ms": 780.0,
+    f"{ASYNC} wait=0ms": 560.0,
+    f"{SYNC} wait=15ms": 160.0,
+    f"{ASYNC} wait=15ms": 163.0,
+}
+WAITS = {label: 15 if "15" in label else 0 for label in BOTH}
+
+
+# ---- what is measured ----
+
+
+def test_every_cell_is_in_each_block_once(real: Catalog) -> None:
+    study = Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20]))
+    blocks = study.outline()
+    assert len(blocks) == 3
+    counts = Counter(spec.variants[0] for block in blocks for spec in block)
+    assert set(counts.values()) == {3}
+    assert len([label for label in counts if label.startswith(SYNC)]) == 2 * 2 * 2
+    assert len([label for label in counts if label.startswith(ASYNC)]) == 2 * 2, "its handlers hold no thread"
+    assert [spec.variants for spec in blocks[0]] != [spec.variants for spec in blocks[1]]
+    assert blocks == Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20])).outline()
+    assert len({spec.name for block in blocks for spec in block}) == 36
+
+
+def test_a_wait_is_the_distance_of_the_database(real: Catalog) -> None:
+    found = {v.label: v for v in Crossover(real, asked(threads=[4], pools=[8])).variants}
+    sync = found[f"{SYNC} wait=15ms threads=4 pool=8"]
+    assert (sync.db_rtt_ms, sync.settings, sync.scenario_changes) == (
+        15,
+        {"THREADS": "4", "DB_POOL_MAX": "8"},
+        {},
+    )
+    assert found[f"{ASYNC} wait=0ms pool=8"].db_rtt_ms == 0, "the latency proxy is in every cell's path"
+
+
+def test_a_scenario_that_waits_is_asked_to(real: Catalog) -> None:
+    found = Crossover(
+        real, asked(scenario="work", conditions=Conditions(topology="direct", placement="two-cores"))
+    )
+    assert [v.scenario_changes["path"] for v in found.variants] == ["/work?delay_ms=0"] * 2 + [
+        "/work?delay_ms=15"
+    ] * 2
+    assert {v.db_rtt_ms for v in found.variants} == {None}
+
+
+def test_what_it_asks_for_can_be_made(real: Catalog) -> None:
+    for wanted in (asked(threads=[4], pools=[8]), asked(scenario="work")):
+        check(real, wanted, Crossover(real, wanted).variants)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"names": (SYNC,)}, "of two variants, not 1"),
+        ({"scenario": "index"}, "nothing in it can wait longer"),
+        ({"waits": [0, 300]}, "250 ms is the most for recipes"),
+        ({"waits": [5]}, "two values at least"),
+        ({"scenario": "work", "pools": [4]}, "work never asks the database"),
+        ({"names": (ASYNC, "node"), "threads": [4]}, "neither of the two is one"),
+        (
+            {"conditions": Conditions(topology="full", placement="two-cores", db_rtt_ms=4)},
+            "what --wait varies",
+        ),
+        ({"options": {}}, "a crossover needs waits"),
+    ],
+)
+def test_a_grid_that_means_nothing_is_refused(real: Catalog, changes: dict[str, Any], told: str) -> None:
+    names = changes.pop("names", ())
+    with pytest.raises(UsageError, match=told):
+        Crossover(real, asked(*names, **changes))
+
+
+def test_requests_that_would_be_refused_for_waiting_are_not_measured(real: Catalog) -> None:
+    """Fifty share four connections for 160 ms each: 1.84 s; the contract's limit is 1.5 s. Twenty threads wait less."""
+    with pytest.raises(UsageError, match="--connections 34 fits") as error:
+        Crossover(real, asked(waits=[0, 20], pools=[4]))
+    assert str(error.value).startswith(f"{ASYNC} wait=20ms pool=4: 50 requests share 4")
+    fewer = [Variant(label=n, implementation=n, scenario_changes={"connections": 34}) for n in (SYNC, ASYNC)]
+    found = Crossover(real, asked(waits=[0, 20], pools=[4], variants=fewer))
+    assert {v.scenario_changes["connections"] for v in found.variants} == {34}
+    check(real, found.request, found.variants)
+
+
+def test_what_is_varied_cannot_be_given_as_well(real: Catalog) -> None:
+    own = Variant(label="mine", implementation=SYNC, settings={"THREADS": "3"})
+    other = Variant(label=ASYNC, implementation=ASYNC)
+    with pytest.raises(UsageError, match="THREADS is what is varied"):
+        Crossover(real, asked(variants=[own, other], threads=[4]))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("0,1,5,15,50ms", [0, 1, 5, 15, 50]), ("15ms, 5", [5, 15]), (None, [])]
+)
+def test_numbers_are_read(given: str | None, found: list[int]) -> None:
+    assert whole_numbers("--wait", given, 0, "ms") == found
+
+
+@pytest.mark.parametrize("given", ["", "a", "1.5ms", "-1", "5s"])
+def test_what_is_no_number_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="--wait takes whole numbers from 0"):
+        whole_numbers("--wait", given, 0, "ms")
+
+
+# ---- who wins ----
+
+
+@pytest.mark.parametrize(
+    ("interval", "who"),
+    [
+        ((1.2, 1.5), "second"),
+        ((0.5, 0.8), "first"),
+        ((0.95, 1.08), "nobody"),
+        ((1.02, 1.08), "nobody"),
+        ((0.8, 1.3), "not decided"),
+        (None, "not decided"),
+    ],
+)
+def test_a_winner_needs_an_interval_on_its_side(interval: tuple[float, float] | None, who: str) -> None:
+    assert winner(interval) == who
+
+
+def test_intervals_hold_for_all_cells_together() -> None:
+    """Of 400 grids of ten cells without a difference, at most one in twenty has a cell that seems to have one."""
+    draw, wrong = random.Random(3), 0
+    for _ in range(400):
+        found = intervals([[draw.gauss(0, 0.08) for _ in range(3)] for _ in range(10)])
+        wrong += any(low > 1 or high < 1 for low, high in filter(None, found))
+    assert wrong / 400 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_cell_without_a_block_has_no_interval() -> None:
+    assert intervals([[], [0.1, 0.2]])[0] is None
+    assert intervals([[0.1], [0.2]]) == [None, None]
+
+
+def test_where_they_meet_is_between_two_waits() -> None:
+    assert crossings({0: 0.5, 10: 2.0, 20: 3.0}) == [pytest.approx(5)]
+    assert crossings({0: 0.5, 10: None, 20: 2.0}) == []
+    assert crossings({0: 1.5, 10: 2.0}) == []
+
+
+def test_both_are_compared_in_each_cell(real: Catalog) -> None:
+    made = trials(BOTH, WAITS)
+    found = concluded(real, asked(), made)
+    assert found.verdict is Verdict.OK
+    near, far = found.conclusions.cells
+    assert (near.winner, far.winner) == ("first", "nobody")
+    assert near.ratio == pytest.approx(560 / 780, rel=0.05)
+    assert near.blocks == 3
+    assert near.interval is not None
+    assert near.ratio is not None
+    assert near.interval[0] < near.ratio < near.interval[1] < 1
+
+
+def test_the_model_stands_beside_each_cell(real: Catalog) -> None:
+    """Both cost what the shared core costs: 1.2 ms a request; far away twenty connections take 8 x 15 ms and that."""
+    found = concluded(real, asked(), trials(BOTH, WAITS)).conclusions
+    near, far = found.cells
+    sync, other = near.sides
+    assert sync.predicted is not None
+    assert sync.predicted.throughput_rps == pytest.approx(1e3 / 1.2, rel=0.08)
+    assert sync.calibrated
+    assert other.off is not None
+    assert other.off > 0.10, "560/s were made slower than their CPU times explain"
+    assert other.likely == ["nothing that was counted explains it"]
+    for side in far.sides:
+        assert side.predicted is not None
+        assert side.predicted.throughput_rps == pytest.approx(20 / 0.1222, rel=0.03)
+        assert side.predicted.limited_by == "pool-wait"
+        assert (side.calibrated, side.likely) == (False, [])
+    assert far.predicted_ratio == pytest.approx(1, abs=0.05)
+
+
+def test_a_slow_round_trip_is_named_where_the_model_is_wrong(real: Catalog) -> None:
+    rates = {**BOTH, f"{SYNC} wait=15ms": 110.0, f"{ASYNC} wait=15ms": 110.0}
+    found = concluded(real, asked(), trials(rates, WAITS, during_ms=22.0)).conclusions
+    assert "a round trip took 22.0 ms during the load" in "; ".join(found.cells[1].sides[0].likely)
+
+
+def test_a_bad_trial_makes_the_whole_invalid_and_is_told(real: Catalog) -> None:
+    made = trials(BOTH, WAITS)
+    made[0] = trial(made[0].spec.variants[0], 1, invalid_window())
+    found = concluded(real, asked(), made)
+    assert found.verdict is Verdict.INVALID
+    assert found.conclusions.cells[0].blocks == 2
+    assert found.reasons == [f"{SYNC} wait=0ms, round 1: invalid: wrong"]
+
+
+def test_a_cell_without_a_good_trial_is_void(real: Catalog) -> None:
+    made = [t for t in trials(BOTH, WAITS) if t.spec.variants != [f"{SYNC} wait=15ms"]]
+    found = concluded(real, asked(), made)
+    assert found.verdict is Verdict.VOID
+    assert (found.conclusions.cells[1].ratio, found.conclusions.cells[1].winner) == (None, "not decided")
+
+
+# ---- what a person reads ----
+
+
+def result(real: Catalog) -> Result[Crossed]:
+    rates = {**BOTH, f"{ASYNC} wait=15ms": 240.0}
+    return result_of(asked(), concluded(real, asked(), trials(rates, WAITS)))
+
+
+def test_the_report_says_who_wins_where(real: Catalog) -> None:
+    made = result(real)
+    told = " ".join(text(report(made), width=300).split())
+    assert f"as they are: {SYNC} wins at 0 ms; {ASYNC} wins at 15 ms; they meet at about" in told
+    assert "the model is -3" in told
+    assert f"off for {ASYNC} wait=15ms" in told
+    assert "wait: distance of the database; 3 rounds" in told
+    assert (
+        Crossover.headline(made.conclusions.model_dump(mode="json"))
+        == f"{SYNC} wins 1 of 2 cells, {ASYNC} wins 1 of 2 cells"
+    )
+
+
+def test_the_report_is_the_golden_one(real: Catalog) -> None:
+    """To look at it and take a new one: what is printed when this fails."""
+    told = "\n".join(line.rstrip() for line in text(report(result(real)), width=260).splitlines())
+    print(told)
+    assert told + "\n" == (FIXTURES / "crossover-report.txt").read_text()
+
+
+def test_the_result_can_be_read_again(real: Catalog) -> None:
+    made = result(real)
+    kept = made.model_dump_json()
+    assert Result[Crossed].model_validate_json(kept).model_dump_json() == kept
+
+
+def test_the_heat_map_has_a_cell_for_each_ratio(real: Catalog) -> None:
+    made = result(real)
+    [(name, drawn)] = Crossover.files(made).items()
+    assert name == "crossover.svg"
+    for cell in made.conclusions.cells:
+        assert f"× {cell.ratio:.2f}" in drawn
+    assert "distance of the database, ms" in drawn
+
+
+def test_no_map_is_drawn_of_nothing(real: Catalog) -> None:
+    nothing: list[CrossCell] = concluded(real, asked(), []).conclusions.cells
+    assert {cell.ratio for cell in nothing} == {None}
+    assert plots.files(concluded(real, asked(), []).conclusions) == {}
