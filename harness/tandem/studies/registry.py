@@ -28,6 +28,7 @@ FOLDERS = (
     "compare",
     "capacity",
     "sweep",
+    "explain",
     "ceiling",
     "crosscheck",
     "reproduce",
