@@ -53,7 +53,7 @@ def chart(told: Explained, found: Explanation) -> str:
     bars = rows(told, found)
     data = alt.Data(values=bars)  # type: ignore[no-untyped-call]
     y = alt.Y("name:N", title=None, sort=[bar["name"] for bar in bars]).axis(labelLimit=320)
-    axis = alt.X("from:Q", title="goodput, 1/s").scale(type="log", nice=True)
+    axis = alt.X("from:Q", title="goodput, 1/s").scale(type="log", nice=False, padding=24)
     colour = alt.Color("kind:N", title=None).scale(domain=list(COLOURS), range=list(COLOURS.values()))
     base = alt.Chart(data).encode(y=y)
     steps = base.encode(x=axis, x2="to:Q", color=colour).mark_bar(height=14, minBandSize=3)
