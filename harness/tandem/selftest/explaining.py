@@ -10,7 +10,7 @@ from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ratios import CONFIDENCE
 from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
-from tandem.studies.explain.conclusions import Explanation, Figure, Measured, explanation, goodput
+from tandem.studies.explain.conclusions import CellWindows, Explanation, Figure, explanation, goodput
 from tandem.studies.explain.design import Factor, Leg
 
 GROUP = "explaining"
@@ -55,7 +55,7 @@ def minimum(names: frozenset[str]) -> float:
 TRUTHS: dict[str, Truth] = {"additive": additive, "minimum": minimum}
 
 
-class Simulated(Measured):
+class Simulated(CellWindows):
     """Good starts whose logarithms are given: one for each label, block and value."""
 
     def __init__(self, found: Sequence[tuple[str, int, float]]) -> None:

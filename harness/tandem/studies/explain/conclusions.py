@@ -160,7 +160,7 @@ def cpu(window: Window) -> float | None:
     return window.app_cpu_us_per_request
 
 
-class Measured:
+class CellWindows:
     """Good windows by cell, and how each cell is."""
 
     def __init__(
@@ -230,7 +230,7 @@ class _Shares:
     """Makes the parts of one figure's explanation from its fitted cells."""
 
     def __init__(
-        self, legs: Sequence[Leg], words: Sequence[dict[str, str]], measured: Measured, figure: Figure
+        self, legs: Sequence[Leg], words: Sequence[dict[str, str]], measured: CellWindows, figure: Figure
     ) -> None:
         self.legs, self.words, self.measured = legs, words, measured
         self.bounded = figure is goodput
@@ -307,7 +307,7 @@ def merged(*parts: tuple[str, float]) -> dict[str, float]:
 
 
 def explanation(
-    legs: Sequence[Leg], words: Sequence[dict[str, str]], measured: Measured, figure: Figure
+    legs: Sequence[Leg], words: Sequence[dict[str, str]], measured: CellWindows, figure: Figure
 ) -> Explanation | None:
     """None where a leg cannot be walked from its beginning to its end."""
     shares = _Shares(legs, words, measured, figure)
@@ -413,7 +413,7 @@ def leg_name(leg: Leg) -> str:
     return f"settings of {'AB'[leg.side]}, {leg.variant.implementation}"
 
 
-def crossings(legs: Sequence[Leg], found: Explanation, measured: Measured) -> list[Crossing]:
+def crossings(legs: Sequence[Leg], found: Explanation, measured: CellWindows) -> list[Crossing]:
     """For each factor whose first and last step part: the other factor that it depends on most, in four cells."""
     means = {label: math.log(mean) for label, mean in measured.means(goodput).items()}
     parted = {(share.leg, share.name) for share in found.factors if share.parted}
@@ -453,7 +453,7 @@ def crossings(legs: Sequence[Leg], found: Explanation, measured: Measured) -> li
 
 
 def cell_figures(
-    label: str, implementation: str, settings: dict[str, str], measured: Measured
+    label: str, implementation: str, settings: dict[str, str], measured: CellWindows
 ) -> CellFigures:
     """What is known of one cell but its fitted means."""
     windows = [window for _, window in measured.good[label]]

@@ -15,9 +15,9 @@ from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.conclusions import (
+    CellWindows,
     Explained,
     Explanation,
-    Measured,
     cell_figures,
     cpu,
     crossings,
@@ -86,7 +86,7 @@ class Explain(Study[Explained]):
         made: list[Trial] = []
         for block in self.outline():
             made += yield block
-        measured = Measured(list(self._cells), made, {})
+        measured = CellWindows(list(self._cells), made, {})
         few = [
             label
             for label in self._cells
@@ -99,7 +99,7 @@ class Explain(Study[Explained]):
             ]
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Explained]:
-        measured = Measured(list(self._cells), trials, baselines.ceilings_rps)
+        measured = CellWindows(list(self._cells), trials, baselines.ceilings_rps)
         words = self.asked.words
         by_rate = explanation(self.legs, words, measured, goodput)
         ends = [label for label in self.corners if not measured.good[label]]
@@ -118,7 +118,7 @@ class Explain(Study[Explained]):
             conclusions=self._explained(measured, by_rate),
         )
 
-    def _explained(self, measured: Measured, by_rate: Explanation | None) -> Explained:
+    def _explained(self, measured: CellWindows, by_rate: Explanation | None) -> Explained:
         cells = [
             cell_figures(label, cell.implementation, {**self.request.settings, **cell.settings}, measured)
             for label, cell in self._cells.items()
@@ -145,7 +145,7 @@ class Explain(Study[Explained]):
             source=self.asked.source,
         )
 
-    def _without(self, measured: Measured) -> list[Finding]:
+    def _without(self, measured: CellWindows) -> list[Finding]:
         found = []
         for label in self._cells:
             state, reason = measured.state(label), measured.reason(label)
