@@ -133,7 +133,7 @@ def told(study: Explain, lasts_s: float, most_s: float) -> None:
     design = f"{len(study.variants)} combinations, {study.asked.blocks} blocks, {starts} starts: about {lasts(lasts_s)}"
     cli.err.print(design)
     if lasts_s > most_s:
-        nearest = " ".join(offer(leg) for leg in study.legs if len(leg.factors) > 2)
+        nearest = " ".join(filter(None, map(offer, study.legs)))
         fewer = f" Fewer combinations: {nearest}." if nearest else ""
         raise UsageError(
             f"{design}, and the budget is {lasts(most_s)}.{fewer} Or give --budget {lasts_s / 60 + 1:.0f}min."

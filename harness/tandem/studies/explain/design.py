@@ -138,7 +138,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     if units > MOST:
         raise UsageError(
             f"{variant.label} differs from the equal settings in {units} factors, and {MOST} are the most that are"
-            f" tried in every combination. Change some together: {offer(leg)}"
+            f" tried in every combination. Change some together: {offer(leg) or '--factor NAME=SETTING+SETTING'}"
         )
     return leg
 
@@ -178,8 +178,18 @@ def check_groups(options: ExplainOptions, known: set[str]) -> None:
 
 
 def offer(leg: Leg) -> str:
-    """The nearest design with fewer cells, as options: settings about the same thing are changed together."""
-    settings = {name for factor in leg.factors for name in factor.settings}
-    merged = [(kind, [name for name in names if name in settings]) for kind, names in KINDS]
-    told = [f"--factor '{kind}={'+'.join(names)}'" for kind, names in merged if len(names) > 1]
-    return " ".join(told) or "give fewer settings"
+    """The nearest design with fewer cells, as options: the factors of a group, or those about the same thing, are
+    changed together. Empty where there is none."""
+    told: list[str] = []
+    taken: set[str] = set()
+    members = [
+        (name, [factor for bit, factor in enumerate(leg.factors) if bits >> bit & 1])
+        for name, bits in leg.groups.items()
+    ]
+    members += [(kind, [f for f in leg.factors if {*names} & {*f.settings}]) for kind, names in KINDS]
+    for name, factors in members:
+        free = [factor for factor in factors if factor.name not in taken]
+        if len(free) > 1:
+            taken |= {factor.name for factor in free}
+            told.append(f"--factor '{name}={'+'.join(key for factor in free for key in factor.settings)}'")
+    return " ".join(told)

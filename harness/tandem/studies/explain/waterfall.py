@@ -28,7 +28,7 @@ def rows(told: Explained, found: Explanation) -> list[dict[str, Any]]:
     for share in found.factors:
         end = rate * share.ratio
         kind = "the programs" if share.name == PROGRAMS else f"settings, {'more' if end >= rate else 'less'}"
-        side = "" if share.name == PROGRAMS else f" ({share.leg.partition(', ')[2]})"
+        side = "" if share.name == PROGRAMS else f" ({share.leg.removeprefix('settings of ')})"
         bars.append(
             {
                 "name": share.name + side,

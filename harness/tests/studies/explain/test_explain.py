@@ -168,6 +168,10 @@ def test_one_implementation_has_one_cell_with_equal_settings(real: Catalog) -> N
     assert labels == ["A node as it is", "node equal", "B node as it is"]
     rates = {"A node as it is": 100.0, "node equal": 400.0, "B node as it is": 200.0}
     conclusions = concluded(real, found, answers(rates.__getitem__)).conclusions
+    explained = conclusions.goodput()
+    assert explained is not None
+    names = [bar["name"] for bar in waterfall.rows(conclusions, explained)]
+    assert len({*names}) == len(names) == 5
     assert shares(conclusions) == pytest.approx(
         {("node", "DB_POOL_MAX"): 4, ("", PROGRAMS): 1, ("node", "DB_PREPARE"): 0.5}
     )
@@ -197,7 +201,6 @@ def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalo
     found = own(("rust-async", many), ("node", {}))
     with pytest.raises(UsageError, match="in 5 factors, and 4 are the most") as refused:
         Explain(real, found)
-    offered = [part.partition("'")[0] for part in str(refused.value).split("--factor '")[1:]]
     offered = [part.rstrip("' ") for part in str(refused.value).split("--factor '")[1:]]
     assert offered == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
     taken = own(("rust-async", many), ("node", {}), factors=dict(map(parse_factor, offered)))
@@ -237,8 +240,15 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
     said = " ".join(capsys.readouterr().err.split())
     assert "16 combinations, 3 blocks, 52 starts: about 14 min" in said
     assert "handlers: WORKERS 5 to 2, THREADS 1 to 10; persistence: DB_PERSISTENT 0 to 1" in said
-    with pytest.raises(UsageError, match=r"the budget is 10 min.*handlers=WORKERS\+THREADS.*--budget 16min"):
+    with pytest.raises(UsageError, match=r"the budget is 10 min.*--budget 16min") as refused:
         told(study, 870, 600)
+    offered = [
+        part.rstrip(" .'") for part in str(refused.value).partition(" Or give")[0].split("--factor '")[1:]
+    ]
+    assert offered == ["connections=WORKERS+THREADS+DB_PERSISTENT", "statements=DB_TIME_ZONE+DB_RESET"]
+    fewer = Explain(real, asked(factors=dict(map(parse_factor, offered))))
+    assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
+    assert sum(len(block) for block in fewer.outline()) == 28
     assert (budget_s("15min"), budget_s("600s")) == (900, 600)
 
 
@@ -476,7 +486,7 @@ def test_the_waterfall_goes_from_a_to_b(real: Catalog) -> None:
         )
     drawn = ElementTree.fromstring(waterfall.svg(conclusions, found))
     words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
-    assert "persistence (python-sync)" in words
+    assert "persistence (A, python-sync)" in words
     assert PROGRAMS in words
 
 
