@@ -8,7 +8,8 @@ import time
 import numpy as np
 
 from tandem.selftest.explaining import Simulated, leg
-from tandem.studies.explain.conclusions import explanation, goodput
+from tandem.studies.explain.cells import goodput
+from tandem.studies.explain.shares import explanation
 
 BLOCKS = 12
 

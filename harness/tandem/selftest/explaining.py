@@ -13,8 +13,10 @@ from tandem.engine.blocks import complete_blocks
 from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
 from tandem.selftest.stage import Stage
-from tandem.studies.explain.conclusions import CellWindows, Explanation, Figure, explanation, goodput
+from tandem.studies.explain.cells import CellWindows, Figure, goodput
+from tandem.studies.explain.conclusions import Explanation
 from tandem.studies.explain.design import Factor, Leg
+from tandem.studies.explain.shares import explanation
 
 GROUP = "explaining"
 SETS, BLOCKS, SD, BLOCK_SD = 400, 3, 0.10, 0.15

@@ -14,17 +14,10 @@ from tandem.record.window import Finding, Verdict
 from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
-from tandem.studies.explain.conclusions import (
-    CellWindows,
-    Explained,
-    Explanation,
-    cell_figures,
-    cpu,
-    crossings,
-    explanation,
-    goodput,
-)
+from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
+from tandem.studies.explain.conclusions import Explained, Explanation
 from tandem.studies.explain.design import ExplainOptions, check_groups, legs
+from tandem.studies.explain.shares import crossings, explanation
 
 LEAST = 2
 """Good starts of a cell; one that has fewer after the last block is made once more."""
