@@ -83,6 +83,8 @@ def sentence(told: Explained) -> str:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """Of a list of results."""
+    if conclusions["gap"] is None:
+        return f"{conclusions['b']} against {conclusions['a']}: not explained"
     noise = ", within noise" if conclusions["noise"] else ""
     return f"{conclusions['b']} against {conclusions['a']}: {times(float(conclusions['gap']))}{noise}"
 

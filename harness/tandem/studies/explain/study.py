@@ -25,7 +25,7 @@ AGAIN = " (again)"
 
 
 class Explain(Study[Explained]):
-    """Each cell once in each block; the ends of the legs once more in every second."""
+    """Each cell once in each block; the ends of the legs, where there are other cells, once more in every second."""
 
     name = "explain"
     kind = Explained
@@ -52,7 +52,8 @@ class Explain(Study[Explained]):
 
     def outline(self) -> list[list[TrialSpec]]:
         # A share of three factors needs 1.4 times as many starts of the ends as of the rest to be as sharp as it can be.
-        even = [*self._cells, *(label + AGAIN for label in self.corners)]
+        more = self.corners if len(self._cells) > len(self.corners) else []
+        even = [*self._cells, *(label + AGAIN for label in more)]
         orders = zip(
             complete_blocks(list(self._cells), self.asked.blocks, self.request.seed),
             complete_blocks(even, self.asked.blocks, self.request.seed),

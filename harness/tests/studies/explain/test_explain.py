@@ -177,6 +177,11 @@ def test_one_implementation_has_one_cell_with_equal_settings(real: Catalog) -> N
     )
 
 
+def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
+    found = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
+    assert [len(block) for block in Explain(real, found).outline()] == [3, 3, 3]
+
+
 @pytest.mark.parametrize("experiment", ["sync-to-async-python"])
 def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> None:
     preset = read_preset(ROOT, "published", "recipes")
@@ -488,6 +493,13 @@ def test_the_waterfall_goes_from_a_to_b(real: Catalog) -> None:
     words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
     assert "persistence (A, python-sync)" in words
     assert PROGRAMS in words
+
+
+def test_a_session_without_a_good_start_ends_with_a_record(real: Catalog, tmp_path: Path) -> None:
+    result, journal = run(Explain, asked(), session(real, tmp_path, FakeLab(answer=lambda *_: void_window())))
+    assert result.verdict is Verdict.VOID
+    assert result.headline == "python-async against python-sync: not explained"
+    assert read_folder(journal.folder)[1].conclusions.factors == []
 
 
 def test_an_interrupted_explanation_goes_on_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
