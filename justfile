@@ -46,6 +46,11 @@ set positional-arguments := true
 @advise *arguments:
     harness/run advise "$@"
 
+# Say why B is ahead of A: just explain python-sync python-async --db-rtt 4ms --from published
+[group('measure')]
+@explain *arguments:
+    harness/run explain "$@"
+
 # Make a recorded study again and say whether it lies within the recorded noise: just replay results/reference
 [group('measure')]
 @replay *arguments:

@@ -6,6 +6,7 @@ from threading import Thread
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
+from tandem.selftest.explaining import served
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
@@ -188,7 +189,8 @@ def named(seen: Seen | TandemError, says: str = "") -> str:
 
 
 def run(stage: Stage) -> list[Outcome]:
-    """One window of each limit. The negative control of each is another limit, which must be named differently."""
+    """One window of each limit. The negative control of each is another limit, which must be named differently. Then a
+    gap of several factors, each of which must be found."""
     found = tried(stage, LIMITS)
     tags = [named(seen, limit.says) for limit, seen in found]
     out = []
@@ -206,7 +208,7 @@ def run(stage: Stage) -> list[Outcome]:
                 negative_control_failed=other != limit.tag,
             )
         )
-    return out
+    return [*out, *served(stage)]
 
 
 def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:

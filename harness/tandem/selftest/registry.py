@@ -8,6 +8,7 @@ from tandem.selftest import (
     attribution,
     capacity,
     comparing,
+    explaining,
     liars,
     overhead,
     queueing,
@@ -21,7 +22,7 @@ from tandem.selftest.stage import Stage
 
 OnStage = Callable[[Stage], list[Outcome]]
 
-UNIT: list[ModuleType] = [units_, statistics, capacity]
+UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
 """Modules with `checks() -> list[Callable[[], Outcome]]`: no containers, a few seconds in all."""
 
 END_TO_END: dict[str, OnStage] = {

@@ -30,6 +30,7 @@ FOLDERS = (
     "capacity",
     "sweep",
     "crossover",
+    "explain",
     "ceiling",
     "crosscheck",
     "reproduce",

@@ -202,6 +202,20 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["crossover", "rust-sync", "rust-async", "--wait", "0,20", "--pool", "4"], "--connections 34 fits"),
         (["advise", "--wait", "30"], "--wait takes milliseconds, such as 30ms"),
         (["advise", "--wait", "30ms"], "--cpu is missing"),
+        (["explain", "node"], "Missing argument 'B'"),
+        (["explain", "node", "rust-asink"], "Did you mean 'rust-async'?"),
+        (["explain", "node", "rust-async", "--budget", "soon"], "such as 15min, not 'soon'"),
+        (["explain", "node", "rust-async", "--from", "publishd"], "Did you mean 'published'?"),
+        (["explain", "node", "rust-async", "--from", "published"], "nothing of node was published here"),
+        (["explain", "node", "rust-async", "--factor", "a"], "--factor takes NAME=SETTING+SETTING"),
+        (
+            ["explain", "python-sync:OFFLOAD=sum", "node"],
+            "python-sync cannot vary OFFLOAD: there is no event loop that work could leave",
+        ),
+        (
+            ["explain", "python-sync", "python-async", "--from", "published", "--budget", "1min"],
+            "the budget is 60 s. Fewer combinations: --factor 'connections=WORKERS+THREADS+DB_PERSISTENT'",
+        ),
         (["up", "rust-asink"], "Did you mean 'rust-async'?"),
         (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),
         (["benhc"], "tandem: No such command 'benhc'. Did you mean 'bench'?"),
@@ -246,7 +260,7 @@ def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPa
 
 def test_only_what_can_go_on_says_so() -> None:
     """The matrix, for one, begins anew."""
-    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "crossover", "reproduce", "sweep"}
+    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "crossover", "explain", "reproduce", "sweep"}
     assert studies | {"selftest"} == {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
     assert "start it again" in cli.interrupted("matrix")
     assert "--resume" not in cli.interrupted("")

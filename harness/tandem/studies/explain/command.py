@@ -1,0 +1,140 @@
+"""`tandem explain`."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
+from tandem.cli.measure import measure
+from tandem.engine.run import blocks_s
+from tandem.errors import UsageError
+from tandem.hosts import HERE
+from tandem.record.request import Request
+from tandem.studies.explain.design import ExplainOptions, offer, parse_factor
+from tandem.studies.explain.preset import Preset, read_preset
+from tandem.studies.explain.study import Explain
+from tandem.wording import lasts
+
+
+@cli.app.command()
+def explain(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="NAME or NAME:SETTING=VALUE,…: the one to begin with.")
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The one that it is compared with.")],
+    settings_from: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Settings of both as loadgen/explanations has them: published, or a TOML file of your own.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--setting", help="NAME=VALUE of the equal settings between A and B; may be repeated."),
+    ] = None,
+    factor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--factor", help="NAME=SETTING+SETTING: settings that change together; may be repeated."
+        ),
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(min=2, help="Fresh starts of each combination; default: the plan's.")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="A design that takes longer is not begun.")] = "15min",
+    scenario: cli.ScenarioName = "recipes",
+    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "explain",
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    db_rtt: cli.DbRtt = None,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
+) -> None:
+    """Say why B is ahead of A: what each setting contributes, and what is left to the programs themselves."""
+    catalog = Catalog(cli.ROOT)
+    most_s = budget_s(budget)
+    together = dict(map(parse_factor, factor or []))
+    preset = None if settings_from is None else read_preset(cli.ROOT, settings_from, scenario)
+    request = cli.make_request(
+        Explain.name,
+        catalog,
+        [cli.read_variant(text) for text in (a, b)],
+        scenario=scenario,
+        plan=plan,
+        topology=topology or (preset.topology if preset else None),
+        placement=placement,
+        seed=seed,
+        settings=setting,
+        db_rtt=db_rtt,
+        options=ExplainOptions(
+            blocks=blocks or catalog.plan(plan).trials, cpus=HERE.cpus, factors=together
+        ).model_dump(),
+    )
+    if preset is not None:
+        request = as_published(request, preset, str(settings_from))
+    study = Explain(catalog, request)
+    told(study, blocks_s(study, cli.RESULTS), most_s)
+    measure(Explain, request, resume, as_json)
+
+
+def budget_s(text: str) -> float:
+    """Seconds of `15min` or `600s`. Raises UsageError."""
+    match = re.fullmatch(r"([1-9][0-9]{0,4})(min|s)", text)
+    if not match:
+        raise UsageError(f"--budget takes whole minutes or seconds, such as 15min, not '{text}'")
+    return int(match[1]) * (60 if match[2] == "min" else 1)
+
+
+def as_published(request: Request, preset: Preset, name: str) -> Request:
+    """The request with the settings of the preset; what was given by hand wins. Raises UsageError."""
+    options = ExplainOptions.of(request)
+    by_hand = {setting for settings in options.factors.values() for setting in settings}
+    published = {
+        factor: left
+        for factor, settings in preset.factors.items()
+        if (left := [setting for setting in settings if setting not in by_hand])
+    }
+    known = {*published, *options.factors}
+    groups = {group: [m for m in members if m in known] for group, members in preset.groups.items()}
+    options = options.model_copy(
+        update={
+            "factors": {**published, **options.factors},
+            "groups": {group: members for group, members in groups.items() if len(members) > 1},
+            "words": [preset.words.get(one.implementation, {}) for one in request.variants],
+            "source": preset.source,
+        }
+    )
+    variants = [
+        one.model_copy(
+            update={
+                "settings": {**preset.of(one.implementation, name), **one.settings},
+                "scenario_changes": preset.changes,
+                "variables": preset.variables,
+            }
+        )
+        for one in request.variants
+    ]
+    settings = {**preset.equal, **request.settings}
+    return request.model_copy(
+        update={"variants": variants, "settings": settings, "options": options.model_dump()}
+    )
+
+
+def told(study: Explain, lasts_s: float, most_s: float) -> None:
+    """Says what will be made, before it is. Raises UsageError for a design beyond the budget, with the nearest one."""
+    starts = sum(len(block) for block in study.outline())
+    for leg in study.legs:
+        changes = "; ".join(f"{factor.name}: {factor.change}" for factor in leg.factors)
+        cli.err.print(f"settings of {leg.variant.label}: {changes or 'as the equal ones'}", soft_wrap=True)
+    design = f"{len(study.variants)} combinations, {study.asked.blocks} blocks, {starts} starts: about {lasts(lasts_s)}"
+    cli.err.print(design)
+    if lasts_s > most_s:
+        nearest = " ".join(filter(None, map(offer, study.legs)))
+        fewer = f" Fewer combinations: {nearest}." if nearest else ""
+        raise UsageError(
+            f"{design}, and the budget is {lasts(most_s)}.{fewer} Or give --budget {lasts_s / 60 + 1:.0f}min."
+        )

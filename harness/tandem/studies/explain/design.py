@@ -1,0 +1,195 @@
+"""Which cells explain a gap: two legs of settings, bridged by equal ones. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import Field, ValidationError
+
+from tandem.analysis.shapley import Orders
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.placement import cpus_in
+from tandem.errors import UsageError, unknown
+from tandem.record.part import Part
+from tandem.record.request import Request, Variant
+
+SIDES = ("A", "B")
+MOST = 4
+"""Factors and groups of one leg: a full factorial of more takes too many starts."""
+PROGRAMS = "the programs themselves"
+"""The middle of the bridge."""
+KINDS = (
+    ("handlers", ("WORKERS", "THREADS", "OFFLOAD")),
+    ("connections", ("DB_POOL_MAX", "DB_PERSISTENT")),
+    ("statements", ("DB_PREPARE", "DB_RESET", "DB_TIME_ZONE")),
+    ("log", ("LOG_LEVEL", "ACCESS_LOG")),
+)
+"""Settings that are about the same thing: what a design with too many factors is offered to change together."""
+
+
+class ExplainOptions(Part):
+    """The options of its request."""
+
+    blocks: int
+    cpus: int
+    """Of the host: defaults follow from it."""
+    factors: dict[str, list[str]] = Field(default_factory=dict)
+    """Factor -> settings that are changed together; a setting that is in none is a factor of its own."""
+    groups: dict[str, list[str]] = Field(default_factory=dict)
+    """Group -> factors that are told as one as well."""
+    words: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
+    """Of A and of B: factor or group -> what it is called in a sentence."""
+    source: str | None = None
+    """Where the settings were published."""
+
+    @classmethod
+    def of(cls, request: Request) -> "ExplainOptions":
+        """Raises UsageError."""
+        try:
+            return cls.model_validate(request.options)
+        except ValidationError as error:
+            raise UsageError(f"explain needs its blocks and the host's CPUs: {error}") from None
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Settings that are changed together. settings: name -> as it is, equal."""
+
+    name: str
+    settings: dict[str, tuple[str, str]]
+
+    @property
+    def change(self) -> str:
+        """`DB_RESET 1 to 0`, from as it is to equal."""
+        return ", ".join(
+            f"{name} {own or '–'} to {equal or '–'}" for name, (own, equal) in self.settings.items()
+        )
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One side: from as it is to equal settings (A), or from equal settings to as it is (B). A state of its orders has
+    a bit for each factor that has been changed."""
+
+    side: int
+    variant: Variant
+    factors: list[Factor]
+    groups: dict[str, int]
+    """Name -> bits of its factors; only what has two or more here."""
+
+    def orders(self, missing: set[int] | None = None) -> Orders:
+        return Orders(len(self.factors), list(self.groups.values()), missing or set())
+
+    @property
+    def own_first(self) -> bool:
+        """Whether the leg begins with the settings as they are."""
+        return self.side == 0
+
+    def own(self, state: int) -> int:
+        """The factors that are as it is in a state."""
+        everything = (1 << len(self.factors)) - 1
+        return everything & ~state if self.own_first else state
+
+    def label(self, state: int) -> str:
+        """What the cell is called. With equal settings both sides of one implementation are the same cell."""
+        own, name = self.own(state), self.variant.implementation
+        names = [factor.name for bit, factor in enumerate(self.factors) if own >> bit & 1]
+        if not names:
+            return f"{name} equal"
+        told = "as it is" if len(names) == len(self.factors) else f"own {', '.join(names)}"
+        return f"{SIDES[self.side]} {name} {told}"
+
+    def cell(self, state: int) -> Variant:
+        """The side's variant in a state."""
+        own = self.own(state)
+        equal = {name for bit, f in enumerate(self.factors) if not own >> bit & 1 for name in f.settings}
+        settings = {name: value for name, value in self.variant.settings.items() if name not in equal}
+        return self.variant.model_copy(update={"label": self.label(state), "settings": settings})
+
+    @property
+    def corners(self) -> tuple[int, int]:
+        """States at the beginning and the end."""
+        return 0, (1 << len(self.factors)) - 1
+
+
+def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Leg]:
+    """Both. Raises UsageError for what a side cannot honour, with its reason, and for too many factors."""
+    if len(request.variants) != len(SIDES):
+        raise UsageError("explain takes two variants: A and B")
+    return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
+
+
+def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+    variant = request.variants[side]
+    implementation = catalog.implementation(variant.implementation)
+    placement = catalog.pick("placement", request.conditions.placement, catalog.placements).variables
+    cpus = cpus_in(placement.get("APP_CPUSET", "")) or options.cpus
+    own = catalog.effective_settings(implementation, cpus, {**request.settings, **variant.settings})
+    equal = catalog.effective_settings(implementation, cpus, request.settings)
+    different = {name: (own[name], equal[name]) for name in own if own[name] != equal[name]}
+    factors = list(_factors(catalog, options, different))
+    names = [factor.name for factor in factors]
+    groups = {
+        name: sum(1 << names.index(member) for member in members if member in names)
+        for name, members in options.groups.items()
+    }
+    groups = {name: bits for name, bits in groups.items() if bits.bit_count() > 1}
+    units = len(factors) - sum(bits.bit_count() - 1 for bits in groups.values())
+    leg = Leg(side, variant, factors, groups)
+    if units > MOST:
+        raise UsageError(
+            f"{variant.label} differs from the equal settings in {units} factors, and {MOST} are the most that are"
+            f" tried in every combination. Change some together: {offer(leg) or '--factor NAME=SETTING+SETTING'}"
+        )
+    return leg
+
+
+def _factors(
+    catalog: Catalog, options: ExplainOptions, different: dict[str, tuple[str, str]]
+) -> Iterator[Factor]:
+    taken: set[str] = set()
+    for name, settings in options.factors.items():
+        for setting in settings:
+            catalog.pick("setting", setting, catalog.settings)
+            if setting in taken:
+                raise UsageError(f"{setting} is in two factors")
+            taken.add(setting)
+        if own := {setting: different[setting] for setting in settings if setting in different}:
+            yield Factor(name, own)
+    yield from (Factor(name, {name: values}) for name, values in different.items() if name not in taken)
+
+
+def parse_factor(text: str) -> tuple[str, list[str]]:
+    """`NAME=SETTING+SETTING`. Raises UsageError."""
+    name, equals, given = text.partition("=")
+    settings = given.split("+")
+    if not equals or not name.strip() or not all(settings):
+        raise UsageError(f"--factor takes NAME=SETTING+SETTING, not '{text}'")
+    return name.strip(), settings
+
+
+def check_groups(options: ExplainOptions, known: set[str]) -> None:
+    """Raises UsageError for a group with a factor that there cannot be. known: factors and settings."""
+    members = [member for group in options.groups.values() for member in group]
+    for member in members:
+        if member not in known:
+            raise unknown("factor", member, known)
+        if members.count(member) > 1:
+            raise UsageError(f"the factor {member} is in two groups")
+
+
+def offer(leg: Leg) -> str:
+    """The nearest design with fewer cells, as options: the factors of a group, or those about the same thing, are
+    changed together. Empty where there is none."""
+    told: list[str] = []
+    taken: set[str] = set()
+    members = [
+        (name, [factor for bit, factor in enumerate(leg.factors) if bits >> bit & 1])
+        for name, bits in leg.groups.items()
+    ]
+    members += [(kind, [f for f in leg.factors if {*names} & {*f.settings}]) for kind, names in KINDS]
+    for name, factors in members:
+        free = [factor for factor in factors if factor.name not in taken]
+        if len(free) > 1:
+            taken |= {factor.name for factor in free}
+            told.append(f"--factor '{name}={'+'.join(key for factor in free for key in factor.settings)}'")
+    return " ".join(told)

@@ -1,0 +1,63 @@
+"""Reads loadgen/explanations/*.toml: how the programs of published comparisons were set up. Pure but for reading."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tandem.errors import UsageError, unknown
+
+
+class Preset(BaseModel):
+    """One scenario of a file: settings of implementations, and what is equal in the middle of the bridge."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    source: str
+    """Address of the programs."""
+    experiment: str
+    """The one of loadgen/experiments whose published rows have these settings."""
+    topology: str
+    settings: dict[str, dict[str, str]]
+    """Implementation -> as it was published."""
+    equal: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    """Of compose/stack.yaml."""
+    changes: dict[str, Any] = {}
+    """Fields of the scenario that are laid over it."""
+    factors: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
+    words: dict[str, dict[str, str]] = {}
+
+    def of(self, implementation: str, name: str) -> dict[str, str]:
+        """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
+        if implementation not in self.settings:
+            raise UsageError(
+                f"nothing of {implementation} was published here; --from {name} has {', '.join(self.settings)}"
+            )
+        return self.settings[implementation]
+
+
+def read_preset(root: Path, name: str, scenario: str) -> Preset:
+    """The part of loadgen/explanations/NAME.toml, or of a TOML file of that path, that is about a scenario.
+
+    Raises UsageError for a file, a scenario or a key that does not exist.
+    """
+    known = {file.stem: file for file in sorted((root / "loadgen/explanations").glob("*.toml"))}
+    if not name.endswith(".toml") and name not in known:
+        raise unknown("preset", name, known)
+    file = Path(name) if name.endswith(".toml") else known[name]
+    try:
+        data = tomllib.loads(file.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+    if scenario not in data:
+        raise UsageError(f"{file}: nothing is said of the scenario {scenario}; it has {', '.join(data)}")
+    try:
+        return Preset.model_validate(data[scenario])
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = " -> ".join(str(part) for part in (scenario, *first["loc"]))
+        raise UsageError(f"{file}: {where}: {first['msg']}") from None

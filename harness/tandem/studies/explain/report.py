@@ -1,0 +1,208 @@
+"""An explanation for people: a sentence, tables. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tandem.record.result import Result
+from tandem.report.markdown import of_report
+from tandem.report.parts import conditions_line, findings, settings, table
+from tandem.studies.explain.conclusions import (
+    CellFigures,
+    Crossing,
+    Explained,
+    Explanation,
+    FactorShare,
+    LegShare,
+)
+from tandem.studies.explain.design import PROGRAMS
+from tandem.studies.explain.waterfall import NAME
+from tandem.wording import limited_by, number, time_spent
+
+SIGNS = {"at least": "≥ ", "at most": "≤ ", "unknown": "about "}
+STATES = {
+    "ok": "",
+    "held back": "held back by the laboratory",
+    "cannot be": "cannot be",
+    "no figures": "no figures",
+}
+
+
+def times(ratio: float | None, bound: str | None = None) -> str:
+    """A ratio with three digits, as far as it has them."""
+    if ratio is None:
+        return "–"
+    return f"{SIGNS.get(bound or '', '')}× {ratio:,.{1 if ratio >= 9.995 else 2}f}"
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else " to ".join(times(end).removeprefix("× ") for end in interval)
+
+
+def _decided(share: FactorShare) -> bool:
+    return share.interval is None or not share.interval[0] <= 1 <= share.interval[1]
+
+
+def _units(found: Explanation) -> Iterator[FactorShare]:
+    """What a sentence names: groups, and the factors that are in none."""
+    inside = {(group.leg, member) for group in found.groups for member in group.members}
+    for leg in found.legs:
+        yield from (group for group in found.groups if group.leg == leg.name)
+        yield from (f for f in found.factors if f.leg == leg.name and (f.leg, f.name) not in inside)
+
+
+def sentence(told: Explained) -> str:
+    """The answer: what the gap is the product of, in words."""
+    found = told.goodput()
+    if found is None:
+        return f"{told.b} against {told.a}: not explained, an end has no figures"
+    units = list(_units(found))
+    parts = [
+        f"{times(share.ratio, share.bound)} from {share.words}"
+        for share in units
+        if share.name != PROGRAMS and _decided(share)
+    ]
+    small = [share for share in units if share.name != PROGRAMS and not _decided(share)]
+    if small:
+        ratio = 1.0
+        for share in small:
+            ratio *= share.ratio
+        names = ", ".join(f"{share.name} of {share.leg[len('settings of ')]}" for share in small)
+        parts.append(f"{times(ratio)} from what is within noise ({names})")
+    own = next(share for share in units if share.name == PROGRAMS)
+    doubt = "" if _decided(own) else ", which is within noise"
+    parts.append(f"{times(own.ratio, own.bound)} {own.words}{doubt}")
+    product = " ".join(parts)
+    if found.noise:
+        return f"{told.b} against {told.a}: no gap to explain ({times(found.gap)}, within noise) = {product}"
+    return f"{told.b} against {told.a}: {times(found.gap)} = {product}"
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """Of a list of results."""
+    if conclusions["gap"] is None:
+        return f"{conclusions['b']} against {conclusions['a']}: not explained"
+    noise = ", within noise" if conclusions["noise"] else ""
+    return f"{conclusions['b']} against {conclusions['a']}: {times(float(conclusions['gap']))}{noise}"
+
+
+def _settings(share: FactorShare) -> str:
+    if share.members:
+        return " and ".join(share.members)
+    return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in share.settings.items())
+
+
+def _factors(title: str, found: Explanation) -> Table:
+    columns = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
+    out = table(title, *columns, left=columns[:3])
+    for leg in found.legs:
+        rows = [g for g in found.groups if g.leg == leg.name]
+        rows += [f for f in found.factors if f.leg == leg.name]
+        for share in rows:
+            name = "" if share.name == PROGRAMS else f"all of {share.name}" if share.members else share.name
+            mark = " *" if share.parted else ""
+            out.add_row(
+                leg.name,
+                name,
+                _settings(share),
+                times(share.ratio, share.bound),
+                _span(share.interval),
+                times(share.first),
+                times(share.last) + mark,
+            )
+        if len(rows) > 1:
+            out.add_row(f"all {leg.name}", "", _orders(leg), times(leg.ratio), _span(leg.interval), "", "")
+    out.add_row("B by A", "", "", times(found.gap), _span(found.interval), "", "")
+    return out
+
+
+def _orders(leg: LegShare) -> str:
+    return f"{leg.left_out} of {leg.orders + leg.left_out} orders left out" if leg.left_out else ""
+
+
+def _cells(cells: Sequence[CellFigures]) -> Table:
+    columns = (
+        "cell",
+        "starts",
+        "goodput, 1/s",
+        "scatter",
+        "app CPU, µs/request",
+        "statements/request",
+        "round trip, ms",
+        "limited by",
+        "",
+    )
+    out = table("cells", *columns, left=("cell", "limited by", ""))
+    for cell in cells:
+        bound = "≥ " if cell.state == "held back" else ""
+        out.add_row(
+            cell.label,
+            str(cell.starts),
+            bound + number(cell.goodput_rps, 0 if (cell.goodput_rps or 0) >= 100 else 1),
+            "–" if cell.sd_ln is None else f"{cell.sd_ln:.0%}",
+            number(cell.app_cpu_us_per_request),
+            number(cell.statements_per_request, 1),
+            number(cell.db_rtt_loaded_ms, 1),
+            limited_by(cell.bottleneck),
+            STATES[cell.state],
+        )
+    return out
+
+
+def _crossing(crossing: Crossing, cells: dict[str, CellFigures]) -> Table:
+    held = f"; {crossing.held}" if crossing.held else ""
+    title = f"{crossing.factor} and {crossing.other} depend on each other{held}"
+    out = table(title, "", f"before {crossing.other}", f"after {crossing.other}", left=("",))
+
+    def told(label: str) -> str:
+        cell = cells[label]
+        return f"{number(cell.goodput_rps, 1)}/s, {limited_by(cell.bottleneck)}"
+
+    none, one, other, both = crossing.cells
+    out.add_row(f"before {crossing.factor}", told(none), told(other))
+    out.add_row(f"after {crossing.factor}", told(one), told(both))
+    return out
+
+
+def report(result: Result[Explained]) -> Group:
+    """The sentence, the factors of goodput and of CPU, the cells, and what a reader has to know."""
+    told = result.conclusions
+    found = told.goodput()
+    parts: list[Table | Text] = [Text(sentence(told), style="bold"), Text(conditions_line(result.request))]
+    if told.source:
+        parts.append(Text(f"settings as published: {told.source}", style="dim"))
+    if found is not None:
+        parts.append(_factors("goodput", found))
+        by_label = {cell.label: cell for cell in told.cells}
+        parts += [_crossing(crossing, by_label) for crossing in told.crossings]
+    if told.cpu is not None:
+        parts.append(_factors("application's CPU for each request: below 1 is cheaper", told.cpu))
+    parts.append(_cells(told.cells))
+    notes = [
+        "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B by A",
+        f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); of B by A for itself",
+    ]
+    if found is not None and found.sd_ln is not None:
+        notes.append(
+            f"a start scatters by {found.sd_ln:.0%} ({found.freedom} degrees of freedom); figure: {NAME}"
+        )
+    if found is not None and any(share.parted for share in found.factors):
+        notes.append(
+            "*: first and last are further apart than chance allows: what it does depends on the others"
+        )
+    if found is not None and any(share.bound for share in found.factors):
+        notes.append(
+            "≥, ≤, about: a bound. A cell was held back by generator, proxy or latency proxy, or has no figures"
+        )
+    parts += [Text(note, style="dim") for note in notes]
+    parts += [Text(time_spent(result.phases_s), style="dim")]
+    parts += [Text(reason, style="yellow") for reason in result.reasons]
+    return Group(*parts, *findings(result), settings(result))
+
+
+def markdown(result: Result[Explained]) -> str:
+    """The sentence and the tables."""
+    return f"{sentence(result.conclusions)}\n\n{of_report(report(result))}"

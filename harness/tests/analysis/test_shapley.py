@@ -1,0 +1,86 @@
+"""tandem.analysis.shapley against the definition: every order, one after the other."""
+
+from collections.abc import Callable, Sequence
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from tandem.analysis.ratios import Floats
+from tandem.analysis.shapley import Orders
+
+
+def by_definition(
+    values: Floats, factors: int, allowed: Callable[[Sequence[int]], bool] = lambda order: True
+) -> tuple[list[float], int]:
+    """The mean over all allowed orders of what each factor's step adds, and how many orders there are."""
+    shares, count = np.zeros(factors), 0
+    for order in permutations(range(factors)):
+        if not allowed(order):
+            continue
+        count, state = count + 1, 0
+        for factor in order:
+            shares[factor] += values[state | 1 << factor] - values[state]
+            state |= 1 << factor
+    return list(shares / count), count
+
+
+def values_of(factors: int) -> Floats:
+    return np.random.default_rng(factors).normal(0, 1, 1 << factors)
+
+
+@pytest.mark.parametrize("factors", [1, 2, 3, 4, 5, 6])
+def test_the_shares_are_those_of_all_orders(factors: int) -> None:
+    values, orders = values_of(factors), Orders(factors)
+    right, count = by_definition(values, factors)
+    assert orders.count == count
+    assert orders.weights() @ values == pytest.approx(right)
+    assert sum(orders.weights() @ values) == pytest.approx(values[-1] - values[0])
+    assert orders.states == list(range(1 << factors))
+
+
+def test_what_belongs_together_follows_each_other() -> None:
+    values, groups = values_of(5), [0b00011, 0b10100]
+
+    def together(order: Sequence[int]) -> bool:
+        return all(abs(order.index(one) - order.index(other)) == 1 for one, other in ((0, 1), (2, 4)))
+
+    orders = Orders(5, groups)
+    right, count = by_definition(values, 5, together)
+    assert orders.count == count == 6 * 2 * 2
+    assert orders.weights() @ values == pytest.approx(right)
+    assert len(orders.states) < 32, "cells that no such order goes through need no start"
+    # A group's share is that of the game in which it is one factor.
+    quotient = [0b00000, 0b00011, 0b01000, 0b01011, 0b10100, 0b10111, 0b11100, 0b11111]
+    one, _ = by_definition(values[quotient], 3)
+    assert (orders.weights() @ values)[[0, 1]].sum() == pytest.approx(one[0])
+
+
+def test_orders_through_what_cannot_be_are_left_out() -> None:
+    values, missing = values_of(4), {0b0011, 0b0100}
+
+    def walkable(order: Sequence[int]) -> bool:
+        states = np.cumsum([1 << factor for factor in order])
+        return not missing & {int(state) for state in states}
+
+    orders = Orders(4, missing=missing)
+    right, count = by_definition(values, 4, walkable)
+    holes = values.copy()
+    holes[list(missing)] = 1e9  # never looked at
+    assert orders.count == count < 24
+    assert orders.weights() @ holes == pytest.approx(right)
+    assert not missing & {*orders.states}
+
+
+@pytest.mark.parametrize("missing", [{0}, {0b111}, {0b001, 0b010, 0b100}])
+def test_without_an_order_there_are_no_shares(missing: set[int]) -> None:
+    orders = Orders(3, missing=missing)
+    assert orders.count == 0
+    with pytest.raises(ValueError, match="no order"):
+        orders.weights()
+
+
+def test_no_factor_has_one_order() -> None:
+    orders = Orders(0)
+    assert (orders.count, orders.states) == (1, [0])
+    assert orders.weights().shape == (0, 1)

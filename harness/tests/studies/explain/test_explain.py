@@ -1,0 +1,522 @@
+"""tandem.studies.explain: which cells, what their trials say, what a person reads."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from harness_engine import (
+    FakeLab,
+    invalid_window,
+    play,
+    refusing,
+    request,
+    result_of,
+    session,
+    text,
+    void_window,
+)
+from harness_places import ROOT
+from harness_samples import good_window
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.run import run
+from tandem.errors import TandemError, UsageError
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded
+from tandem.record.trial import TrialSpec, WindowSpec
+from tandem.record.window import DbRtt, Verdict, Window
+from tandem.studies.explain import waterfall
+from tandem.studies.explain.command import as_published, budget_s, told
+from tandem.studies.explain.conclusions import Explained
+from tandem.studies.explain.design import PROGRAMS, ExplainOptions, parse_factor
+from tandem.studies.explain.preset import read_preset
+from tandem.studies.explain.report import markdown, report, sentence, times
+from tandem.studies.explain.study import Explain
+from tandem.studies.registry import read_folder
+from tandem.studies.reproduce.experiment import read_all
+
+SYNC, ASYNC = "A python-sync as it is", "B python-async as it is"
+
+
+def asked(*names: str, preset: str | None = "published", **options: Any) -> Request:
+    """python-sync against python-async unless said, on one CPU: a two-core host gives the application that."""
+    plain = ExplainOptions.model_validate({"blocks": 3, "cpus": 1, **options})
+    found = request(
+        *(names or ("python-sync", "python-async")),
+        study="explain",
+        plan="explain",
+        options=plain.model_dump(),
+    )
+    return found if preset is None else as_published(found, read_preset(ROOT, preset, "recipes"), preset)
+
+
+def own(
+    *variants: tuple[str, dict[str, str]], equal: dict[str, str] | None = None, **options: Any
+) -> Request:
+    """Variants with settings of their own."""
+    named = [
+        Variant(label=f"{n} {'AB'[i]}", implementation=n, settings=s) for i, (n, s) in enumerate(variants)
+    ]
+    found = asked(preset=None, **options)
+    return found.model_copy(update={"variants": named, "settings": equal or {}})
+
+
+def limits(label: str) -> float:
+    """The lower of two limits, as the published settings have them."""
+    side = label.startswith("B") or "async" in label
+    many = "as it is" in label and not side
+    connections = 5 if many or ("handlers" in label and not side) else 20
+    trips = 8 + (many or "time zone" in label) + 4 * (not side and (many or "persistence" in label))
+    if side:
+        trips += 2 if "as it is" in label else "reset" in label
+    return min(connections / (trips * 0.004), 450 if side else 520)
+
+
+type Rates = Callable[[str], float]
+
+
+def answers(rates: Rates, scatter: float = 0.0, **changes: Any) -> Callable[[TrialSpec, WindowSpec], Window]:
+    """Windows with these rates, up and down by 1 % from block to block. scatter: of each start."""
+
+    def answer(spec: TrialSpec, _: WindowSpec) -> Window:
+        chance = Random(spec.name)
+        rate = rates(spec.variants[0]) * (1 + 0.01 * (spec.block - 2)) * math.exp(chance.gauss(0, scatter))
+        return good_window(
+            goodput_rps=rate, app_cpu_us_per_request=1e6 / rate, bottleneck="latency-bound", **changes
+        )
+
+    return answer
+
+
+def concluded(
+    real: Catalog,
+    found: Request | None = None,
+    answer: Callable[[TrialSpec, WindowSpec], Window] | None = None,
+    ceilings: dict[str, float | None] | None = None,
+) -> Concluded[Explained]:
+    study = Explain(real, found or asked())
+    trials = play(study, answer or answers(limits))
+    return study.conclude(trials, Baselines(ceilings_rps=ceilings or {}))
+
+
+def shares(found: Explained) -> dict[tuple[str, str], float]:
+    return {(f.leg.partition(", ")[2], f.name): f.ratio for f in found.factors}
+
+
+# ---- the design ----
+
+
+def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
+    a, b = Explain(real, asked()).legs
+    assert [factor.change for factor in a.factors] == [
+        "WORKERS 5 to 2, THREADS 1 to 10",
+        "DB_PERSISTENT 0 to 1",
+        "DB_TIME_ZONE request to connection",
+    ]
+    assert a.groups == {"connections": 0b011}
+    assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
+    assert b.groups == {}, "it has one of the group's factors"
+
+
+def test_on_two_cpus_two_workers_are_the_default(real: Catalog) -> None:
+    _, b = Explain(real, asked(cpus=2)).legs
+    assert [factor.name for factor in b.factors] == ["time zone", "reset"]
+
+
+def test_every_cell_is_in_each_block_and_the_ends_more_often(real: Catalog) -> None:
+    study = Explain(real, asked())
+    blocks = study.outline()
+    counts = [Counter(spec.variants[0] for spec in block) for block in blocks]
+    assert [counted.total() for counted in counts] == [16, 20, 16]
+    assert set(counts[1]) == set(counts[0]) == {variant.label for variant in study.variants}
+    ends = {SYNC, "python-sync equal", "python-async equal", ASYNC}
+    assert {label for label, count in counts[1].items() if count == 2} == ends
+    assert list(counts[0]) != list(counts[2]), "each block has an order of its own"
+    names = [spec.name for block in blocks for spec in block]
+    assert len({*names}) == len(names)
+    assert blocks == Explain(real, asked()).outline()
+    [window] = blocks[0][0].windows
+    assert window.load == "closed"
+
+
+def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
+    found = asked()
+    cells = {variant.label: variant for variant in Explain(real, found).variants}
+    assert cells["python-sync equal"].settings == {}
+    assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0"}
+    assert cells["A python-sync own handlers, time zone"].settings == {
+        "WORKERS": "5",
+        "THREADS": "1",
+        "DB_TIME_ZONE": "request",
+    }
+    assert cells[SYNC].settings == found.variants[0].settings
+    assert found.settings == {"DB_POOL_MAX": "20"}
+    assert all(cell.variables == {"APP_MAXCONN": "25"} for cell in cells.values())
+    assert all(cell.scenario_changes == {"connections": 50, "timeout_s": 60} for cell in cells.values())
+
+
+def test_one_implementation_has_one_cell_with_equal_settings(real: Catalog) -> None:
+    found = own(("node", {"DB_POOL_MAX": "4"}), ("node", {"DB_PREPARE": "0"}))
+    labels = [variant.label for variant in Explain(real, found).variants]
+    assert labels == ["A node as it is", "node equal", "B node as it is"]
+    rates = {"A node as it is": 100.0, "node equal": 400.0, "B node as it is": 200.0}
+    conclusions = concluded(real, found, answers(rates.__getitem__)).conclusions
+    explained = conclusions.goodput()
+    assert explained is not None
+    names = [bar["name"] for bar in waterfall.rows(conclusions, explained)]
+    assert len({*names}) == len(names) == 5
+    assert shares(conclusions) == pytest.approx(
+        {("node", "DB_POOL_MAX"): 4, ("", PROGRAMS): 1, ("node", "DB_PREPARE"): 0.5}
+    )
+
+
+def test_ends_alone_are_not_made_more_often(real: Catalog) -> None:
+    found = own(("node", {"DB_POOL_MAX": "4"}), ("rust-async", {}))
+    assert [len(block) for block in Explain(real, found).outline()] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("experiment", ["sync-to-async-python"])
+def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> None:
+    preset = read_preset(ROOT, "published", "recipes")
+    assert preset.experiment == experiment
+    rows = read_all(ROOT)[experiment].rows
+    published = [row.run for row in rows if row.label.endswith("as published, 4 ms")]
+    assert {run["implementation"]: run["settings"] for run in published} == preset.settings
+    assert {json.dumps(row.run["settings"]) for row in rows if "equal" in row.label} == {
+        json.dumps(preset.equal)
+    }
+    assert read_all(ROOT)[experiment].run["limits"] == preset.variables
+    assert read_all(ROOT)[experiment].run["connections"] == preset.changes["connections"]
+
+
+# ---- what cannot be asked ----
+
+
+def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalog) -> None:
+    many = {
+        "WORKERS": "3", "DB_POOL_MAX": "4", "DB_PERSISTENT": "0", "DB_PREPARE": "0", "DB_RESET": "1",
+    }  # fmt: skip
+    found = own(("rust-async", many), ("node", {}))
+    with pytest.raises(UsageError, match="in 5 factors, and 4 are the most") as refused:
+        Explain(real, found)
+    offered = [part.rstrip("' ") for part in str(refused.value).split("--factor '")[1:]]
+    assert offered == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
+    taken = own(("rust-async", many), ("node", {}), factors=dict(map(parse_factor, offered)))
+    assert [factor.name for factor in Explain(real, taken).legs[0].factors] == [
+        "connections",
+        "statements",
+        "WORKERS",
+    ]
+    together = {"connections": ["DB_POOL_MAX", "DB_PERSISTENT"]}
+    grouped = own(("rust-async", many), ("node", {}), groups=together)
+    assert len(Explain(real, grouped).legs[0].factors) == 5, (
+        "four are tried in every combination, one of them of two"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (own(("cpp-sync", {"WORKERS": "2"}), ("node", {})), "cpp-sync cannot vary WORKERS: one process"),
+        (own(("python-sync", {}), ("node", {}), equal={"OFFLOAD": "sum"}), "python-sync cannot vary OFFLOAD"),
+        (own(("node", {"DB_RESET": "yes"}), ("node", {})), "DB_RESET must be one of 0, 1"),
+        (own(("node", {}), ("node", {}), factors={"a": ["DB_POOL"]}), "Did you mean 'DB_POOL_MAX'"),
+        (own(("node", {}), ("node", {}), factors={"a": ["DB_RESET"], "b": ["DB_RESET"]}), "in two factors"),
+        (own(("node", {}), ("node", {}), groups={"a": ["reset"]}), "no factor 'reset'"),
+        (own(("node", {}), ("node", {}), groups={"a": ["DB_RESET"], "b": ["DB_RESET"]}), "in two groups"),
+        (own(("node", {})), "two variants"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(real: Catalog, found: Request, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Explain(real, found)
+
+
+def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+    study = Explain(real, asked())
+    told(study, 870, 900)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "16 combinations, 3 blocks, 52 starts: about 14 min" in said
+    assert "handlers: WORKERS 5 to 2, THREADS 1 to 10; persistence: DB_PERSISTENT 0 to 1" in said
+    with pytest.raises(UsageError, match=r"the budget is 10 min.*--budget 16min") as refused:
+        told(study, 870, 600)
+    offered = [
+        part.rstrip(" .'") for part in str(refused.value).partition(" Or give")[0].split("--factor '")[1:]
+    ]
+    assert offered == ["connections=WORKERS+THREADS+DB_PERSISTENT", "statements=DB_TIME_ZONE+DB_RESET"]
+    fewer = Explain(real, asked(factors=dict(map(parse_factor, offered))))
+    assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
+    assert sum(len(block) for block in fewer.outline()) == 28
+    assert (budget_s("15min"), budget_s("600s")) == (900, 600)
+
+
+@pytest.mark.parametrize("wrong", ["0min", "1.5min", "min", "15", "-1s"])
+def test_what_is_no_budget(wrong: str) -> None:
+    with pytest.raises(UsageError, match="such as 15min"):
+        budget_s(wrong)
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("[recipes]\nsource = 1\n", "recipes -> source"),
+        ("[work]\n", "nothing is said of the scenario recipes; it has work"),
+        ("[recipes\n", "not valid TOML"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_preset_that_cannot_be_read(tmp_path: Path, file: str | None, why: str) -> None:
+    mine = tmp_path / "mine.toml"
+    if file is not None:
+        mine.write_text(file)
+    with pytest.raises(UsageError, match=why):
+        read_preset(ROOT, str(mine), "recipes")
+
+
+# ---- what follows ----
+
+
+def test_the_factors_multiply_to_the_ratio(real: Catalog) -> None:
+    found = concluded(real)
+    conclusions = found.conclusions
+    assert found.verdict is Verdict.OK
+    assert conclusions.gap == pytest.approx(limits(ASYNC) / limits(SYNC))
+    for one in (conclusions.goodput(), conclusions.cpu):
+        assert one is not None
+        assert sum(math.log(f.ratio) for f in one.factors) == pytest.approx(math.log(one.gap), abs=1e-12)
+        assert sum(math.log(leg.ratio) for leg in one.legs) == pytest.approx(math.log(one.gap), abs=1e-12)
+        assert math.prod(f.ratio for f in one.factors) == pytest.approx(one.gap)
+    middle = shares(conclusions)["", PROGRAMS]
+    assert middle == pytest.approx(limits("python-async equal") / limits("python-sync equal"))
+    [group] = conclusions.groups
+    members = math.prod(
+        f.ratio for f in conclusions.factors if f.name in group.members and "sync" in f.leg[-12:]
+    )
+    assert group.members == ["handlers", "persistence"]
+    a_only = math.prod(f.ratio for f in conclusions.factors if f.name in group.members and f.leg == group.leg)
+    assert group.ratio == pytest.approx(a_only)
+    assert members >= a_only
+
+
+def test_first_and_last_are_what_they_say(real: Catalog) -> None:
+    """A minimum of limits: more connections do more once each request needs fewer round trips."""
+    conclusions = concluded(real).conclusions
+    handlers = next(f for f in conclusions.factors if f.name == "handlers")
+    assert handlers.first == pytest.approx(limits("A python-sync own persistence, time zone") / limits(SYNC))
+    assert handlers.last == pytest.approx(limits("python-sync equal") / limits("A python-sync own handlers"))
+    assert handlers.parted
+    crossing = conclusions.crossings[0]
+    assert crossing.factor == "handlers"
+    assert len({*crossing.cells}) == 4
+    zone = next(f for f in conclusions.factors if f.name == "time zone" and f.leg.endswith("python-async"))
+    assert not zone.parted
+
+
+def test_no_gap_is_an_answer(real: Catalog) -> None:
+    found = concluded(real, answer=answers(lambda label: 500.0, 0.05))
+    assert found.verdict is Verdict.OK
+    assert found.conclusions.noise
+    assert found.conclusions.gap is not None
+    assert f"no gap to explain ({times(found.conclusions.gap)}, within noise)" in sentence(found.conclusions)
+    assert Explain.headline(found.conclusions.model_dump(mode="json")).endswith(", within noise")
+
+
+def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Catalog) -> None:
+    missing = "A python-sync own persistence"
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        return refusing() if spec.variants == [missing] else answers(limits)(spec, window)
+
+    found = concluded(real, answer=answer)
+    assert found.verdict is Verdict.OK
+    cell = next(cell for cell in found.conclusions.cells if cell.label == missing)
+    assert (cell.starts, cell.goodput_rps) == (0, None)
+    assert found.conclusions.legs[0].left_out == 1
+    assert found.conclusions.legs[0].orders == 3
+    assert cell.state == "cannot be"
+    assert [f.text for f in found.findings if f.code == "cannot-be"] == [
+        f"{missing} cannot be: it broke; orders through it are left out"
+    ]
+    explained = found.conclusions.goodput()
+    assert explained is not None
+    assert sum(math.log(f.ratio) for f in explained.factors) == pytest.approx(math.log(explained.gap))
+    assert next(f for f in found.conclusions.factors if f.name == "time zone").first is not None
+
+
+def test_a_cell_that_is_wrong_makes_its_leg_a_hint(real: Catalog) -> None:
+    wrong = "A python-sync own persistence"
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        return invalid_window() if spec.variants == [wrong] else answers(limits)(spec, window)
+
+    conclusions = concluded(real, answer=answer).conclusions
+    assert {f.bound for f in conclusions.factors if f.leg.endswith("python-sync")} == {"unknown"}
+    assert {f.bound for f in conclusions.factors if f.leg.endswith("python-async")} == {None}
+    assert next(cell.state for cell in conclusions.cells if cell.label == wrong) == "no figures"
+
+
+def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        return invalid_window() if spec.variants == [ASYNC] else answers(limits)(spec, window)
+
+    found = concluded(real, answer=answer)
+    assert found.verdict is Verdict.INVALID
+    assert found.conclusions.gap is None
+    assert "not explained" in sentence(found.conclusions)
+    assert Explain.files(result_of(asked(), found)) == {}
+    assert "wrong" in text(report(result_of(asked(), found)))
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "sign"), [("proxy", "at least"), ("generator", "at least"), ("database", None)]
+)
+def test_a_rate_that_the_laboratory_held_back_is_a_bound(
+    real: Catalog, bottleneck: str, sign: str | None
+) -> None:
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        made = answers(limits)(spec, window)
+        return (
+            made.model_copy(update={"bottleneck": bottleneck})
+            if spec.variants == ["python-sync equal"]
+            else made
+        )
+
+    conclusions = concluded(real, answer=answer).conclusions
+    assert {f.bound for f in conclusions.factors if f.leg.endswith("python-sync")} == {sign}
+    [middle] = [f.bound for f in conclusions.factors if f.name == PROGRAMS]
+    assert middle == ("at most" if sign else None)
+    assert conclusions.cpu is not None
+    assert {f.bound for f in conclusions.cpu.factors} == {None}
+
+
+def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:
+    found = concluded(real, ceilings={"null": 460.0})
+    assert next(c.state for c in found.conclusions.cells if c.label == "python-sync equal") == "held back"
+
+
+def test_void_starts_cost_a_value_and_no_block(real: Catalog) -> None:
+    """Only a cell with too few is made once more, beside the ends."""
+    rare, study = "A python-sync own persistence", Explain(real, asked())
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        disturbed = (spec.variants == [rare] and spec.block in (1, 2)) or spec.name == f"1-{SYNC}"
+        return void_window() if disturbed else answers(limits)(spec, window)
+
+    trials = play(study, answer)
+    more = [trial.spec.variants[0] for trial in trials if trial.spec.block == 4]
+    assert more == [rare, SYNC, "python-sync equal", "python-async equal", ASYNC]
+    assert len(trials) == 52 + 5
+    conclusions = study.conclude(trials, Baselines()).conclusions
+    assert {cell.label: cell.starts for cell in conclusions.cells}[rare] == 2
+    assert conclusions.gap == pytest.approx(limits(ASYNC) / limits(SYNC), rel=0.01)
+
+
+def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
+    trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
+    conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip)).conclusions
+    cell = conclusions.cells[0]
+    assert (cell.label, cell.implementation, cell.settings["WORKERS"]) == (SYNC, "python-sync", "5")
+    assert cell.settings["DB_POOL_MAX"] == "20"
+    assert (cell.db_rtt_idle_ms, cell.db_rtt_loaded_ms) == (4.2, 4.9)
+    window = good_window()
+    assert cell.statements_per_request == pytest.approx(len(window.statements))
+    assert cell.pooler_queries_per_request == pytest.approx(len(window.statements))
+    assert cell.demands_us.keys() == window.roles.keys()
+    assert cell.demands_us["app"] > 0
+    assert cell.db_connections_max == 20
+    assert cell.connections == window.connections
+
+
+# ---- what a person reads ----
+
+
+def test_the_report_says_it_in_a_sentence_and_tables(real: Catalog) -> None:
+    found = result_of(asked(), concluded(real))
+    said = " ".join(text(report(found), width=260).split())
+    assert said.startswith("python-async against python-sync: × ")
+    assert "from five connections, opened for each request, instead of twenty kept ones" in said
+    assert "the two stacks themselves" in said
+    for part in (
+        "WORKERS 5 to 2, THREADS 1 to 10",
+        "DB_RESET 0 to 1",
+        "depend on each other",
+        "B by A",
+        "95 % interval",
+    ):
+        assert part in said
+    assert "http-showdown" in said
+    assert markdown(found).startswith("python-async against python-sync: × ")
+    assert "| cell | starts |" in markdown(found)
+    assert Explain.headline(found.conclusions.model_dump(mode="json")).startswith(
+        "python-async against python-sync"
+    )
+
+
+def test_what_is_within_noise_is_told_together(real: Catalog) -> None:
+    """A factor that does nothing does not make the sentence longer."""
+    said = sentence(
+        concluded(real, answer=answers(lambda label: 100 if label == SYNC else 400, 0.03)).conclusions
+    )
+    assert "from what is within noise (" in said
+    assert said.index("noise") < said.index("the two stacks themselves")
+
+
+def test_ratios_are_told_with_three_digits() -> None:
+    assert [times(one) for one in (0.744, 1.004, 9.99, 9.996, 12.44, None)] == [
+        "× 0.74", "× 1.00", "× 9.99", "× 10.0", "× 12.4", "–",
+    ]  # fmt: skip
+    assert times(2.0, "at least") == "≥ × 2.00"
+
+
+def test_the_waterfall_goes_from_a_to_b(real: Catalog) -> None:
+    conclusions = concluded(real).conclusions
+    found = conclusions.goodput()
+    assert found is not None
+    bars = waterfall.rows(conclusions, found)
+    assert [bar["name"] for bar in (bars[0], bars[-1])] == [
+        "python-sync, as it is",
+        "python-async, as it is ",
+    ]
+    assert (bars[0]["from"], bars[-1]["to"]) == pytest.approx((limits(SYNC), limits(ASYNC)), rel=1e-3)
+    for before, after in pairwise(bars):
+        assert {before["from"], before["to"]} & {after["from"], after["to"]}, (
+            "each begins where the last one ended"
+        )
+    drawn = ElementTree.fromstring(waterfall.svg(conclusions, found))
+    words = " ".join(part.text or "" for part in drawn.iter("{http://www.w3.org/2000/svg}text"))
+    assert "persistence (A, python-sync)" in words
+    assert PROGRAMS in words
+
+
+def test_a_session_without_a_good_start_ends_with_a_record(real: Catalog, tmp_path: Path) -> None:
+    result, journal = run(Explain, asked(), session(real, tmp_path, FakeLab(answer=lambda *_: void_window())))
+    assert result.verdict is Verdict.VOID
+    assert result.headline == "python-async against python-sync: not explained"
+    assert read_folder(journal.folder)[1].conclusions.factors == []
+
+
+def test_an_interrupted_explanation_goes_on_and_its_record_is_read(real: Catalog, tmp_path: Path) -> None:
+    found = asked(blocks=2)
+    lab = FakeLab(answer=answers(limits), raises={7: TandemError("no more")})
+    with pytest.raises(TandemError, match="no more"):
+        run(Explain, found, session(real, tmp_path, lab))
+    again = FakeLab(answer=answers(limits))
+    result, journal = run(Explain, found, session(real, tmp_path, again), resume=True)
+    assert len(again.visited) == 36 - 6
+    assert (journal.folder / waterfall.NAME).read_text().startswith("<svg")
+    kind, kept, trials = read_folder(journal.folder)
+    assert (kind, len(trials)) == (Explain, 36)
+    logs = json.loads(kept.model_dump_json())["conclusions"]
+    assert {"gap", "interval", "legs", "factors"} <= logs.keys()
+    assert {"name", "ratio", "interval", "first", "last"} <= logs["factors"][0].keys()
+    assert sum(math.log(f["ratio"]) for f in logs["factors"]) == pytest.approx(
+        math.log(logs["gap"]), abs=1e-4
+    )
+    assert result.headline.endswith(times(result.conclusions.gap))
