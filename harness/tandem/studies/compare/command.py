@@ -13,7 +13,7 @@ from tandem.studies.compare.study import Compare
 @cli.app.command()
 def compare(
     variants: cli.Variants,
-    plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, rounds, windows.")] = "quick",
+    plan: Annotated[str, typer.Option(help=r"Its table \[compare]: blocks, rounds, windows.")] = "quick",
     scenario: cli.ScenarioName = "recipes",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
