@@ -98,9 +98,10 @@ LYING = {
     for fault, (scenario, _) in LIARS.items()
 }
 CHEATING = {fault: variant(BROKEN, scenario, fault=fault) for fault, (scenario, _) in CHALLENGED.items()}
+ADDING = variant(BROKEN, "work-large")
 HONEST = {
     scenario: variant(BROKEN, scenario, real_topology(scenario))
-    for scenario in sorted({scenario for scenario, _ in (*LIARS.values(), *CHALLENGED.values())})
+    for scenario in sorted({scenario for scenario, _ in LIARS.values()})
 } | {
     f"{scenario}, far away": variant(BROKEN, scenario, None, 5)
     for scenario in ("recipe", "note-write", "fan-out")
@@ -159,7 +160,7 @@ class OneStack:
 
 @pytest.fixture(scope="module")
 def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
-    variants = [*NEAR.values(), FAR, *LYING.values(), *CHEATING.values(), *HONEST.values()]
+    variants = [*NEAR.values(), FAR, *LYING.values(), *CHEATING.values(), ADDING, *HONEST.values()]
     variants = list({each.label: each for each in variants}.values())
     request = Request(
         study="bench",
@@ -224,8 +225,13 @@ def test_the_same_backend_without_a_fault_is_no_liar(honest: Variant, one: OneSt
     assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)
     after = one.after[honest.label]
     assert after.findings == []
-    silent = honest.scenario in ("idle", "work")
-    assert (after.challenge is None) == silent
+    assert (after.challenge is not None) == bool(Catalog(ROOT).scenarios[honest.scenario or ""].statements)
+
+
+def test_who_remembers_no_body_is_no_liar(one: OneStack) -> None:
+    found = one.challenge(ADDING)
+    assert found.findings == []
+    assert found.challenge is not None
 
 
 @pytest.mark.parametrize("fault", CHALLENGED)
