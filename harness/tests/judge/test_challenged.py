@@ -7,7 +7,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.judge.challenged import Lock, World, judged, wrong
+from tandem.judge.challenged import Lock, World, judged, remembered, wrong
 from tandem.load.crowd import Told
 
 LOCK = Lock("core_step", 1.0, 2.0)
@@ -108,3 +108,16 @@ def test_what_cannot_be_decided_is_said_and_not_held_against_anyone(scenario: Sc
     for few in (HONEST[2:], HONEST[:4]):
         _, found = judged(few, LOCK, WORLDS, scenario)
         assert [(f.code, f.severity) for f in found] == [("not-challenged", "warning")]
+
+
+@pytest.mark.parametrize(("new_by_known", "code"), [(1.4, []), (3.3, ["work-remembered"])])
+def test_a_body_that_is_new_takes_as_long_as_one_that_is_known(new_by_known: float, code: list[str]) -> None:
+    sent = [told(0, 1), replace(told(0, 1), right=True), replace(told(0, 1, 0), right=False)]
+    came, found = remembered(sent, new_by_known)
+    assert (came.compared, came.new_by_known, came.locked) == (1, new_by_known, None)
+    assert [f.code for f in found] == code
+
+
+def test_the_answer_to_a_new_body_is_its_own() -> None:
+    _, found = remembered([replace(told(0, 1), right=False)], 1.0)
+    assert [(f.code, f.severity) for f in found] == [("change-unseen", "invalid")]
