@@ -16,7 +16,7 @@ from contract_checks import catalog
 from contract_checks.backend import Backend
 from contract_checks.brief import brief
 from contract_checks.docker import end_of_log
-from contract_checks.needs import name_of
+from contract_checks.needs import file_of, name_of
 from contract_checks.registry import CHECKS, tier_of
 from contract_checks.stack import Stack
 
@@ -84,6 +84,13 @@ def _asked(config: pytest.Config, item: pytest.Item) -> bool:
     if only and name_of(check) not in only:
         return False
     if scenarios and not _scenarios([check]) & set(scenarios):
+        return False
+    # Where all are asked, a bridge is asked what it does in a way of its own; by its name, all.
+    if (
+        implementation.bridge
+        and not config.getoption("implementation")
+        and file_of(check) not in implementation.bridge
+    ):
         return False
     tier = tier_of(check)
     item.user_properties.append((TIER, tier))

@@ -87,6 +87,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("lenient-text", work.check_work_bodies),
     ("last-delay", work.check_work_delay_values),
     ("sloppy-delay", work.check_work_delay_values),
+    ("delay-undecoded", work.check_work_delay_values),
     ("delay-ignored", work.check_work_waits),
     ("delays-in-turn", work.check_work_overlaps),
     ("wrong-dashboard", dashboard.check_dashboards),
@@ -100,6 +101,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("note-escaped", notes.check_note_stored),
     ("note-trimmed", notes.check_note_stored),
     ("bytes-for-characters", notes.check_note_stored),
+    ("acknowledged-early", notes.check_note_readable),
     ("cached", notes.check_note_shown),
     ("sloppy-note", notes.check_note_mistakes),
     ("sloppy-note", notes.check_note_refused),
@@ -141,6 +143,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("threads-ignored", parallelism.check_handler_threads),
     ("threads-ignored", parallelism.check_offload_threads),
     ("offload-ignored", parallelism.check_offload),
+    ("offload-pretended", parallelism.check_offload),
     ("offload-wrong", parallelism.check_offload),
     ("bad-settings-ignored", partial(settings.check_bad_settings, only="DB_POOL_MAX")),
     ("port-ignored", settings.check_port_and_stop),
@@ -174,12 +177,15 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("second-signal-kills", stopping.check_second_signal),
     ("note-acknowledged-anyway", restarts.check_database_restart),
     ("note-twice", restarts.check_database_restart),
+    ("commit-unflushed", restarts.check_database_killed),
     ("never-reconnects", restarts.check_pgbouncer_stopped),
     ("slow-503", restarts.check_database_paused),
     ("given-back-early", outage.check_given_up),
     ("swallow-db-errors", outage.check_database_away),
     ("never-reconnects", outage.check_pgbouncer_restart),
 )
+# Outages are looked at through PgBouncer, as in the stack; what is set for each connection, without it.
+POOLED_CHECKS = {*outage.CHECKS, *restarts.CHECKS} - {restarts.check_database_killed}
 NEVER_COME = ("port-ignored", "bad-settings-ignored")  # with these the check waits for what never comes
 BROKEN = catalog.load("contract/broken")
 
@@ -211,8 +217,7 @@ def _name(value: Any) -> str:
 
 @pytest.mark.parametrize(("fault", "check"), FAULTS, ids=_name)
 def test_fault_is_found(patience: Backend, fault: str, check: Check) -> None:
-    # Outages are looked at through PgBouncer, as in the stack.
-    settings = {"DATABASE_URL": POOLED} if check in (*outage.CHECKS, *restarts.CHECKS) else {}
+    settings = {"DATABASE_URL": POOLED} if check in POOLED_CHECKS else {}
     with patience.variant(FAULT=fault, **settings) as faulty:
         if fault in NEVER_COME:
             patience.stack.patience_s = 4

@@ -11,7 +11,7 @@ import yaml
 from contract_checks import catalog, errors, golden, golden_files, inputs, openapi, paths
 from contract_checks.backend import Answer
 from contract_checks.brief import brief
-from contract_checks.needs import name_of
+from contract_checks.needs import file_of, name_of
 from contract_checks.registry import CHECKS, CORE, HARDENED, tier_of
 from contract_checks.stack import Stack
 
@@ -70,6 +70,7 @@ def test_what_is_declared_exists(name: str) -> None:
     assert implementation.settings.keys() <= catalog.settings().keys()
     assert implementation.scenarios.keys() <= SCENARIOS
     assert implementation.checks.keys() <= set(map(name_of, CHECKS))
+    assert set(implementation.bridge) <= set(map(file_of, CHECKS))
     reasons = [
         *implementation.settings.values(),
         *implementation.scenarios.values(),

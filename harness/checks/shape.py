@@ -120,6 +120,8 @@ EXAMPLES = {
     "tier": 'tier = "core" or tier = "hardened"',
     "stack": 'a list of texts: stack = ["net/http", "pgx"]',
     "pool_tells": "pool_tells = true or pool_tells = false, without quotes",
+    "worker_pools": "worker_pools = true or worker_pools = false, without quotes",
+    "bridge": 'a table: of = "python-async", checks = ["statements", "notes"]',
     "defaults": 'a number or a formula of the CPUs: WORKERS = "cpus", THREADS = "2*cpus+1"',
     "further_values": 'a list of texts for each setting: DB_PREPARE = ["each"]',
     "unsupported": 'tables of reasons: [unsupported.scenarios] and below it users = "several processes share no memory"',

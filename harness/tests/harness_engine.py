@@ -20,7 +20,7 @@ from tandem.judge.judge import verdict as verdict_of
 from tandem.lab.visit import Visit
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Environment, Result
-from tandem.record.trial import Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.trial import Challenge, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict, Window
 
 WARM_UP = WarmUp(least_s=10, requests_per_worker=1000, cap_s=30)
@@ -172,6 +172,7 @@ LONG = {
     "launch": 0.5,
     "ready": 2.0,
     "verify": 0.5,
+    "challenge": 0.0,
     "drain": 0.25,
     "collect": 0.125,
     "stop": 1.125,
@@ -194,6 +195,7 @@ class FakeFloor:
     failures: dict[str, BaseException] = field(default_factory=dict)
     """Call -> what it raises."""
     verified: list[Finding] = field(default_factory=list)
+    challenged: list[Finding] = field(default_factory=list)
     stopped: list[Finding] = field(default_factory=list)
     judged: dict[str, list[Finding]] = field(default_factory=dict)
     """Name of a window -> its findings."""
@@ -255,6 +257,10 @@ class FakeFloor:
             findings=self.judged.get(spec.name, []),
         )
         return WindowRecord(spec=spec, windows=dict.fromkeys(spec.variants, window))
+
+    def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
+        self._note("challenge", label)
+        return None, list(self.challenged)
 
     def drain(self) -> None:
         self._note("drain")

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <ranges>
+#include <string>
 #include <utility>
 
 #include <boost/beast/http/field.hpp>
@@ -35,6 +36,27 @@ std::optional<Number> parse_digits(std::string_view text) {
         return std::nullopt;
     }
     return number;
+}
+
+/// What is no escape stays as it is.
+std::string percent_decoded(std::string_view text) {
+    constexpr std::size_t digits = 2;
+    constexpr int hexadecimal = 16;
+    std::string out;
+    while (!text.empty()) {
+        unsigned char byte = 0;
+        const auto code = text.substr(1, digits);
+        const auto* end = code.data() + code.size();
+        const auto read = std::from_chars(code.data(), end, byte, hexadecimal);
+        if (text.front() == '%' && code.size() == digits && read.ptr == end) {
+            out.push_back(static_cast<char>(byte));
+            text.remove_prefix(1 + digits);
+        } else {
+            out.push_back(text.front());
+            text.remove_prefix(1);
+        }
+    }
+    return out;
 }
 
 std::string_view trim(std::string_view text) {
@@ -124,16 +146,17 @@ std::optional<std::uint64_t> parse_user_id(std::string_view digits) {
 }
 
 Expected<std::chrono::milliseconds> parse_delay(std::string_view query) {
+    // Names and values may be percent-encoded: https://url.spec.whatwg.org/#urlencoded-parsing
     constexpr std::string_view name = "delay_ms";
     std::optional<std::chrono::milliseconds> found;
     for (const auto part : std::views::split(query, '&')) {
         const std::string_view parameter(part);
         const auto equals = parameter.find('=');
-        if (parameter.substr(0, equals) != name) {
+        if (percent_decoded(parameter.substr(0, equals)) != name) {
             continue;
         }
         const auto value = equals == std::string_view::npos ? "" : parameter.substr(equals + 1);
-        const auto delay = parse_digits<std::uint32_t>(value);
+        const auto delay = parse_digits<std::uint32_t>(percent_decoded(value));
         if (found || !delay || *delay > longest_delay_ms) {
             return refuse(Reason::bad_request);
         }

@@ -42,9 +42,13 @@ TEST_CASE("the delay is 0 to 10000 ms") {
     CHECK(parse_delay("x=1&delay=2") == milliseconds(0));
     CHECK(parse_delay("x=%zz&delay_ms=20") == milliseconds(20));
     CHECK(parse_delay("delay_ms=10000") == milliseconds(10'000));
+    CHECK(parse_delay("%64elay%5Fms=%32%30") == milliseconds(20));
+    CHECK(parse_delay("x%=1&%=2&%6=3") == milliseconds(0));
     for (const auto* bad :
          {"delay_ms", "delay_ms=", "delay_ms=-1", "delay_ms=+1", "delay_ms=1.5", "delay_ms=10001",
-          "delay_ms=99999999999", "delay_ms=x", "delay_ms=1&delay_ms=1", "delay_ms=1&x&delay_ms"}) {
+          "delay_ms=99999999999", "delay_ms=x", "delay_ms=%", "delay_ms=1%", "delay_ms=%2B1",
+          "delay_ms=1%00", "delay_ms=%+1", "%64elay_ms=x", "delay_ms=1&%64elay_ms=1",
+          "delay_ms=1&delay_ms=1", "delay_ms=1&x&delay_ms"}) {
         INFO(bad);
         CHECK(parse_delay(bad).error().reason == Reason::bad_request);
     }

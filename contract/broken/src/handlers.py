@@ -1,8 +1,10 @@
 """The fixed pages, the notes and the dashboard."""
 
 import html
+import queue
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -76,6 +78,7 @@ class Notes:
 
     def __init__(self, pool: Pool, sessions: Sessions, load: Load, fault: str) -> None:
         self._pool, self._sessions, self._load, self._fault = pool, sessions, load, fault
+        self._later = ThreadPoolExecutor(64, "later")
 
     def write(self, request: "Request", match: re.Match[str]) -> Answer:
         """POST /api/v1/recipes/{id}/notes"""
@@ -86,6 +89,13 @@ class Notes:
         text = self._text(request.body())
         if self._fault == "note-on-memory":
             return Answer(201, b'{"id":1}')
+        if self._fault == "acknowledged-early":
+            told: queue.SimpleQueue[Answer | Exception] = queue.SimpleQueue()
+            self._later.submit(self._late, told, key, recipe, text)
+            answer = told.get()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
         with self._pool.connection() as connection:
             if self._fault == "early-transaction":
                 with transaction(connection):
@@ -98,6 +108,16 @@ class Notes:
             lost = lost or (self._fault == "note-lost-under-load" and self._load.busy > 4)
             with transaction(connection, gives_up=lost):
                 return self._store(connection, user, recipe, text)
+
+    def _late(self, told: "queue.SimpleQueue[Answer | Exception]", key: str, recipe: int, text: str) -> None:
+        try:
+            with self._pool.connection() as connection:
+                user = self._sessions.user(connection, key)
+                with transaction(connection):
+                    told.put(self._store(connection, user, recipe, text))
+                    time.sleep(0.02)
+        except Exception as error:
+            told.put(error)
 
     def _store(self, connection: Connection, user: int, recipe: int, text: str) -> Answer:
         found = rows(connection, "note_insert", user, recipe, text)

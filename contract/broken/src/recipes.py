@@ -27,6 +27,7 @@ class Recipes:
         self._cache: dict[str, Json] = {}
         self._answered = itertools.count(1)
         self._first: dict[int, Row] = {}
+        self._shown: dict[int, Json] = {}
         self._behind, self._later = threading.Semaphore(BEHIND), ThreadPoolExecutor(BEHIND, "later")
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
@@ -59,6 +60,8 @@ class Recipes:
             self._later.submit(self._afterwards, key, session)
             return self._cache[question]
         body = self._asked(key, session)
+        if self._fault == "rows-dropped":
+            return self._shown.setdefault(body["id"], body)
         self._cache[question] = body
         return body
 

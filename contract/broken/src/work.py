@@ -42,14 +42,18 @@ class Work:
         return Answer(200, f"Sum: {total}".encode(), TEXT)
 
     def _total(self, data: bytes) -> int:
-        if self._fault != "work-remembered":
+        busy = self._fault == "work-remembered-under-load" and self._load.busy > 4
+        if self._fault != "work-remembered" and not busy:
             return self._added(data)
         if data not in self._known:
             self._known[data] = self._added(data)
         return self._known[data]
 
     def _added(self, data: bytes) -> int:
-        if self._offload == "parse+sum":
+        if self._offload != "none" and self._fault == "offload-pretended":
+            self._pool.submit(lambda: None).result()
+            total = sum(self._numbers(data))
+        elif self._offload == "parse+sum":
             total = self._pool.submit(lambda: sum(self._numbers(data))).result()
         elif self._offload == "sum":
             total = self._pool.submit(sum, self._numbers(data)).result()
@@ -61,6 +65,8 @@ class Work:
 
     def _delay(self, query: str) -> int:
         pairs = parse_qsl(query, keep_blank_values=True, errors="replace", encoding="utf-8")
+        if self._fault == "delay-undecoded":
+            pairs = [tuple(pair.partition("=")[::2]) for pair in query.split("&")]
         values = [value for name, value in pairs if name == "delay_ms"]
         if len(values) > 1 and self._fault != "last-delay":
             raise Failure(400)

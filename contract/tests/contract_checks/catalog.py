@@ -25,6 +25,8 @@ class Implementation:
     settings: Mapping[str, str] = field(default_factory=dict)
     scenarios: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
+    # The files of checks in which a bridge differs from what it is a bridge of; empty for what is none.
+    bridge: tuple[str, ...] = ()
 
     def serves(self, scenario: str) -> bool:
         """Whether the implementation has the scenario."""
@@ -57,8 +59,10 @@ def load(name: str) -> Implementation:
     tier = text.get("tier", "hardened")
     if tier not in TIERS:
         raise ValueError(f"{path}: tier is {tier!r}, and not one of {', '.join(TIERS)}")
+    bridge = tuple(text.get("bridge", {}).get("checks", ()))
+    pool_tells = bool(text.get("pool_tells"))
     return Implementation(
-        name, text.get("model", "sync"), tier, bool(text.get("pool_tells")), settings, scenarios, checks
+        name, text.get("model", "sync"), tier, pool_tells, settings, scenarios, checks, bridge
     )
 
 

@@ -49,6 +49,7 @@ class Load:
     """Half of the clients read recipe 1, half add notes to recipe 2."""
 
     backend: Backend
+    pause_s: float = PAUSE_S
     told: list[Told] = field(default_factory=list)
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -58,7 +59,7 @@ class Load:
         url = f"{self.backend.url}{RECIPES}"
         with httpx.Client(timeout=15, trust_env=False, headers=HEADERS) as client:
             for count in range(1_000_000):
-                if self.stop.wait(PAUSE_S):
+                if self.stop.wait(self.pause_s):
                     return
                 text = f"{self.name} {number} {count}" if number % 2 else None
                 began = time.monotonic()
@@ -100,9 +101,9 @@ class Load:
 
 
 @contextmanager
-def load(backend: Backend) -> Iterator[Load]:
+def load(backend: Backend, pause_s: float = PAUSE_S) -> Iterator[Load]:
     """The clients at work; afterwards they have stopped. What they wrote is removed at the end."""
-    work = Load(backend)
+    work = Load(backend, pause_s)
     _remove(backend)
     try:
         with ThreadPoolExecutor(CLIENTS) as pool:

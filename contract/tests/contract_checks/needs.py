@@ -41,6 +41,11 @@ def name_of(check: Callable[..., None]) -> str:
     return str(getattr(check, "func", check).__name__).removeprefix("check_")
 
 
+def file_of(check: Callable[..., None]) -> str:
+    """The file of this folder that has the check."""
+    return str(getattr(check, "func", check).__module__).rpartition(".")[2]
+
+
 def unsupported(check: Callable[..., None], implementation: Implementation) -> str | None:
     """Why the check cannot be asked of the implementation by its own bench.toml; None when it can."""
     check = getattr(check, "func", check)

@@ -47,6 +47,7 @@ PLAIN_MISTAKES = (
     (422, b'{"text":"x","id":1}'), (422, b'{"text":"%s"}' % (b"a" * 10_001)),
 )  # fmt: skip
 N = 200
+READ_BACK = 20
 
 
 def cookie(user: int) -> Headers:
@@ -127,6 +128,16 @@ def check_note_stored(backend: Backend) -> None:
                 f"note {key} is stored as {str(found[key])[:300]}, sent was {str(note)[:300]}"
             )
         assert events(backend.stack) == marks, f"{len(events(backend.stack))} events for {len(marks)} notes"
+
+
+@for_scenario("note-write")
+def check_note_readable(backend: Backend) -> None:
+    """Who is told that a note is stored can read it at once, on any other connection."""
+    with cleared(backend.stack), backend.stack.connect() as connection:
+        for _ in range(READ_BACK):
+            key = assert_written(write(backend, owned(1)[0], b'{"text":"x"}'), "a note")
+            found = connection.execute("select 1 from core_note where id = %s", [key]).fetchone()
+            assert found, f"note {key} was acknowledged before another connection could read it"
 
 
 @for_scenario("note-write", "recipe")
@@ -257,6 +268,7 @@ def check_note_statements(backend: Backend) -> None:
 
 CHECKS = (
     check_note_stored,
+    check_note_readable,
     check_note_shown,
     check_note_mistakes,
     check_note_refused,

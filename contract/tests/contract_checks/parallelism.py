@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from contract_checks.backend import Backend
@@ -18,6 +19,8 @@ FEW, MANY = 2, 12
 WAIT_S = 0.4
 CLOSE = [(b"connection", b"close")]
 N = 60
+OFFLOADED_LEAST, LARGE_N = 1 / 3, 12
+"""Of the CPU time of so many requests with the large body: what is left to those that serve HTTP is to receive it."""
 SMALL = b"[1,2,3]"
 ROUNDS = 6
 
@@ -33,6 +36,16 @@ def tasks(backend: Backend, processes: Iterable[int] = ()) -> dict[int, int]:
                 continue
             sleeps = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.MULTILINE)
             found[int(status.parent.name)] = int(sleeps[1]) if sleeps else 0
+    return found
+
+
+def cpu_ns(processes: Iterable[int]) -> dict[int, int]:
+    """Each thread of these processes, by its number, and how long it was on a CPU."""
+    found = {}
+    for pid in processes:
+        for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with suppress(OSError):  # it has ended
+                found[int(file.parent.name)] = int(file.read_text().split()[0])
     return found
 
 
@@ -112,19 +125,27 @@ def check_offload_threads(backend: Backend) -> None:
 @needs("OFFLOAD")
 @for_scenario("work-large")
 def check_offload(backend: Backend) -> None:
-    """OFFLOAD=sum and parse+sum give the same answers as none, with the help of other threads for each request."""
-    woken = {}
+    """OFFLOAD=sum and parse+sum give the same answers as none, with the help of other threads for each request; with
+    parse+sum it is those that spend the CPU time."""
+    woken, spent = {}, 0.0
     for offload in ("none", "sum", "parse+sum"):
         settings = {"OFFLOAD": offload, **backend.implementation.honours(WORKERS="1")}
         with backend.variant(**settings) as variant:
             _assert_same(variant, f"OFFLOAD={offload}")
-            woken[offload] = _helpers_woken(variant)
+            serving = _serving(variant)
+            woken[offload] = _helpers_woken(variant, serving)
+            if offload == "parse+sum":
+                spent = _helpers_share(variant, serving)
     for offload in ("sum", "parse+sum"):
         more = woken[offload] - woken["none"]
         assert more >= N // 2, (
             f"threads beside those that serve HTTP were woken {woken} times for {N} requests: OFFLOAD={offload}"
             " leaves the work where it is"
         )
+
+    assert spent >= OFFLOADED_LEAST, (
+        f"OFFLOAD=parse+sum: threads beside those that serve HTTP spent {spent:.0%} of the CPU time of large bodies"
+    )
 
 
 def _assert_same(backend: Backend, what: str) -> None:
@@ -142,27 +163,36 @@ def _assert_same(backend: Backend, what: str) -> None:
     assert_text(post(backend, large()), f"Sum: {LARGE_SUM}", f"POST /work with the large body and {what}")
 
 
-def _helpers_woken(backend: Backend) -> int:
-    """How often threads slept during N requests with work that do not move when there is none to do.
+def _moved(count: Callable[[], dict[int, int]], action: Callable[[], object], times: int) -> dict[int, int]:
+    """By how much each thread's count has grown when something was done so many times."""
+    before = count()
+    for _ in range(times):
+        action()
+    time.sleep(0.05)
+    return {task: now - before.get(task, 0) for task, now in count().items()}
+
+
+def _serving(backend: Backend) -> set[int]:
+    """The threads that receive, refuse and answer: those that move while there is nothing to add."""
+    refused = _moved(lambda: tasks(backend), lambda: post(backend, b"[1]", "?delay_ms=x"), N)
+    return {task for task, sleeps in refused.items() if sleeps >= N // 6}
+
+
+def _helpers_woken(backend: Backend, serving: set[int]) -> int:
+    """How often the others slept during N requests with work.
 
     The body is small: a large one wakes the threads of a garbage collector as well.
     """
-
-    def moved(action: Callable[[], object], times: int) -> dict[int, int]:
-        before = tasks(backend)
-        for _ in range(times):
-            action()
-        time.sleep(0.05)
-        return {task: sleeps - before.get(task, 0) for task, sleeps in tasks(backend).items()}
-
-    # Refused before there is anything to add: the threads of HTTP and of the handlers, and no others.
-    serving = {
-        task
-        for task, sleeps in moved(lambda: post(backend, b"[1]", "?delay_ms=x"), N).items()
-        if sleeps >= N // 6
-    }
-    worked = moved(lambda: post(backend, SMALL), N)
+    worked = _moved(lambda: tasks(backend), lambda: post(backend, SMALL), N)
     return sum(sleeps for task, sleeps in worked.items() if task not in serving)
+
+
+def _helpers_share(backend: Backend, serving: set[int]) -> float:
+    """Of the CPU time of large bodies, what the others spent."""
+    processes = pids(backend)
+    post(backend, large())
+    spent = _moved(lambda: cpu_ns(processes), lambda: post(backend, large()), LARGE_N)
+    return sum(ns for task, ns in spent.items() if task not in serving) / sum(spent.values())
 
 
 CHECKS = (check_workers, check_handler_threads, check_offload_threads, check_offload)

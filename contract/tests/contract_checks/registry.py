@@ -89,6 +89,7 @@ CORE: frozenset[Check] = frozenset(
         *statements.CHECKS,
         *dashboard.CHECKS,
         notes.check_note_stored,
+        notes.check_note_readable,
         notes.check_note_shown,
         notes.check_note_mistakes,
         notes.check_notes_at_once,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from contract_checks.backend import Backend
 from contract_checks.docker import docker, wait_until
-from contract_checks.golden import bodies
+from contract_checks.golden import RECIPES, bodies, session
 from contract_checks.load import READ, Load, Told, load
 from contract_checks.needs import for_scenario
 from contract_checks.processes import pids
@@ -23,6 +23,22 @@ def check_database_restart(backend: Backend) -> None:
     """PostgreSQL stops and starts again: 503 between, and no note is lost or written twice."""
     stack = backend.stack
     _interrupt(backend, AWAY_LIMIT_S, 2, lambda: stack.stop("db"), lambda: stack.start("db"))
+
+
+@for_scenario("note-write")
+def check_database_killed(backend: Backend) -> None:
+    """PostgreSQL is killed under load and recovers: what was acknowledged is there, on the disk and not in its memory."""
+    stack = backend.stack
+    # Without a pause: what does not wait for the disk is written down five times a second, and what came since is lost.
+    with load(backend, pause_s=0) as work:
+        assert wait_until(lambda: work.steady(0), 5), f"no steady load to begin with: {_last(work)}"
+        try:
+            docker("kill", stack.container("db"))
+            work.stop.set()
+        finally:
+            stack.start("db")
+    served = wait_until(lambda: backend.get(f"{RECIPES}/{READ}", session(1)).status == 200, BACK_LIMIT_S)
+    assert served, f"{BACK_LIMIT_S:.0f} s after the database's return nobody is served"
 
 
 @for_scenario("recipe", "note-write")
@@ -101,4 +117,4 @@ def _last(work: Load) -> str:
     return ", ".join(map(str, work.told[-3:])) or "no answer at all"
 
 
-CHECKS = (check_database_restart, check_pgbouncer_stopped, check_database_paused)
+CHECKS = (check_database_restart, check_database_killed, check_pgbouncer_stopped, check_database_paused)

@@ -130,7 +130,7 @@ def check_work_bodies(backend: Backend) -> None:
 
 @for_scenario("work")
 def check_work_delay_values(backend: Backend) -> None:
-    """delay_ms is digits from 0 to 10000, once; anything else is 400, before the body is looked at."""
+    """delay_ms is digits from 0 to 10000, once, percent-encoded or not; anything else is 400, before the body is looked at."""
     for value in BAD_DELAYS:
         for body in (b"[1]", b"{}", b"x"):
             assert_error(post(backend, body, f"?delay_ms={value}"), 400, what=f"delay_ms={value[:40]}")
@@ -145,6 +145,11 @@ def check_work_delay_values(backend: Backend) -> None:
     ):
         assert_text(post(backend, b"[1]", query), "Sum: 1", f"POST /work{query}")
     assert_error(post(backend, b"[1]", "?delay_ms"), 400, what="delay_ms without a value")
+    # Names and values of a query may be percent-encoded.
+    for query in ("?delay_ms=%31%30", "?%64elay%5Fms=1", "?a=%zz&delay_ms=1"):
+        assert_text(post(backend, b"[1]", query), "Sum: 1", f"POST /work{query}")
+    for query in ("?%64elay_ms=x", "?delay_ms=1&%64elay_ms=1"):
+        assert_error(post(backend, b"[1]", query), 400, what=f"POST /work{query}")
     # Accepted: the answer is still to come when the client has lost its patience.
     for delay_ms in (5000, 10000):
         try:

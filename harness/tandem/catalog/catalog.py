@@ -26,6 +26,15 @@ class Unsupported(BaseModel):
     """Why a comparison cannot measure it in slices: it keeps no connection, or it works in the background."""
 
 
+class Bridge(BaseModel):
+    """An implementation that is another one but for a part (contract/tests/README.md)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    of: str
+    checks: Annotated[list[str], Field(min_length=1)]
+    """The files of contract/tests/contract_checks that CI asks it alone."""
+
+
 class Implementation(Entry):
     """A folder with a bench.toml."""
 
@@ -40,6 +49,9 @@ class Implementation(Entry):
     """Values of settings that it has beyond those of the contract."""
     pool_tells: bool = False
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
+    worker_pools: bool = False
+    """Each worker has a part of DB_POOL_MAX for itself; so no more of them start than that is."""
+    bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
 
 

@@ -40,8 +40,12 @@ class Body(BaseModel):
         """The body as it travels. A generated array has a space after each comma, as in the origin documents."""
         if self.text is not None:
             return self.text.encode()
+        return json.dumps(self.numbers()).encode()
+
+    def numbers(self) -> list[int]:
+        """Those of a generated array."""
         assert self.integers_to is not None
-        return json.dumps([*range(1, self.integers_to + 1)] * self.repeated).encode()
+        return [*range(1, self.integers_to + 1)] * self.repeated
 
 
 class Answer(BaseModel):

@@ -23,6 +23,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
 from tandem.record.window import Finding, Verdict
+from tandem.report.parts import checked
 
 
 def view_for(as_json: bool) -> View:
@@ -83,7 +84,7 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        out.print(proof(), kind.report(result), sep="\n")
+        out.print(proof(), kind.report(result), *checked(result), sep="\n")
         path = journal.folder
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
     if result.verdict is not Verdict.OK:

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from tandem.judge.on_wire import coverage
 from tandem.record.trial import Trial
-from tandem.record.window import Finding
+from tandem.record.window import Finding, Window
 
 
 def why(trial: Trial) -> str | None:
@@ -24,6 +25,20 @@ def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:
         counts[key] += 1
     more = {key: f" (and {count - 1} more like it)" if count > 1 else "" for key, count in counts.items()}
     return {key: text + more[key] for key, text in first.items()}
+
+
+def compared(trials: Iterable[Trial]) -> dict[str, str]:
+    """Variant -> how many answers of its load were compared, in words; none where nothing was tapped."""
+    windows: dict[str, list[Window]] = {}
+    for record in (record for trial in trials for record in trial.windows):
+        for label, window in record.windows.items():
+            windows.setdefault(label, []).append(window)
+    return {label: told for label, own in windows.items() if (told := coverage(own))}
+
+
+def made_again(trials: Iterable[Trial]) -> dict[str, int]:
+    """Variant -> how many of its starts are second attempts."""
+    return dict(Counter(label for trial in trials if trial.spec.attempt > 1 for label in trial.spec.variants))
 
 
 def warnings(trials: Iterable[Trial], graver: bool = False) -> list[Finding]:

@@ -12,7 +12,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
-from tandem.engine.findings import why
+from tandem.engine.findings import compared, made_again, why
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
@@ -113,6 +113,8 @@ def run[C: Conclusions](
             reasons=concluded.reasons,
             findings=[*concluded.findings, *session.findings(study.request)],
             trials=dict(Counter(trial.verdict for trial in trials if not stand_ins.is_look(trial.spec))),
+            compared=compared(trials),
+            made_again=made_again(trials),
             baselines=baselines,
             conclusions=concluded.conclusions,
             phases_s=phases(every, lab.phases_s),
@@ -195,8 +197,8 @@ def summary(trial: Trial) -> str:
     grave = why(trial)
     reason = f": {grave}" if grave else ""
     rest = f" (besides warm-up and windows {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
-    compared = coverage(window for record in trial.windows for window in record.windows.values())
-    return f"{', '.join([*rates, str(trial.verdict)])}{reason}{compared and f'; {compared}'}{rest}"
+    read = coverage(window for record in trial.windows for window in record.windows.values())
+    return f"{', '.join([*rates, str(trial.verdict)])}{reason}{read and f'; {read}'}{rest}"
 
 
 def phases(trials: Sequence[Trial], besides: dict[str, float]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
 from tandem.hosts.host import Capture, Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
-from tandem.hosts.tcpdump import LocalCapture
+from tandem.hosts.tcpdump import LocalCapture, can_capture
 
 SYS = Path("/sys")
 CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
@@ -59,6 +59,9 @@ class Here:
 
     def can_be_realtime(self) -> bool:
         return can_be_realtime()
+
+    def can_capture(self) -> bool:
+        return can_capture()
 
     def read_cpu(self) -> HostCpu:
         found = kernel.host_cpu(psutil.cpu_times()._asdict())

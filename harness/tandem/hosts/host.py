@@ -169,6 +169,9 @@ class Host(Protocol):
     def can_be_realtime(self) -> bool:
         """Whether a hiccup meter would get real-time priority; tried in a process that ends at once."""
 
+    def can_capture(self) -> bool:
+        """Whether `capture` may read packets."""
+
     # ---- what it did as a whole ----
 
     def read_cpu(self) -> HostCpu: ...

@@ -12,6 +12,15 @@ from tandem.hosts.host import Captured
 RING_KIB = 16384
 
 
+def can_capture() -> bool:
+    """Whether a packet socket may be opened: that needs NET_RAW."""
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
+    except PermissionError:
+        return False
+    return True
+
+
 class LocalCapture:
     """A Capture that has begun. -p: the interface is not made to receive more than it does anyway. --immediate-mode:
     otherwise the end of a short capture would still lie in the kernel when it is stopped."""

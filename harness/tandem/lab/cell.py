@@ -10,18 +10,30 @@ from tandem.catalog.scenario import Scenario
 from tandem.judge.judge import Expectation
 
 
-def handler_threads(model: str, settings: Mapping[str, str]) -> int | None:
-    """How many requests can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
+def started_workers(implementation: Implementation, settings: Mapping[str, str]) -> int:
+    """How many workers start; settings: effective ones."""
     workers = int(settings.get("WORKERS") or 1)
-    return workers * int(settings["THREADS"]) if model == "sync" and settings.get("THREADS") else None
+    return min(workers, int(settings["DB_POOL_MAX"])) if implementation.worker_pools else workers
 
 
-def db_pool_usable(scenario: Scenario, model: str, settings: Mapping[str, str]) -> int | None:
+def handler_threads(implementation: Implementation, settings: Mapping[str, str]) -> int | None:
+    """How many requests can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
+    if implementation.model != "sync" or not settings.get("THREADS"):
+        return None
+    return started_workers(implementation, settings) * int(settings["THREADS"])
+
+
+def db_pool_usable(
+    scenario: Scenario, implementation: Implementation, settings: Mapping[str, str]
+) -> int | None:
     """Database connections that can be in use at once; None where the scenario has no statements."""
-    pool, threads = int(settings["DB_POOL_MAX"]), handler_threads(model, settings)
     if not scenario.statements:
         return None
-    return min(pool, int(settings.get("WORKERS") or 1) * pool if threads is None else threads)
+    pool, threads = int(settings["DB_POOL_MAX"]), handler_threads(implementation, settings)
+    if implementation.worker_pools:  # what does not divide is nobody's
+        workers = started_workers(implementation, settings)
+        pool = pool // workers * workers
+    return pool if threads is None else min(pool, threads)
 
 
 def setup_of(

@@ -71,6 +71,14 @@ def _hiccups(host: Host) -> Check:
     return Check("hiccup meter", "limited", "ordinary priority", means)
 
 
+def capture(host: Host) -> Check:
+    """Whether answers of the load can be read on the wire."""
+    if host.can_capture():
+        return Check("capture", "good", "packet sockets", "answers of the load are read on the wire")
+    means = "the engine grants no NET_RAW, so the load's own answers are not compared"
+    return Check("capture", "limited", "no packet sockets", means)
+
+
 def _engine() -> Check:
     try:
         versions = engine_versions()
@@ -122,6 +130,7 @@ def examine(root: Path, host: Host) -> list[Check]:
         if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
         else Check("clock", "limited", clock, "slow to read: costs the load generator CPU"),
         _hiccups(host),
+        capture(host),
         Check(
             "disk",
             "good" if free > NEEDED_BYTES else "bad",

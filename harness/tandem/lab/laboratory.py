@@ -19,6 +19,7 @@ from tandem.hosts import HERE
 from tandem.judge.slices import Stretch
 from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
+from tandem.lab.challenge import challenge
 from tandem.lab.drive import Ran
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
@@ -37,7 +38,7 @@ from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.store import file_name
-from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.trial import Challenge, Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
@@ -337,6 +338,17 @@ class ContainerFloor:
             began_s={label: one.began_s for label, one in ran.items()},
             told=told[0].model_dump() if told else None,
         )
+
+    def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
+        if self._by_pgbench(label):
+            return None, []
+        self.wake([label])
+        try:
+            return challenge(self.apps[label])
+        except (OSError, psycopg.Error) as error:
+            raise TandemError(f"the data could not be changed while they were asked for: {error}") from None
+        finally:
+            self.rest([label])
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the applications rest a moment."""

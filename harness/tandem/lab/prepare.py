@@ -15,7 +15,7 @@ from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
 from tandem.hosts import HERE
-from tandem.lab.cell import Cell, db_pool_usable, handler_threads
+from tandem.lab.cell import Cell, db_pool_usable, handler_threads, started_workers
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
@@ -145,9 +145,9 @@ def cell_of(
     return Cell(
         implementation=implementation,
         scenario=scenario,
-        workers=int(settings.get("WORKERS") or 1),
-        handler_threads=handler_threads(implementation.model, settings),
-        db_pool_usable=db_pool_usable(scenario, implementation.model, settings),
+        workers=started_workers(implementation, settings),
+        handler_threads=handler_threads(implementation, settings),
+        db_pool_usable=db_pool_usable(scenario, implementation, settings),
         resets=settings.get("DB_RESET") == "1",
         time_zone=settings.get("DB_TIME_ZONE") == "request",
         db_pool_max=int(settings["DB_POOL_MAX"]) if settings.get("DB_PERSISTENT") == "1" else None,

@@ -1,10 +1,11 @@
 """One visit: fresh starts of the variants of a trial, and its windows. The order of its phases, and nothing about how
 they are done.
 
-start, ready, verify, warm up (for each variant), windows, drain, collect, stop. `collect` and `stop` run whatever
-happened. Every command and the self-test run this.
+start, ready, verify, warm up (for each variant), windows, challenge, drain, collect, stop. `collect` and `stop` run
+whatever happened. Every command and the self-test run this.
 """
 
+import random
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ from typing import Protocol
 from tandem.errors import TandemError
 from tandem.judge.judge import verdict
 from tandem.judge.steady import steady
-from tandem.record.trial import Phase, Start, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.trial import Challenge, Phase, Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding, Verdict
 
 type Windows = Generator[WindowSpec, WindowRecord]
@@ -53,6 +54,9 @@ class Floor(Protocol):
 
     def measure(self, spec: WindowSpec) -> WindowRecord:
         """Runs one window and judges it. Raises TandemError if it breaks."""
+
+    def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
+        """Locks and changes what it is asked for, and looks whether its answers show that. The data stay changed."""
 
     def drain(self) -> None:
         """Lets what is in flight end."""
@@ -129,6 +133,8 @@ class Visit:
                 self._failed(error)
             yield running
             if running:
+                if self._spec.verify:
+                    self._challenge(random.choice(running))
                 self._timed("drain", None, self._floor.drain)
         except (TandemError, OSError) as error:
             self._failed(error)
@@ -221,6 +227,16 @@ class Visit:
                 self._floor.rest([label])
 
     # ---- after the windows ----
+
+    def _challenge(self, label: str) -> None:
+        """One of those that are up: the others have theirs in other blocks."""
+        start = self.trial.starts[label]
+        try:
+            start.challenge, found = self._timed("challenge", None, self._floor.challenge, label)
+            start.findings += found
+        except TandemError:  # one of several that broke is told in its windows
+            if len(self._spec.variants) == 1:
+                raise
 
     def _end(self) -> None:
         """Collects from and stops every variant, each whatever happened to the others."""

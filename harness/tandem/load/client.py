@@ -52,11 +52,16 @@ class Client:
         self._http = httpx.Client(base_url=f"http://{self.address}", timeout=self.scenario.timeout_s)
         # httpx's own headers would tell these requests from the load's. What is left is the place of Host.
         self._http.headers.clear()
+        self._http.headers.update(self.sent_headers)
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        """All that a request has, as the generator sends them; names in lower case."""
         length = (
             {} if self.scenario.body is None else {"content-length": str(len(self.scenario.body.bytes()))}
         )
         own = {name.lower(): value for name, value in self.headers.items()}
-        self._http.headers.update({**generator.HEADERS, **own, "host": self.host or self.address, **length})
+        return {**generator.HEADERS, **own, "host": self.host or self.address, **length}
 
     @property
     def headers(self) -> dict[str, str]:

@@ -83,11 +83,14 @@ def _name(text: str, queries: dict[str, str]) -> str:
     return queries.get(text) or next(controls, OTHER)
 
 
+def dsn(address: str, password: str) -> str:
+    """For a connection of the owner's role."""
+    return f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+
+
 class Postgres:
     def __init__(self, address: str, password: str, queries: dict[str, str]) -> None:
-        self._dsn = (
-            f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
-        )
+        self._dsn = dsn(address, password)
         self._queries = queries
         self._connection: psycopg.Connection | None = None
         self._set: set[str] = set()

@@ -72,6 +72,10 @@ class Result[C: Conclusions](Part):
     findings: list[Finding]
     trials: dict[Verdict, int]
     """How many there are of each verdict, repeated ones included."""
+    compared: dict[str, str] = Field(default_factory=dict)
+    """Variant -> how many answers of its load were read on the wire and compared, in words."""
+    made_again: dict[str, int] = Field(default_factory=dict)
+    """Variant -> how many of its starts were made once more, because the host disturbed one of their block."""
     baselines: Baselines
     conclusions: C
     phases_s: dict[str, Number] = Field(default_factory=dict)

@@ -102,6 +102,21 @@ class Phase(Part):
     duration_s: Number
 
 
+class Challenge(Part):
+    """A table was locked while it was asked for, and the data changed (tandem.lab.challenge)."""
+
+    locked: str | None = None
+    """The table; null where the scenario asks no database."""
+    met_lock: int = 0
+    """Requests that were sent while it was locked."""
+    compared: int = 0
+    """Answers to requests that were sent after a change, or to a body of their own."""
+    looked_for: int = 0
+    """Rows that were acknowledged, and looked for at once on another connection."""
+    new_by_known: Number | None = None
+    """CPU time of a body that is new by that of the load's."""
+
+
 class Start(Part):
     """One variant's fresh start within a trial."""
 
@@ -115,6 +130,8 @@ class Start(Part):
     """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
     memory_rest_bytes: int | None = None
     """Anonymous memory when it had answered for the first time, before any load."""
+    challenge: Challenge | None = None
+    """Where its scenario asks the database, after its windows."""
     refused: str | None = None
     """Why no window of it was made."""
 

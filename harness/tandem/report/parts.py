@@ -64,6 +64,18 @@ def settings(result: Result[Any]) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
+def checked(result: Result[Any]) -> list[Text]:
+    """Of each variant: how many answers were compared, and how many starts were made once more."""
+    lines = []
+    if result.compared:
+        each = "; ".join(f"{label} {told}" for label, told in result.compared.items())
+        lines.append(Text(f"read on the wire: {each}", style="dim"))
+    if result.made_again:
+        each = ", ".join(f"{label} {number}" for label, number in result.made_again.items())
+        lines.append(Text(f"starts made once more, as the host disturbed one of their block: {each}"))
+    return lines
+
+
 def findings(result: Result[Any]) -> list[Text]:
     """What else a reader has to know."""
     return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]

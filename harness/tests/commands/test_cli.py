@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import typer.main
+from rich.text import Text
 
 from checks import run as checks
 from checks.__main__ import app as checks_app
@@ -134,6 +135,19 @@ def test_every_command_says_what_it_does(tandem: Tandem, command: str) -> None:
 def test_every_option_and_argument_says_what_it_is(command: str) -> None:
     for parameter in {**OWN, **CHECKS}[command].params:
         assert getattr(parameter, "help", None), f"{command} {parameter.name} has no help"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_part_of_a_help_text_is_taken_for_markup(command: str) -> None:
+    """Rich leaves out what looks like a tag, such as the name of a table in brackets."""
+    own = {**OWN, **CHECKS}[command]
+    for text in (own.help, own.short_help, own.epilog, *(getattr(one, "help", None) for one in own.params)):
+        shown = Text.from_markup(text or "").plain
+        assert shown == (text or "").replace("\\[", "["), f"{command}: {text!r} is shown as {shown!r}"
+
+
+def test_a_name_in_brackets_is_shown(tandem: Tandem) -> None:
+    assert "table [compare]:" in " ".join(tandem("compare", "--help").out.split())
 
 
 def recipes(root: Path) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import os
 import runpy
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,12 @@ from harness_places import ROOT
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.lab.laboratory import Laboratory
+from tandem.lab.laboratory import ContainerFloor, Laboratory
 from tandem.lab.live import Lines
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
-from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
+from tandem.record.trial import Start, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.selftest import on_wire
 
@@ -48,6 +49,17 @@ LIARS = {
 """Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
 self-test's liars do (tandem.selftest.liars) is not among them."""
 
+
+CHALLENGED = {
+    "cached": ("recipe", {"answered-locked", "change-unseen"}),
+    "answers-first": ("recipe", {"answered-locked", "change-unseen"}),
+    "rows-dropped": ("recipe", {"change-unseen"}),
+    "session-unheeded": ("fan-out", {"change-unseen"}),
+    "work-remembered-under-load": ("work-large", {"work-remembered"}),
+    "acknowledged-early": ("note-write", {"not-readable"}),
+}
+"""Fault -> the scenario, and the findings of a start that is challenged after its load."""
+UNDECIDED = "not-challenged"
 
 PATHS = {"start-unflushed": "direct"}
 """Where the lie needs a path of its own: PgBouncer passes no options on."""
@@ -85,6 +97,8 @@ LYING = {
     fault: variant(BROKEN, scenario, real_topology(scenario, fault), RTT_MS.get(fault), fault)
     for fault, (scenario, _) in LIARS.items()
 }
+CHEATING = {fault: variant(BROKEN, scenario, fault=fault) for fault, (scenario, _) in CHALLENGED.items()}
+ADDING = variant(BROKEN, "work-large")
 HONEST = {
     scenario: variant(BROKEN, scenario, real_topology(scenario))
     for scenario in sorted({scenario for scenario, _ in LIARS.values()})
@@ -96,13 +110,35 @@ HONEST = {
 
 @dataclass
 class OneStack:
-    """The shared services, up. `window` is a fresh start with one closed window of four seconds."""
+    """The shared services, up. `window` is a fresh start with one closed window of four seconds; what came of a challenge
+    behind it is in `after`."""
 
     lab: Laboratory
     folder: Path
+    after: dict[str, Start] = field(default_factory=dict)
 
-    def window(self, asked: Variant) -> Window:
+    def window(self, asked: Variant, challenged: bool = False) -> Window:
         """The last try, whatever it is. What is wrong before the load is not looked at: the window has to notice."""
+        with self._warm(asked) as (floor, spec):
+            for _ in range(TRIES):
+                window = floor.measure(spec).only
+                if window.verdict is not Verdict.VOID:
+                    break
+            if challenged:
+                self.after[asked.label] = self._challenged(floor, asked)
+            return window
+
+    def challenge(self, asked: Variant) -> Start:
+        """Of a start that was warmed up and had no window."""
+        with self._warm(asked) as (floor, _):
+            return self._challenged(floor, asked)
+
+    def _challenged(self, floor: ContainerFloor, asked: Variant) -> Start:
+        came, found = floor.challenge(asked.label)
+        return Start(challenge=came, findings=found)
+
+    @contextmanager
+    def _warm(self, asked: Variant) -> Iterator[tuple[ContainerFloor, WindowSpec]]:
         spec = WindowSpec(
             name="closed", variants=[asked.label], seconds=4, trim_start_s=0.5, trim_end_s=0.5, settled=False
         )
@@ -116,11 +152,7 @@ class OneStack:
             floor.wait_ready(label)
             floor.verify(label)
             floor.warm_up(label, 1)
-            for _ in range(TRIES):
-                window = floor.measure(spec).only
-                if window.verdict is not Verdict.VOID:
-                    break
-            return window
+            yield floor, spec
         finally:
             floor.collect(label)
             floor.stop(label)
@@ -128,7 +160,8 @@ class OneStack:
 
 @pytest.fixture(scope="module")
 def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
-    variants = [*NEAR.values(), FAR, *LYING.values(), *HONEST.values()]
+    variants = [*NEAR.values(), FAR, *LYING.values(), *CHEATING.values(), ADDING, *HONEST.values()]
+    variants = list({each.label: each for each in variants}.values())
     request = Request(
         study="bench",
         variants=variants,
@@ -158,8 +191,9 @@ def texts(window: Window) -> list[str]:
 
 @pytest.mark.parametrize("topology", NEAR)
 def test_every_topology(topology: str, one: OneStack) -> None:
-    found = one.window(NEAR[topology])
+    found = one.window(NEAR[topology], challenged=True)
     assert found.verdict in ("ok", "void"), texts(found)
+    assert one.after[NEAR[topology].label].findings == []
     assert found.goodput_rps > 0
     assert (found.proxy is not None) == (topology == "proxied")
     assert (found.pooler is not None) == (topology == "pooled")
@@ -186,11 +220,28 @@ def test_a_window_notices_a_liar(fault: str, one: OneStack) -> None:
 
 @pytest.mark.parametrize("honest", HONEST.values(), ids=HONEST)
 def test_the_same_backend_without_a_fault_is_no_liar(honest: Variant, one: OneStack) -> None:
-    found = one.window(honest)
+    found = one.window(honest, challenged=True)
     assert found.verdict in ("ok", "void"), texts(found)
     assert not codes(found) & {code for _, code in LIARS.values()}, texts(found)
+    after = one.after[honest.label]
+    assert after.findings == []
+    assert (after.challenge is not None) == bool(Catalog(ROOT).scenarios[honest.scenario or ""].statements)
+
+
+def test_who_remembers_no_body_is_no_liar(one: OneStack) -> None:
+    found = one.challenge(ADDING)
+    assert found.findings == []
+    assert found.challenge is not None
+
+
+@pytest.mark.parametrize("fault", CHALLENGED)
+def test_a_challenge_shows_a_liar(fault: str, one: OneStack) -> None:
+    _, wanted = CHALLENGED[fault]
+    found = {finding.code: finding.text for finding in one.challenge(CHEATING[fault]).findings}
+    assert found.keys() - {UNDECIDED} == wanted, found
 
 
 def test_every_lie_that_no_check_of_the_contract_sees_is_here_or_in_the_selftest() -> None:
     faults = runpy.run_path(str(ROOT / BROKEN / "src/faults.py"))
-    assert faults["UNDER_LOAD"] - on_wire.FAULTS.keys() <= LIARS.keys() <= faults["FAULTS"].keys()
+    here = LIARS.keys() | CHALLENGED.keys()
+    assert faults["UNDER_LOAD"] - on_wire.FAULTS.keys() <= here <= faults["FAULTS"].keys()

@@ -109,6 +109,12 @@ def test_how_many_handlers_and_connections_there_are(real: Catalog, tmp_path: Pa
 
     threads = cell(variant("rust-sync", settings={"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}))
     assert (threads.handler_threads, threads.db_pool_usable) == (6, 6), "no more than threads that ask"
+    few = cell(variant("python-sync", settings={"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}))
+    assert (few.workers, few.handler_threads, few.db_pool_usable) == (3, 15, 3), (
+        "no more start than there are connections"
+    )
+    odd = cell(variant("falcon-sync", settings={"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}))
+    assert odd.db_pool_usable == 18, "each has six"
     loop = cell(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
     assert (loop.handler_threads, loop.db_pool_usable) == (None, 20)
     assert cell(variant("rust-async"), scenario="index").db_pool_usable is None

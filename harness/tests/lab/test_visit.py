@@ -14,8 +14,20 @@ from tandem.record.trial import TrialSpec, WarmUp
 from tandem.record.window import Verdict
 
 BEFORE = ["reset", "launch one", "ready one", "verify one", "warm up one"]
-CALLS = [*BEFORE, "measure closed", "measure open", "drain", "collect one", "stop one"]
-PHASES = ["start", "start", "ready", "verify", "warm up", "windows", "windows", "drain", "collect", "stop"]
+CALLS = [*BEFORE, "measure closed", "measure open", "challenge one", "drain", "collect one", "stop one"]
+PHASES = [
+    "start",
+    "start",
+    "ready",
+    "verify",
+    "warm up",
+    "windows",
+    "windows",
+    "challenge",
+    "drain",
+    "collect",
+    "stop",
+]
 ONE = trial_spec()
 TWO = trial_spec("1-pair", "one", "two")
 ALL_AT_ONCE = trial_spec("1-pair", "one", "two", windows=[window_spec("both", "one", "two")])
@@ -41,7 +53,9 @@ def test_several_are_all_warm_before_the_first_window_and_ended_after_the_last()
     other = [call.replace("one", "two") for call in BEFORE[1:]]
     windows = [f"measure {load}-{label}" for label in ("one", "two") for load in ("closed", "open")]
     ends = ["drain", "collect one", "collect two", "stop one", "stop two"]
-    assert floor.calls == [*BEFORE, *other, *windows, *ends]
+    drawn = next(call for call in floor.calls if call.startswith("challenge"))
+    assert drawn in ("challenge one", "challenge two")
+    assert floor.calls == [*BEFORE, *other, *windows, drawn, *ends]
     assert trial.verdict is Verdict.OK
     assert [record.spec.variants for record in trial.windows] == [["one"], ["one"], ["two"], ["two"]]
     assert {label: start.warm_up_s for label, start in trial.starts.items()} == {"one": 10, "two": 10}
@@ -74,19 +88,29 @@ def test_a_study_decides_from_window_to_window() -> None:
     trial = floor.visit(ONE, script())
     assert seen == [(100, 999.9), (200, 999.9), (400, 999.9)]
     assert [record.spec.name for record in trial.windows] == ["at-100", "at-200", "at-400"]
-    assert floor.calls[-3:] == CALLS[-3:]
+    assert floor.calls[-4:] == CALLS[-4:]
 
 
 def test_a_visit_without_windows_is_a_warm_start_and_its_end() -> None:
     floor = FakeFloor()
     assert floor.visit(trial_spec(windows=[])).verdict is Verdict.OK
-    assert floor.calls == [*BEFORE, *CALLS[-3:]]
+    assert floor.calls == [*BEFORE, *CALLS[-4:]]
 
 
 def test_a_trial_that_is_not_verified_meets_the_checks_of_its_windows_only() -> None:
     floor = FakeFloor(verified=[finding("invalid")])
     assert floor.visit(trial_spec(verify=False)).verdict is Verdict.OK
-    assert "verify one" not in floor.calls
+    assert not {"verify one", "challenge one"} & set(floor.calls)
+
+
+def test_a_lie_that_shows_after_the_windows_makes_the_trial_invalid() -> None:
+    floor = FakeFloor(challenged=[finding("invalid")])
+    assert floor.visit(ONE).verdict is Verdict.INVALID
+
+
+def test_one_of_several_that_cannot_be_challenged_does_not_fail_the_others() -> None:
+    floor = FakeFloor(failures={"challenge": TandemError("it is gone")})
+    assert floor.visit(TWO).verdict is Verdict.OK
 
 
 # ---- rates ----
@@ -118,7 +142,7 @@ def test_a_rate_that_was_given_stays() -> None:
 def test_without_goodput_there_is_no_open_loop() -> None:
     floor = FakeFloor(goodput_rps=1.5)
     trial = floor.visit(ONE)
-    assert floor.calls == [*BEFORE, "measure closed", *CALLS[-3:]]
+    assert floor.calls == [*BEFORE, "measure closed", *CALLS[-4:]]
     assert [f.code for f in trial.all_findings()] == ["no-goodput"]
     assert trial.verdict is Verdict.INVALID
     assert trial.window("open") is None
@@ -127,7 +151,7 @@ def test_without_goodput_there_is_no_open_loop() -> None:
 
 # ---- what goes wrong ----
 
-WORK = CALLS[:8]
+WORK = CALLS[:9]
 
 
 @pytest.mark.parametrize("call", WORK)

@@ -106,8 +106,9 @@ CORE = "harness/tests/unbuildable"
 """An implementation of the tier core, whose image is not built here."""
 
 
-def chosen(root: Path, *arguments: str) -> tuple[int, set[str], str]:
-    """Exit status of a collection of the contract's tests, the checks that would be asked, and what was said."""
+def chosen(root: Path, *arguments: str, of: str = "") -> tuple[int, set[str], str]:
+    """Exit status of a collection of the contract's tests, the checks that would be asked (of this implementation alone,
+    if it is given), and what was said."""
     file = str(root / "contract/tests/test_contract.py")
     flags = ["-q", "--collect-only", "-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
     done = subprocess.run(
@@ -116,9 +117,8 @@ def chosen(root: Path, *arguments: str) -> tuple[int, set[str], str]:
         text=True,
         check=False,
     )
-    names = {
-        line.rsplit("-", 1)[-1].rstrip("]") for line in done.stdout.splitlines() if "::test_contract[" in line
-    }
+    asked = [line for line in done.stdout.splitlines() if f"::test_contract[{of}" in line]
+    names = {line.rsplit("-", 1)[-1].rstrip("]") for line in asked}
     return done.returncode, names, done.stdout + done.stderr
 
 
@@ -130,6 +130,20 @@ def test_a_core_implementation_is_asked_the_core_checks(root: Path) -> None:
     assert with_hardened == every > core
     assert {"slow_clients", "head_too_large", "database_away"} <= every - core
     assert f"{CORE} is of the tier core: {len(every - core)} checks" in said
+
+
+def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(root: Path, real: Catalog) -> None:
+    """Where all are asked, and all of it where it is named."""
+    bridges = {name: own.bridge for name, own in real.implementations.items() if own.bridge}
+    assert bridges
+    for name, bridge in bridges.items():
+        _, whole, _ = chosen(root, "--implementation", name)
+        part = chosen(root, of=name)[1]
+        assert bridge is not None
+        assert real.implementations[bridge.of].bridge is None, "what it does not do itself is asked there"
+        assert {"golden_bodies", "note_stored", "database_killed"} <= part < whole
+        assert {"pipelined", "head_too_large"} <= whole - part
+    assert chosen(root, of="python-async")[1] == chosen(root, "--implementation", "python-async")[1]
 
 
 def test_checks_are_chosen_by_name_and_by_scenario(root: Path) -> None:

@@ -62,7 +62,11 @@ def test_a_new_folder_takes_part_with_everything_off(copy: Path, model: str, tie
 
 def test_the_example_names_every_key(made: Path) -> None:
     text = (made / NAME / "bench.toml").read_text()
-    for key in Catalog(made).implementation(NAME).__class__.model_fields.keys() - {"name", "unsupported"}:
+    for key in Catalog(made).implementation(NAME).__class__.model_fields.keys() - {
+        "name",
+        "unsupported",
+        "bridge",
+    }:
         assert f"\n{key} = " in text or f"\n[{key}]" in text, key
 
 

@@ -90,7 +90,7 @@ def test_the_phases_are_those_of_every_visit(floor: StagedFloor) -> None:
     with whole(one.visit):
         floor.calls.append("checks")
     before = ["reset", *(f"{phase} a" for phase in ("launch", "ready", "verify", "warm up"))]
-    after = ["drain", "collect a", "stop a"]
+    after = ["challenge a", "drain", "collect a", "stop a"]
     assert floor.calls == [*before, "checks", *after]
     assert one.codes() == {"unclean-stop"}
 

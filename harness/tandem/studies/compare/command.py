@@ -23,7 +23,7 @@ def read_looks(text: str) -> list[JsonValue]:
 @cli.app.command()
 def compare(
     variants: cli.Variants,
-    plan: Annotated[str, typer.Option(help="Its table [compare]: blocks, slices, rounds.")] = "quick",
+    plan: Annotated[str, typer.Option(help=r"Its table \[compare]: blocks, slices, rounds.")] = "quick",
     scenario: cli.ScenarioName = "recipes",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,

@@ -43,7 +43,7 @@ class HttpRow:
     @property
     def usable(self) -> int | None:
         """Database connections that can be in use at once; None where the scenario has no statements."""
-        usable = db_pool_usable(self.scenario, self.implementation.model, self.settings)
+        usable = db_pool_usable(self.scenario, self.implementation, self.settings)
         most = self.run.limits.get("APP_MAXCONN")
         return usable if usable is None or most is None else min(usable, int(most))
 
@@ -89,7 +89,7 @@ class HttpRows(RowsOf[HttpRun]):
             run.implementation, run.scenario, run.topology, placement, run.settings, run.db_rtt_ms
         )
         scenario = scenario_of(run, self.catalog.scenarios[run.scenario])
-        ceilings = waiting_ceilings(run, handler_threads(implementation.model, settings))
+        ceilings = waiting_ceilings(run, handler_threads(implementation, settings))
         least = min(ceilings.values(), default=None)
         times = window_times(self.plan, least, run.delay_ms)
         patience_s = run.timeout_s or timeout_s(run.connections, least)

@@ -1,0 +1,124 @@
+"""Do answers need the database, and do they show what it holds now? Of requests that were sent while a table was locked
+and after its data were changed. Pure.
+
+Only a request counts that was sent after the lock was there, or after the change was committed, and that was answered
+before its end: no answer can have been on its way. What was refused for want of a connection or of time is no lie.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tandem.catalog.scenario import Scenario
+from tandem.load.crowd import Told
+from tandem.record.trial import Challenge
+from tandem.record.window import Finding
+
+NEW_BY_KNOWN_MOST = 1.5
+DECIDED = (401, 404)
+"""Statuses that say something of the data, beside the scenario's own."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What is right between two changes. Times: time.monotonic()."""
+
+    since_s: float
+    mark: str
+    """In the names of all recipes that the user sees, and the text of the last note of each."""
+    left: int
+    """The team that the user has left."""
+    hidden: frozenset[int] = field(default_factory=frozenset)
+    """Its recipes."""
+    session: bool = True
+    """Whether the user's session is valid."""
+    until_s: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Lock:
+    table: str
+    since_s: float
+    until_s: float
+
+
+def wrong(told: Told, world: World, scenario: Scenario) -> str | None:
+    """What is wrong with an answer in this world, or None."""
+    if not world.session:
+        return None if told.status == 401 else f"status {told.status} for a session that has ended"
+    if told.key in world.hidden:
+        return (
+            None if told.status == 404 else f"status {told.status} for a recipe that is not visible any more"
+        )
+    if told.status != scenario.status:
+        return f"status {told.status} for what is visible"
+    try:
+        return _stale(json.loads(told.body), world, scenario.answer.golden)
+    except (ValueError, KeyError, TypeError):
+        return f"{told.body[:60]!r} is no answer"
+
+
+def _stale(body: dict[str, object], world: World, kind: str | None) -> str | None:
+    if kind == "recipes":
+        notes = [part["text"] for part in body["timeline"] if part["kind"] == "note"]  # type: ignore[attr-defined]
+        if body["id"] in world.hidden:
+            return f"recipe {body['id']} is not visible any more"
+        if body["name"] != f"{world.mark} {body['id']}":
+            return f"recipe {body['id']} has the name that it had"
+        return None if notes[-1:] == [world.mark] else f"recipe {body['id']} has no new note"
+    if kind == "dashboards":
+        if any(team["id"] == world.left for team in body["teams"]):  # type: ignore[attr-defined]
+            return "the dashboard has a team that the user has left"
+        if any(recipe["name"] != f"{world.mark} {recipe['id']}" for recipe in body["recipes"]):  # type: ignore[attr-defined]
+            return "the dashboard has names that recipes had"
+        if any(note["text"] != world.mark for note in body["notes"]):  # type: ignore[attr-defined]
+            return "the dashboard has no new note"
+    return None
+
+
+def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, list[Finding]]:
+    """The same of a scenario whose work is in its body. new_by_known: CPU time of a new one by that of the load's."""
+    found = []
+    if new_by_known > NEW_BY_KNOWN_MOST:
+        text = f"a body that is new takes {new_by_known:.1f} times the CPU time of the one that the load has sent"
+        found.append(Finding.of("work-remembered", "invalid", text))
+    own = [one for one in told if one.right is not None and one.status]
+    if wrong := sum(not one.right for one in own):
+        text = f"{wrong} of {len(own)} answers to bodies that are new are not right"
+        found.append(Finding.of("change-unseen", "invalid", text))
+    return Challenge(compared=len(own), new_by_known=new_by_known), found
+
+
+def judged(
+    told: Sequence[Told], lock: Lock, worlds: Sequence[World], scenario: Scenario
+) -> tuple[Challenge, list[Finding]]:
+    """What came of it, and what is wrong."""
+    found = []
+    met = [one for one in told if lock.since_s <= one.began_s < lock.until_s]
+    early = [one for one in met if one.ended_s < lock.until_s and one.status == scenario.status]
+    if early:
+        text = f"{len(early)} of {len(met)} requests were answered while {lock.table} was locked, which no right answer can do without"
+        found.append(Finding.of("answered-locked", "invalid", text))
+    compared, stale = [0] * len(worlds), list[str]()
+    for number, world in enumerate(worlds):
+        for one in told:
+            inside = world.since_s <= one.began_s and one.ended_s <= world.until_s
+            if inside and one.status in (scenario.status, *DECIDED):
+                compared[number] += 1
+                if problem := wrong(one, world, scenario):
+                    stale.append(problem)
+    if stale:
+        text = (
+            f"{len(stale)} of {sum(compared)} answers after a change of the data do not show it: {stale[0]}"
+        )
+        found.append(Finding.of("change-unseen", "invalid", text))
+    looked_for = [one.stored for one in told if one.stored is not None]
+    if lost := looked_for.count(False):
+        text = f"{lost} of {len(looked_for)} rows that were acknowledged could not be read right afterwards on another connection"
+        found.append(Finding.of("not-readable", "invalid", text))
+    if not met or not all(compared):
+        text = "too few answers to say whether a locked table is waited for and a change is shown"
+        found.append(Finding.of("not-challenged", "warning", text))
+    return Challenge(
+        locked=lock.table, met_lock=len(met), compared=sum(compared), looked_for=len(looked_for)
+    ), found

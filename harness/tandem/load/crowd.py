@@ -1,0 +1,132 @@
+"""Clients that ask one application at once, each on a connection of its own, and keep whole answers with their times."""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from typing import NamedTuple, Self
+
+from tandem.load.client import Client
+
+TIMEOUT_S = 5
+LOOK_S = 0.005
+
+
+@dataclass(frozen=True)
+class Told:
+    """One request and its answer. Times: time.monotonic(), right before it was sent and once all of it was there."""
+
+    key: int | None
+    """The id in its path, where it has one."""
+    began_s: float
+    ended_s: float
+    status: int
+    """0: no answer."""
+    body: bytes
+    stored: bool | None = None
+    """Whether what it acknowledged could be read right afterwards; None where nothing was looked for."""
+    right: bool | None = None
+    """Whether it is the answer to a body of its own; None where all send the same."""
+
+
+class Asked(NamedTuple):
+    """A body, and the right answer to it."""
+
+    body: bytes
+    answer: bytes
+
+
+class Crowd:
+    """Threads that send what the client would, drawn ids, one after the other. Use it as a context; `asks` says how
+    many of them do. stored: says of a right answer's body whether what it acknowledges can be read."""
+
+    bodies: Callable[[], Asked] | None = None
+    """Makes the body of each request; None: the scenario's."""
+
+    def __init__(self, client: Client, most: int, stored: Callable[[bytes], bool] | None = None) -> None:
+        self.told: list[Told] = []
+        self._client, self._stored = client, stored
+        self._headers = client.sent_headers
+        self._body = client.scenario.body.bytes() if client.scenario.body else None
+        self._active, self._busy, self._ended, self._changed = 0, 0, False, threading.Condition()
+        self._threads = [threading.Thread(target=self._ask, args=(n,), daemon=True) for n in range(most)]
+        self._failure: Exception | None = None
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Waits for the answers to what was sent. Raises what looking for what was acknowledged met."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def asks(self, number: int) -> None:
+        """So many ask from now on."""
+        with self._changed:
+            self._active = number
+            self._changed.notify_all()
+
+    def rests(self) -> None:
+        """Nobody asks from now on; returns once all is answered."""
+        with self._changed:
+            self._active = 0
+            self._changed.wait_for(lambda: self._busy == 0)
+
+    def answered(self, number: int, within_s: float, since_s: float = 0.0) -> None:
+        """Returns once so many requests that were sent since then are answered, or the time is over."""
+        end_s = time.monotonic() + within_s
+        while time.monotonic() < end_s and sum(one.began_s >= since_s for one in self.told) < number:
+            time.sleep(LOOK_S)
+
+    def _ask(self, number: int) -> None:
+        host, _, port = self._client.address.partition(":")
+        connection = HTTPConnection(host, int(port), timeout=TIMEOUT_S)
+        try:
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: number < self._active or self._ended)
+                    if self._ended:
+                        return
+                    self._busy += 1
+                try:
+                    self.told.append(self._once(connection))
+                finally:
+                    with self._changed:
+                        self._busy -= 1
+                        if not self._active and not self._busy:
+                            self._changed.notify_all()
+        except Exception as error:  # told to the main thread, which knows the phase
+            self._failure = error
+        finally:
+            connection.close()
+
+    def _once(self, connection: HTTPConnection) -> Told:
+        scenario = self._client.scenario
+        key = random.choice(scenario.expanded_ids) if scenario.expanded_ids else None
+        own = self.bodies() if self.bodies is not None else None
+        sent = self._body if own is None else own.body
+        status, body = 0, b""
+        began_s = time.monotonic()
+        try:
+            path = self._client.path(key)
+            connection.putrequest(scenario.method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self._headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(sent)
+            answer = connection.getresponse()
+            body, status = answer.read(), answer.status
+        except (OSError, HTTPException):
+            connection.close()
+        ended_s = time.monotonic()
+        stored = self._stored(body) if self._stored is not None and status == scenario.status else None
+        right = (status, body) == (scenario.status, own.answer) if own is not None else None
+        return Told(key, began_s, ended_s, status, body, stored, right)

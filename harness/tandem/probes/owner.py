@@ -1,0 +1,87 @@
+"""What the owner of the data does to it while it is asked for: locks a table, changes what a user sees."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Self
+
+import psycopg
+from psycopg import sql
+
+from tandem.probes.postgres import dsn
+
+LOCK_TIMEOUT = "1500ms"
+"""Above PostgreSQL's deadlock_timeout, after which an autovacuum gives way."""
+_TABLE = re.compile(r"\b(?:from|join|into)\s+([a-z_]+)", re.IGNORECASE)
+_VISIBLE = (
+    "(content_type_id = 1 and object_id = %(user)s or content_type_id = 20 and object_id in"
+    " (select team_id from core_membership where user_id = %(user)s and is_active))"
+)
+
+
+def tables_in(texts: Iterable[str]) -> set[str]:
+    """The tables that statements name."""
+    return {table for text in texts for table in _TABLE.findall(text)}
+
+
+class Owner:
+    """Two connections of the owner's role: one changes, one reads meanwhile. Use it as a context."""
+
+    def __init__(self, address: str, password: str) -> None:
+        self._dsn = dsn(address, password)
+
+    def __enter__(self) -> Self:
+        self._changes = psycopg.connect(self._dsn, autocommit=True)
+        self._reads = psycopg.connect(self._dsn, autocommit=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._changes.close()
+        self._reads.close()
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        """Inside, nobody else can read the table. What is changed inside is there for all at its end."""
+        with self._changes.transaction():
+            self._changes.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
+            lock = sql.SQL("lock table {} in access exclusive mode")
+            self._changes.execute(lock.format(sql.Identifier(table)))
+            yield
+
+    def change(self, user: int, mark: str) -> tuple[int, frozenset[int]]:
+        """Renames what the user sees and adds a note to each; then the user has left a team. Returns the team and the
+        ids of its recipes."""
+        given = {"user": user, "mark": mark}
+        self._changes.execute(
+            f"update core_recipe set name = %(mark)s || ' ' || id where {_VISIBLE}".encode(), given
+        )
+        self._changes.execute(
+            "insert into core_note (recipe_id, text, created, modified, created_by_id)"
+            f" select id, %(mark)s, now(), now(), %(user)s from core_recipe where {_VISIBLE}".encode(),
+            given,
+        )
+        left = self._changes.execute(
+            "update core_membership set is_active = false where user_id = %(user)s and is_active"
+            " and team_id <> %(user)s returning team_id",
+            given,
+        ).fetchone()
+        assert left is not None, f"user {user} is a member of no other team"
+        recipes = self._changes.execute(
+            "select id from core_recipe where content_type_id = 20 and object_id = %s", left
+        )
+        return int(left[0]), frozenset(int(key) for (key,) in recipes)
+
+    def end_session(self, key: str) -> None:
+        self._set_end(key, "2020-01-01Z")
+
+    def renew_session(self, key: str) -> None:
+        self._set_end(key, "2100-01-01Z")
+
+    def _set_end(self, key: str, end: str) -> None:
+        text = "update user_sessions_session set expire_date = %s::timestamptz where session_key = %s"
+        self._changes.execute(text, (end, key))
+
+    def has(self, table: str, key: int) -> bool:
+        """Whether a row of that id can be read, on the connection that changes nothing."""
+        query = sql.SQL("select 1 from {} where id = %s").format(sql.Identifier(table))
+        return self._reads.execute(query, (key,)).fetchone() is not None

@@ -1,0 +1,123 @@
+"""tandem.judge.challenged: which answers cannot be, while a table is locked and after a change."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.scenario import Scenario
+from tandem.judge.challenged import Lock, World, judged, remembered, wrong
+from tandem.load.crowd import Told
+
+LOCK = Lock("core_step", 1.0, 2.0)
+NEW = World(since_s=2.1, mark="f00", left=2, hidden=frozenset({76, 77}), until_s=3.0)
+ENDED = replace(NEW, since_s=3.1, session=False, until_s=4.0)
+RENEWED = replace(NEW, since_s=4.1, until_s=float("inf"))
+WORLDS = [NEW, ENDED, RENEWED]
+
+
+def recipe(key: int = 1, name: str = "f00 1", notes: tuple[str, ...] = ("old", "f00")) -> bytes:
+    parts = [{"kind": "note", "text": text} for text in notes] + [{"kind": "event", "action": "created"}]
+    return json.dumps({"id": key, "name": name, "timeline": parts}).encode()
+
+
+def dashboard(name: str = "f00 3", note: str = "f00", team: int = 1) -> bytes:
+    body = {"recipes": [{"id": 3, "name": name}], "notes": [{"text": note}], "teams": [{"id": team}]}
+    return json.dumps(body).encode()
+
+
+def told(began_s: float, ended_s: float, status: int = 200, body: bytes = b"", key: int | None = 1) -> Told:
+    return Told(key, began_s, ended_s, status, body or recipe())
+
+
+HONEST = [
+    told(0.9, 1.5, body=recipe(name="Stew")),  # sent before the lock: it may have been past the table
+    told(1.1, 2.05, body=recipe(name="Stew")),
+    told(2.2, 2.3),
+    told(2.9, 3.05, 401),  # on its way when the session ended
+    told(3.2, 3.3, 401),
+    told(4.2, 4.3),
+    told(4.3, 4.4, 404, key=76),
+    told(4.4, 4.5, 503),
+]
+
+
+@pytest.fixture
+def scenario(real: Catalog) -> Scenario:
+    return real.scenarios["recipe"]
+
+
+def codes(scenario: Scenario, *more: Told) -> list[tuple[str, str]]:
+    return [(f.code, f.severity) for f in judged([*HONEST, *more], LOCK, WORLDS, scenario)[1]]
+
+
+def test_the_honest_are_not_accused(scenario: Scenario) -> None:
+    came, found = judged(HONEST, LOCK, WORLDS, scenario)
+    assert found == []
+    assert (came.locked, came.met_lock, came.compared, came.looked_for) == ("core_step", 1, 4, 0)
+
+
+def test_an_answer_within_the_lock_is_a_lie(scenario: Scenario) -> None:
+    assert codes(scenario, told(1.1, 1.9)) == [("answered-locked", "invalid")]
+    assert codes(scenario, told(1.1, 1.9, 503)) == []
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        told(2.2, 2.3, body=recipe(name="Stew")),
+        told(2.2, 2.3, body=recipe(notes=("old",))),
+        told(2.2, 2.3, body=recipe(notes=())),
+        told(2.2, 2.3, body=recipe(key=76, name="f00 76")),
+        told(2.2, 2.3, key=76),
+        told(2.2, 2.3, 404),
+        told(2.2, 2.3, 401),
+        told(2.2, 2.3, body=b"<html>"),
+        told(3.2, 3.3),
+        told(4.2, 4.3, 401),
+    ],
+)
+def test_an_answer_that_does_not_show_a_change_is_a_lie(scenario: Scenario, stale: Told) -> None:
+    assert codes(scenario, stale) == [("change-unseen", "invalid")]
+
+
+def test_a_dashboard_shows_it_too(real: Catalog) -> None:
+    scenario = real.scenarios["fan-out"]
+
+    def problem(body: bytes) -> str | None:
+        return wrong(told(2.2, 2.3, body=body, key=None), NEW, scenario)
+
+    assert problem(dashboard()) is None
+    assert "names" in (problem(dashboard(name="Stew")) or "")
+    assert "note" in (problem(dashboard(note="old")) or "")
+    assert "team" in (problem(dashboard(team=2)) or "")
+
+
+def test_what_is_acknowledged_has_to_be_there(real: Catalog) -> None:
+    scenario = real.scenarios["note-write"]
+    there = [replace(told(began, began + 0.1, 201), stored=True) for began in (2.2, 4.2)]
+    there += [told(1.5, 2.1, 201), told(3.2, 3.3, 401)]
+    came, found = judged(there, LOCK, WORLDS, scenario)
+    assert (came.looked_for, found) == (2, [])
+    _, found = judged([*there, replace(there[0], stored=False)], LOCK, WORLDS, scenario)
+    assert [f.code for f in found] == ["not-readable"]
+
+
+def test_what_cannot_be_decided_is_said_and_not_held_against_anyone(scenario: Scenario) -> None:
+    for few in (HONEST[2:], HONEST[:4]):
+        _, found = judged(few, LOCK, WORLDS, scenario)
+        assert [(f.code, f.severity) for f in found] == [("not-challenged", "warning")]
+
+
+@pytest.mark.parametrize(("new_by_known", "code"), [(1.4, []), (3.3, ["work-remembered"])])
+def test_a_body_that_is_new_takes_as_long_as_one_that_is_known(new_by_known: float, code: list[str]) -> None:
+    sent = [told(0, 1), replace(told(0, 1), right=True), replace(told(0, 1, 0), right=False)]
+    came, found = remembered(sent, new_by_known)
+    assert (came.compared, came.new_by_known, came.locked) == (1, new_by_known, None)
+    assert [f.code for f in found] == code
+
+
+def test_the_answer_to_a_new_body_is_its_own() -> None:
+    _, found = remembered([replace(told(0, 1), right=False)], 1.0)
+    assert [(f.code, f.severity) for f in found] == [("change-unseen", "invalid")]

@@ -1,0 +1,110 @@
+"""tandem.load.crowd: clients of a real server, whose answers are kept with their times."""
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Exact
+from tandem.load.client import Client
+from tandem.load.crowd import Crowd
+
+
+class Server(ThreadingHTTPServer):
+    """Notes who asks; holds answers back while `free` is not set."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.free, self.asked = threading.Event(), list[tuple[str, dict[str, str], bytes]]()
+        self.free.set()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append((self.path, dict(self.headers), body))
+        self.server.free.wait()
+        self.send_response(201)
+        self.send_header("Content-Length", "8")
+        self.end_headers()
+        self.wfile.write(b'{"id":7}')
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def client(server: Server, real: Catalog) -> Iterator[Client]:
+    client = Client(real.scenarios["note-write"], Exact(b""), f"127.0.0.1:{server.server_port}", "proxy:8080")
+    yield client
+    client.close()
+
+
+def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
+    with Crowd(client, 3) as crowd:
+        crowd.asks(3)
+        crowd.answered(20, 5)
+    assert len(crowd.told) >= 20
+    assert {(one.status, one.body, one.stored) for one in crowd.told} == {(201, b'{"id":7}', None)}
+    path, headers, body = server.asked[0]
+    assert path.removeprefix("/api/v1/recipes/").removesuffix("/notes").isdecimal()
+    assert {name.lower(): value for name, value in headers.items()} == client.sent_headers
+    assert client.scenario.body is not None
+    assert body == client.scenario.body.bytes()
+    assert {one.key for one in crowd.told} <= set(client.scenario.expanded_ids)
+
+
+def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Client) -> None:
+    server.free.clear()
+    with Crowd(client, 8) as crowd:
+        crowd.asks(2)
+        crowd.answered(1, 0.2)
+        assert (len(server.asked), crowd.told) == (2, [])
+        crowd.asks(8)
+        crowd.answered(1, 0.2)
+        assert len(server.asked) == 8
+        released = time.monotonic()
+        server.free.set()
+    assert len(crowd.told) >= 8
+    assert sum(one.began_s < released < one.ended_s for one in crowd.told) == 8
+
+
+def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
+    with Crowd(client, 1, stored=lambda body: body != b'{"id":7}') as crowd:
+        crowd.asks(1)
+        crowd.answered(1, 5)
+    assert {one.stored for one in crowd.told} == {False}
+
+
+def test_what_the_look_met_is_raised(client: Client) -> None:
+    def broken(body: bytes) -> bool:
+        raise OSError("the database is gone")
+
+    crowd = Crowd(client, 1, stored=broken)
+    crowd.asks(1)
+    with pytest.raises(OSError, match="is gone"), crowd:
+        crowd.answered(1, 0.2)
+
+
+def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -> None:
+    server.shutdown()
+    server.server_close()
+    with Crowd(client, 1) as crowd:
+        crowd.asks(1)
+        crowd.answered(1, 5)
+    assert {(one.status, one.body) for one in crowd.told} == {(0, b"")}
