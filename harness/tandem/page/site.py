@@ -30,7 +30,7 @@ from tandem.report.parts import conditions_line, host_line
 HERE = Path(__file__).parent / "templates"
 RUNS_MOST = 1_000
 """So many of the newest results are read whole and have a page; of older ones the headline is listed."""
-LINES_MOST = 12_000
+LINES_MOST = 10_000
 """So many lines has the table; then a result is one line."""
 RATIOS_MOST, DETAILED_MOST, SECONDS_MOST, FIGURES_MOST = 40, 12, 3, 40
 """Results in the picture of the ratios; with percentiles, roles, loads and settings; with single seconds. Pictures of studies."""
@@ -98,7 +98,8 @@ class Gathered:
         self.outcomes.tell(run.slug, found)
         told = f"{conditions_line(result.request)}, {when}"
         self.pairs += [replace(pair, slug=run.slug, told=told) for pair in pairs(run, found)]
-        if one := experiment(run):
+        # Of an experiment that was made several times, the newest; the others are in the table.
+        if (one := experiment(run)) and one.title not in {each.title for each in self.experiments}:
             self.experiments.append(one)
         if len(self.figures) < FIGURES_MOST:
             self.figures += drawn(run)
@@ -360,14 +361,16 @@ def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: i
     found = best(gathered.pairs)
     answers: list[Answered] = [answer(question, of) for question, of in found.items()]
     texts = Texts()
+    named = {str(row["run"]) for rows in gathered.sets.values() for row in rows}
+    named |= {pair.slug for pairs_ in found.values() for pair in pairs_}
     sets = {**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}
     data = {
         "sets": {name: columns(rows, texts) for name, rows in sets.items()},
         "texts": texts.all,
         "specs": {name: make() for name, make in SPECS.items()},
         "own": {words["id"]: spec for words, spec in gathered.figures},
-        "runs": {slug: name for slug, name in gathered.runs.items() if slug in _named(gathered)},
-        "conditions": {slug: text for slug, text in gathered.conditions.items() if slug in _named(gathered)},
+        "runs": {slug: name for slug, name in gathered.runs.items() if slug in named},
+        "conditions": {slug: text for slug, text in gathered.conditions.items() if slug in named},
     }
     scenarios, matrix = gathered.outcomes.rows()
     site.write(
@@ -389,12 +392,6 @@ def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: i
         total=len(gathered.runs),
         built=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
-
-
-def _named(gathered: Gathered) -> set[str]:
-    """The results that a picture names."""
-    shown = {str(row["run"]) for rows in gathered.sets.values() for row in rows}
-    return shown | {pair.slug for pair in gathered.pairs}
 
 
 def _documents(site: Site, root: Path) -> None:

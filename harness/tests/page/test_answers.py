@@ -8,10 +8,11 @@ import pytest
 from tandem.analysis.ratios import Ratio, compare
 from tandem.catalog.catalog import Catalog
 from tandem.page.answers import answer
-from tandem.page.measured import Kind, Line, Value, kind_of, kinds, lines
+from tandem.page.measured import READERS, Kind, Line, Value, kind_of, kinds, lines
 from tandem.page.pairs import COST, RATE, ModelPair, best, judged, pairs, questions, turned
 from tandem.page.read import Run, find, read
 from tandem.record.window import Verdict
+from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import Compared
 
 
@@ -120,6 +121,15 @@ def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None
     assert kind_of("python-old-async", known) == Kind("python", "async")
     assert kind_of("python-async-slow", known) == Kind()
     assert kind_of("postgres-sync", known) == Kind(), "that is no language"
+
+
+def test_of_a_study_that_the_page_does_not_know_the_verdicts_are_told(
+    runs: dict[str, Run], real: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(READERS, Benched)
+    found = lines(runs["reference"], kinds(real))
+    assert [(one.label, one.verdict) for one in found][:1] == [("rust-async", Verdict.OK)]
+    assert len(found) == 6
 
 
 def test_every_result_has_its_lines(runs: dict[str, Run], real: Catalog) -> None:

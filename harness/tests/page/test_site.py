@@ -21,6 +21,8 @@ from tandem.page import site as building
 from tandem.page.documents import address, documents, slug
 from tandem.page.site import build
 from tandem.report.markdown import cells, tables_in
+from tandem.report.picture import Picture
+from tandem.studies.bench.study import Bench
 from tandem.studies.registry import read_folder
 
 FOLDERS = ("reference", "reference-experiments", "designs")
@@ -117,6 +119,17 @@ def test_every_result_shows_all_that_its_report_has(site: Path, root: Path) -> N
             headings, rows, _ = cells(table)
             assert all(f">{cell}</td>" in text for row in rows for cell in row)
             assert all(f">{heading}</th>" in text for heading in headings)
+
+
+def test_a_study_may_add_pictures(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = {"data": {"values": []}, "mark": "bar"}
+    added = Picture("gap", "A <gap>", "What it shows.", spec)
+    monkeypatch.setattr(Bench, "pictures", classmethod(lambda *_: [added]))
+    build([root / "results/reference"], tmp_path / "site", root, print)
+    text = (tmp_path / "site/index.html").read_text()
+    assert "<h3>A &lt;gap&gt;</h3>" in text
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
+    assert data["own"] == {"results-reference-gap": spec}
 
 
 def test_sizes(site: Path) -> None:
