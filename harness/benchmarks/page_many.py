@@ -68,7 +68,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=MANY)
     parser.add_argument("folders", nargs="*", type=Path)
     given = parser.parse_args()
-    committed = (file.parent for tree in ("reference", "reference-*/*", "designs/*") for file in ROOT.glob(f"results/{tree}/{RESULT}"))
+    committed = (
+        file.parent
+        for tree in ("reference", "reference-*/*", "designs/*")
+        for file in ROOT.glob(f"results/{tree}/{RESULT}")
+    )
     with tempfile.TemporaryDirectory() as temporary:
         results, out = Path(temporary) / "results", Path(temporary) / "site"
         copies(given.folders or sorted(committed), given.count, results)
@@ -77,7 +81,9 @@ def main() -> int:
         took = time.perf_counter() - began
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = (out / "index.html").stat().st_size
-        print(f"{given.count:,} results: built in {took:.1f} s, at most {memory:,.0f} MiB, first page {size / 1e6:.2f} MB")
+        print(
+            f"{given.count:,} results: built in {took:.1f} s, at most {memory:,.0f} MiB, first page {size / 1e6:.2f} MB"
+        )
         if not importlib.util.find_spec("selenium"):
             return int(size >= SIZE_MOST)
         paint, table = (statistics.median(each) for each in zip(*loads(out / "index.html"), strict=True))

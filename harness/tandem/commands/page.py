@@ -9,6 +9,7 @@ import typer
 
 from tandem.cli.options import RESULTS, ROOT, app, err
 from tandem.errors import TandemError, UsageError
+from tandem.record.store import give
 
 OUT = RESULTS / "page"
 LOOPBACK = "127.0.0.1"
@@ -24,23 +25,12 @@ def make(folders: list[Path], out: Path) -> None:
         raise UsageError(f"there is no folder {', '.join(missing)}")
     built = build(folders or [RESULTS], out, ROOT, err.print)
     if out.is_relative_to(ROOT):
-        give_folder(out)
+        give(out, ROOT)  # the harness's container runs as root
     for one in built.broken:
         err.print(f"not shown: {one.name}: {one.reason}", style="yellow", markup=False, highlight=False)
     older = f", {built.older:,} older ones by their headline" if built.older else ""
     err.print(f"{built.runs:,} results{older}: `just open` serves it, or open the file itself")
     print(out / "index.html")
-
-
-def give_folder(out: Path) -> None:
-    """The harness's container runs as root; the site is its owner's."""
-    import os
-
-    from tandem.record.store import give
-
-    give(out, ROOT)
-    owner = ROOT.stat()
-    os.chown(out, owner.st_uid, owner.st_gid)
 
 
 @app.command()

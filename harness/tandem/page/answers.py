@@ -93,8 +93,8 @@ def _told(pair: ModelPair) -> Told:
 
 BEGIN: dict[Question, str] = {
     "cost": "Of the CPU time that sync takes for one request, async takes",
-    "application-bound": "Where the application is the limit, async answers, of what sync answers,",
-    "waiting-bound": "Where waiting is the limit, async answers, of what sync answers,",
+    "application-bound": "Where the application is the limit, async answers, compared with sync,",
+    "waiting-bound": "Where waiting is the limit, async answers, compared with sync,",
 }
 
 

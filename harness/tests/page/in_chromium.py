@@ -117,6 +117,8 @@ def test_a_page_is_drawn_and_can_be_used_by_everybody(
     driver = show(f"{page}#theme={theme}", size)
     assert draw_all(driver) == []
     keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}")
+    if (page, name) == ("index.html", "wide"):
+        keep(driver, f"first-{theme}", 760)  # docs/images/page-light.png and page-dark.png
     assert complaints(driver) == []
     width = driver.execute_script("return document.documentElement.scrollWidth")
     assert width <= size[0], "the page is wider than the window"
@@ -153,7 +155,9 @@ def test_records_of_all_studies_are_drawn(show: Open, older: Path, size: tuple[i
     keep(driver, f"older-{size[0]}")
     assert complaints(driver) == []
     assert overlapping(driver) == []
-    drawn = driver.execute_script("return [...document.querySelectorAll('figure[data-figure] .plot svg')].map(s => s.closest('figure').id)")
+    drawn = driver.execute_script(
+        "return [...document.querySelectorAll('figure[data-figure] .plot svg')].map(s => s.closest('figure').id)"
+    )
     assert {"figure-load", "figure-sweep", "figure-forest"} <= {*drawn}
     own = [each for each in drawn if each.endswith("factors")]
     assert len(own) == 1
