@@ -100,6 +100,8 @@ class ModelPair:
     """The async one met another limit first, so more may be in it."""
     rank: tuple[float, ...]
     """The smallest is the best evidence."""
+    by_interval: bool = True
+    """Whether its interval alone decides, as for the claims of a document; else the tests of a comparison as well."""
     slug: str = ""
     told: str = ""
     """Where and when."""
@@ -108,6 +110,8 @@ class ModelPair:
     def decided(self) -> bool:
         """The interval lies on one side of 1, and not all of it within the margin."""
         if self.ratio.interval is None:
+            return False
+        if not self.by_interval and verdict(self.ratio) not in ("faster", "slower"):
             return False
         low, high = self.ratio.interval
         within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
@@ -157,6 +161,7 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
                     ratio=found,
                     at_least=question == "application-bound" and other.limited not in OF_APPLICATION,
                     rank=_rank(run, sync, other, found),
+                    by_interval=isinstance(run.result.conclusions, Reproduced),
                 )
             )
     return out

@@ -33,7 +33,7 @@ def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
 def pair(ratio: Ratio, language: str = "x") -> ModelPair:
     costs = {COST: 5.0}
     sides = line("sync", "app-cpu", **costs), line("async", "app-cpu", **costs)
-    return ModelPair("cost", language, *sides, ratio, False, (0.0,), "slug", "here")
+    return ModelPair("cost", language, *sides, ratio, at_least=False, rank=(0.0,))
 
 
 CHEAPER, OPEN, SAME = compare([-0.5, -0.51, -0.49]), compare([-0.5, 0.4, 0.1]), compare([0.01, 0.011, 0.01])
@@ -95,6 +95,9 @@ def test_decided_is_what_lies_on_one_side_and_beyond_the_margin() -> None:
     assert pair(CHEAPER).decided
     assert not pair(OPEN).decided
     assert not pair(SAME).decided, "an interval within 3 % is no difference"
+    assert not replace(pair(CHEAPER), by_interval=False).decided, "three blocks never pass the sign-flip test"
+    six = compare([-0.5, -0.51, -0.49, -0.5, -0.52, -0.48])
+    assert replace(pair(six), by_interval=False).decided
 
 
 def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
