@@ -21,6 +21,16 @@ set positional-arguments := true
 @report *arguments:
     harness/run report "$@"
 
+# Build the site of all results: one folder that opens from a file, offline
+[group('measure')]
+@page *arguments:
+    harness/run page "$@"
+
+# Serve that site on 127.0.0.1, until Ctrl-C
+[group('measure')]
+@open *arguments:
+    harness/run open "$@"
+
 # Measure what the parts around an application could do, and how near each one comes
 [group('measure')]
 @ceiling *arguments:

@@ -91,3 +91,14 @@ def merge(encoded: Sequence[str]) -> Times:
     values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted])
     told = Times(samples=n, mean=pooled.get_mean_value() / 1e3, max=pooled.get_max_value() / 1e3)
     return told.model_copy(update={PERCENTILES[q]: values[q * 100] / 1e3 for q in wanted})
+
+
+def curve(encoded: Sequence[str], quantiles: Sequence[float]) -> list[tuple[float, float]]:
+    """Quantile and milliseconds of the pooled distribution; only quantiles with SAMPLES_BEYOND samples beyond them."""
+    pooled = _empty()
+    for one in encoded:
+        pooled.add(HdrHistogram.decode(one))
+    n = pooled.get_total_count()
+    wanted = [q for q in quantiles if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
+    values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted]) if wanted else {}
+    return [(q, values[q * 100] / 1e3) for q in wanted]

@@ -14,6 +14,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.report.markdown import of_report
+from tandem.report.picture import Picture
 
 
 class Study[C: Conclusions](ABC):
@@ -102,6 +103,12 @@ class Study[C: Conclusions](ABC):
     def files(cls, result: Result[C]) -> dict[str, str]:
         """Further files that belong to the result: name -> text. They are written beside it."""
         return {}
+
+    @classmethod
+    def pictures(cls, result: Result[C]) -> list[Picture]:
+        """What the result pages draw besides the tables and sentences of the report, which they always show; default:
+        nothing."""
+        return []
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:

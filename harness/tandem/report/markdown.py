@@ -24,25 +24,37 @@ def _cell(text: str) -> str:
 
 def of_terminal(shown: Table) -> str:
     """The same table as a command prints it."""
-
-    def text(cell: object) -> str:
-        return cell.plain if isinstance(cell, Text) else str(cell)
-
-    headings = [
-        text(column.header).replace("\n", ", ") + (">" if column.justify == "right" else "")
-        for column in shown.columns
-    ]
-    cells = [[text(cell) for cell in column.cells] for column in shown.columns]
-    return table(headings, zip(*cells, strict=True))
+    headings, rows, numbers = cells(shown)
+    marked = [heading + (">" if right else "") for heading, right in zip(headings, numbers, strict=True)]
+    return table(marked, rows)
 
 
-def tables_in(shown: RenderableType) -> Iterator[Table]:
-    """The tables of a report, in their order."""
+def parts_in(shown: RenderableType) -> Iterator[Table | str]:
+    """The tables and the sentences of a report, in their order."""
     if isinstance(shown, Table):
         yield shown
     elif isinstance(shown, Group):
         for part in shown.renderables:
-            yield from tables_in(part)
+            yield from parts_in(part)
+    else:
+        yield shown.plain if isinstance(shown, Text) else str(shown)
+
+
+def tables_in(shown: RenderableType) -> Iterator[Table]:
+    """The tables of a report, in their order."""
+    return (part for part in parts_in(shown) if isinstance(part, Table))
+
+
+def cells(shown: Table) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Headings, rows, and which columns are numbers."""
+
+    def text(cell: object) -> str:
+        return cell.plain if isinstance(cell, Text) else str(cell)
+
+    headings = [text(column.header).replace("\n", ", ") for column in shown.columns]
+    columns = [[text(cell) for cell in column.cells] for column in shown.columns]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return headings, rows, [column.justify == "right" for column in shown.columns]
 
 
 def of_report(shown: RenderableType) -> str:

@@ -168,7 +168,7 @@ def index(folder: Path) -> Index:
             unfinished.append(name)
             continue
         try:
-            entries.append(_entry(name, _beginning(file)))
+            entries.append(_entry(name, beginning(file)))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             unreadable.append(f"{file}: the record cannot be read: {error!r}")
         except TandemError as error:
@@ -184,7 +184,7 @@ def _studies(folder: Path) -> Iterator[Path]:
     yield from sorted(found)
 
 
-def _beginning(file: Path) -> dict[str, Any]:
+def beginning(file: Path) -> dict[str, Any]:
     """A result as far as its headline, at the least. Raises ValueError for what is no whole JSON object."""
     with file.open("rb") as stream:
         first = stream.read(FIRST_BYTES)

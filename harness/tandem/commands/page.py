@@ -1,0 +1,74 @@
+"""The commands that build the site of the results and serve it."""
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tandem.cli.options import RESULTS, ROOT, app, err
+from tandem.errors import TandemError, UsageError
+from tandem.record.store import give
+
+OUT = RESULTS / "page"
+LOOPBACK = "127.0.0.1"
+
+Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
+
+
+def make(folders: list[Path], out: Path) -> None:
+    """Builds the site and says what it holds."""
+    from tandem.page.site import build  # here, because what it imports takes longer than most commands
+
+    if missing := [str(folder) for folder in folders if not folder.is_dir()]:
+        raise UsageError(f"there is no folder {', '.join(missing)}")
+    built = build(folders or [RESULTS], out, ROOT, err.print)
+    if out.is_relative_to(ROOT):
+        give(out, ROOT)  # the harness's container runs as root
+    for one in built.broken:
+        err.print(f"not shown: {one.name}: {one.reason}", style="yellow", markup=False, highlight=False)
+    older = f", {built.older:,} older ones by their headline" if built.older else ""
+    err.print(f"{built.runs:,} results{older}: `just open` serves it, or open the file itself")
+    print(out / "index.html")
+
+
+@app.command()
+def page(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Results, or folders of many; default: results.")
+    ] = None,
+    out: Out = OUT,
+) -> None:
+    """Build the site of the results: one folder that opens from a file, offline."""
+    make([folder.resolve() for folder in folders or []], out.resolve())
+
+
+@app.command(name="open")
+def open_(
+    out: Out = OUT,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; default: one that is free.")
+    ] = 0,
+) -> None:
+    """Serve the site on 127.0.0.1 until Ctrl-C; builds it first where there is none."""
+    if not (out / "index.html").is_file():
+        make([], out.resolve())
+    with server(out, port) as served:
+        print(f"http://{LOOPBACK}:{served.server_port}/", flush=True)
+        served.serve_forever()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing of each request."""
+
+
+def server(out: Path, port: int) -> ThreadingHTTPServer:
+    """On loopback only. Raises TandemError for a port that is taken."""
+    try:
+        return ThreadingHTTPServer((LOOPBACK, port), partial(_Quiet, directory=str(out)))
+    except OSError as error:
+        raise TandemError(
+            f"port {port} of {LOOPBACK} cannot be had: {error.strerror}. Give another with --port"
+        ) from None

@@ -1,0 +1,1 @@
+"""What does the site of the results show? Records in, files out."""

@@ -1,0 +1,120 @@
+"""The three sentences that a reader sees first. Pure."""
+
+from dataclasses import dataclass
+
+from tandem.page.outcomes import times
+from tandem.page.pairs import COST, RATE, ModelPair, Question
+
+LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
+LEADS: dict[Question, tuple[str, str]] = {
+    "cost": ("Cost", "The CPU time that the application takes for one request, async by sync"),
+    "application-bound": (
+        "Application-bound",
+        "Right answers per second where the application's own CPU is the limit, async by sync",
+    ),
+    "waiting-bound": (
+        "Waiting-bound",
+        "Right answers per second where waiting is the limit (threads, connections, delays), async by sync",
+    ),
+}
+MISSING: dict[Question, str] = {
+    "cost": "No result holds the CPU time of a sync and an async implementation of one language.",
+    "application-bound": "No result holds a pair whose limit was the application itself.",
+    "waiting-bound": "No result holds a pair whose limit was waiting.",
+}
+REMEDY: dict[Question, str] = {
+    "cost": "just compare python-sync python-async",
+    "application-bound": "just compare rust-sync rust-async --scenario index",
+    "waiting-bound": "just compare python-sync python-async --db-rtt 15ms",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one language says to a question."""
+
+    language: str
+    ratio: str
+    word: str
+    decided: bool
+    condition: str
+    slug: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One question."""
+
+    question: Question
+    name: str
+    asks: str
+    sentence: str
+    told: list[Told]
+    remedy: str
+
+
+def language(name: str) -> str:
+    """For people."""
+    return LANGUAGES.get(name, name.capitalize())
+
+
+def answer(question: Question, found: list[ModelPair]) -> Answered:
+    """What the best evidence of each language says."""
+    name, asks = LEADS[question]
+    told = [_told(pair) for pair in found]
+    return Answered(question, name, asks, _sentence(question, found), told, "" if found else REMEDY[question])
+
+
+def _word(pair: ModelPair) -> str:
+    if not pair.decided:
+        return "not decided"
+    more = (pair.ratio.ratio or 0) > 1
+    if pair.question == "cost":
+        return "async is dearer" if more else "async is cheaper"
+    return "async answers more" if more else "async answers less"
+
+
+def _told(pair: ModelPair) -> Told:
+    figure = COST if pair.question == "cost" else RATE
+    unit = " µs" if figure == COST else "/s"
+    sides = " to ".join(
+        f"{line.figures[figure].mean:,.0f}{unit} ({line.label})" for line in (pair.sync, pair.other)
+    )
+    at_least = "at least " if pair.at_least else ""
+    return Told(
+        language=language(pair.language),
+        ratio=at_least + times(pair.ratio.ratio, pair.ratio.interval),
+        word=_word(pair),
+        decided=pair.decided,
+        condition=f"{sides}, {pair.told}, {pair.ratio.n} blocks",
+        slug=pair.slug,
+    )
+
+
+BEGIN: dict[Question, str] = {
+    "cost": "Of the CPU time that sync takes for one request, async takes",
+    "application-bound": "Where the application is the limit, async answers, compared with sync,",
+    "waiting-bound": "Where waiting is the limit, async answers, compared with sync,",
+}
+
+
+def _in(pair: ModelPair) -> str:
+    at_least = "at least " if pair.at_least else ""
+    return f"{at_least}{times(pair.ratio.ratio, pair.ratio.interval)} in {language(pair.language)}"
+
+
+def _sentence(question: Question, found: list[ModelPair]) -> str:
+    """One sentence: what is decided, then what is not."""
+    if not found:
+        return MISSING[question]
+    decided, open_ = [p for p in found if p.decided], [p for p in found if not p.decided]
+    told = listed([_in(pair) for pair in decided])
+    undecided = listed([_in(pair) for pair in open_])
+    if not decided:
+        return f"Nothing is decided: {BEGIN[question][0].lower()}{BEGIN[question][1:]} {undecided}."
+    return f"{BEGIN[question]} {told}" + (f"; not decided: {undecided}." if open_ else ".")
+
+
+def listed(parts: list[str]) -> str:
+    """a, b and c."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

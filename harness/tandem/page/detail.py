@@ -1,0 +1,177 @@
+"""The rows behind the pictures: what single windows show, and what a result has against load or against a setting. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from tandem.analysis.histogram import curve
+from tandem.engine.blocks import counting
+from tandem.page.data import PageRow
+from tandem.page.measured import Line
+from tandem.page.read import Run
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict, Window
+from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.reproduce.conclusions import Reproduced
+from tandem.studies.reproduce.figures import FIGURES
+from tandem.studies.sweep.conclusions import Swept
+
+ROLES = {
+    "app": "application",
+    "pgbouncer": "pooler",
+    "db": "database",
+    "faults": "latency proxy",
+    "proxy": "proxy",
+    "loadgen": "generator",
+}
+QUANTILES = (
+    *(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.98),
+    *(0.985, 0.99, 0.9925, 0.995, 0.9975, 0.998, 0.999, 0.9995, 0.9999),
+)
+SATURATED = 0.98
+"""Below this share of what was offered, a rate was not held."""
+SWEPT = (
+    *("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "p99_ms"),
+    *("app_cpu_us_per_request", "cpu_percent", "anonymous_memory_mib", "memory_per_idle_kib"),
+)
+
+
+def _good(run: Run) -> list[Trial]:
+    return counting([trial for trial in run.trials if trial.verdict is Verdict.OK])
+
+
+def _labels(run: Run) -> list[str]:
+    return [variant.label for variant in run.result.request.variants]
+
+
+def percentiles(run: Run) -> Iterator[PageRow]:
+    """Response times of the good open windows of each variant, pooled."""
+    good = _good(run)
+    for label in _labels(run):
+        windows = [window for trial in good for window in trial.of(label, "open") if window.response_time_hdr]
+        rates = [window.offered_rps for window in windows if window.offered_rps]
+        for quantile, ms in curve([w.response_time_hdr for w in windows if w.response_time_hdr], QUANTILES):
+            yield {
+                "run": run.slug,
+                "variant": label,
+                "percentile": round(quantile * 100, 4),
+                "beyond": 1 / (1 - quantile),
+                "ms": ms,
+                "offered_rps": fmean(rates) if rates else None,
+            }
+
+
+def roles(run: Run) -> Iterator[PageRow]:
+    """CPU of each role for one request, mean over the good closed windows of each variant."""
+    good = _good(run)
+    for label in _labels(run):
+        found: dict[str, list[float]] = defaultdict(list)
+        for window in (
+            window for trial in good for window in trial.of(label, "closed") if window.goodput_rps
+        ):
+            for role, used in window.roles.items():
+                found[role].append(used.cpu_cores / window.goodput_rps * 1e6)
+        for place, (role, name) in enumerate(ROLES.items()):
+            if role in found:
+                yield {
+                    "run": run.slug,
+                    "variant": label,
+                    "role": name,
+                    "us": fmean(found[role]),
+                    "place": place,
+                }
+
+
+def seconds(run: Run) -> Iterator[PageRow]:
+    """Every window second by second."""
+    for trial in run.trials:
+        for record in trial.windows:
+            for label, window in record.windows.items():
+                name = f"{trial.spec.key}, {record.spec.name}" + (
+                    "" if label in trial.spec.key else f", {label}"
+                )
+                for row in _seconds(window):
+                    yield {"run": run.slug, "window": name, **row}
+
+
+def _seconds(window: Window) -> Iterator[PageRow]:
+    if told := window.per_second:
+        for at, good, cpu, steal in zip(
+            told.second, told.good, told.app_cpu_s, told.steal_share, strict=True
+        ):
+            yield {"second": at, "series": "right answers, 1/s", "value": good}
+            yield {"second": at, "series": "application CPU, cores", "value": cpu}
+            yield {"second": at, "series": "steal, % of all CPUs", "value": 100 * steal}
+    if times := window.responses_per_second:
+        for at, (p50, p99) in enumerate(zip(times.p50_ms, times.p99_ms, strict=True)):
+            yield {"second": at, "series": "response time p50, ms", "value": p50}
+            yield {"second": at, "series": "response time p99, ms", "value": p99}
+
+
+def loads(run: Run) -> Iterator[PageRow]:
+    """Response time and goodput against the offered load, around a capacity."""
+    found = run.result.conclusions
+    if not isinstance(found, CapacityFound):
+        return
+    label = _labels(run)[0]
+    for step in found.behaviour:
+        held = step.goodput_rps >= SATURATED * step.offered_rps and step.verdict is Verdict.OK
+        times = step.response_time_ms
+        told: dict[str, float | None] = {"goodput, 1/s": step.goodput_rps}
+        if times:
+            told |= {"response time p50, ms": times.p50, "response time p99, ms": times.p99}
+        for series, value in told.items():
+            if value is not None:
+                yield {
+                    "run": run.slug,
+                    "variant": label,
+                    "offered_rps": step.offered_rps,
+                    "series": series,
+                    "value": value,
+                    "state": "held" if held else "saturated",
+                    "capacity_rps": found.capacity_rps,
+                    "objective_ms": found.slo.limit_ms if found.slo.percentile in series else None,
+                }
+
+
+def sweep(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
+    """Figures against a setting."""
+    found = run.result.conclusions
+    if isinstance(found, Swept):
+        for line in lines:
+            value = int(line.condition.rpartition(" ")[2])
+            yield from _points(run, line, line.label, found.axis, value)
+    elif isinstance(found, Reproduced):
+        for row, line in zip(found.rows, lines, strict=True):
+            # "cpp-sync, 1,000" with 1000 connections, but no row that differs in anything else.
+            at = row.settings.get("connections", "")
+            if at.isdecimal() and row.label.endswith((f", {int(at):,}", f", {int(at):,} idle")):
+                yield from _points(run, line, row.label.partition(",")[0], "connections", int(at))
+
+
+def _points(run: Run, line: Line, variant: str, axis: str, at: int) -> Iterator[PageRow]:
+    for figure in SWEPT:
+        if value := line.figures.get(figure):
+            low, high = value.interval or (None, None)
+            yield {
+                "run": run.slug,
+                "variant": variant,
+                "language": line.kind.language,
+                "model": line.kind.model,
+                "axis": axis,
+                "at": at,
+                "figure": title(figure),
+                "mean": value.mean,
+                "low": None if low is None else max(low, 0.0),
+                "high": high,
+            }
+
+
+def title(figure: str) -> str:
+    """A figure's name with its unit."""
+    if figure == "duet_cpu_us_per_request":
+        return "app CPU side by side, µs/request"
+    known = FIGURES.get(figure)
+    if known is None:
+        return figure
+    return f"{known.title}, {known.unit}" if known.unit else known.title

@@ -1,0 +1,108 @@
+"""The outcome matrix and the published experiments, as the page has them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tandem.catalog.catalog import Catalog
+from tandem.page.detail import title
+from tandem.page.measured import Line
+from tandem.page.read import Run
+from tandem.studies.reproduce.claims import ClaimResult
+from tandem.studies.reproduce.conclusions import Reproduced
+from tandem.studies.reproduce.figures import FIGURES
+from tandem.wording import number
+
+
+@dataclass(frozen=True)
+class OutcomeCell:
+    """An implementation in a scenario."""
+
+    word: str
+    """The newest verdict, `not served`, or `not measured`."""
+    why: str = ""
+    slug: str = ""
+
+
+class Outcomes:
+    """Is told lines, the newest results first."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.scenarios, self._cells = list(catalog.scenarios), dict[tuple[str, str], OutcomeCell]()
+        self.implementations = list(catalog.implementations)
+        for name, found in catalog.implementations.items():
+            for scenario, why in found.unsupported.scenarios.items():
+                self._cells[name, scenario] = OutcomeCell("not served", why)
+
+    def tell(self, slug: str, lines: Sequence[Line]) -> None:
+        for line in lines:
+            key = line.implementation, line.scenario
+            if self._cells.get(key, OutcomeCell("not served")).word == "not served":
+                self._cells[key] = OutcomeCell(line.verdict, "; ".join(line.reasons[:2]), slug)
+
+    def rows(self) -> tuple[list[str], list[tuple[str, list[OutcomeCell]]]]:
+        """Scenarios, and each implementation with its cells. What nobody knows any more comes last."""
+        names = dict.fromkeys([*self.implementations, *(name for name, _ in self._cells)])
+        scenarios = dict.fromkeys([*self.scenarios, *(scenario for _, scenario in self._cells)])
+        empty = OutcomeCell("not measured")
+        rows = [(name, [self._cells.get((name, each), empty) for each in scenarios]) for name in names]
+        return list(scenarios), rows
+
+
+@dataclass(frozen=True)
+class ToldClaim:
+    """One claim of a document, for people."""
+
+    text: str
+    figure: str
+    published: str
+    ours: str
+    verdict: str
+    size: str
+
+
+@dataclass(frozen=True)
+class ToldExperiment:
+    """A published experiment that was made again."""
+
+    slug: str
+    title: str
+    origin: str
+    published_host: str
+    sentence: str
+    claims: list[ToldClaim]
+    stand: int
+
+
+def experiment(run: Run) -> ToldExperiment | None:
+    """None for another study."""
+    found = run.result.conclusions
+    if not isinstance(found, Reproduced):
+        return None
+    return ToldExperiment(
+        slug=run.slug,
+        title=f"{found.title} ({found.plan})",
+        origin=found.origin,
+        published_host=found.published_host,
+        sentence=found.sentence,
+        claims=[_claim(claim) for claim in found.claims],
+        stand=sum(claim.verdict == "stands" for claim in found.claims),
+    )
+
+
+def _claim(claim: ClaimResult) -> ToldClaim:
+    name = FIGURES[claim.figure].title if claim.figure in FIGURES else title(claim.figure)
+    return ToldClaim(
+        text=claim.text,
+        figure=f"{name}: {claim.of} by {claim.to}",
+        published=f"× {number(claim.published, 2)}" if claim.published else "–",
+        ours=times(claim.ratio.ratio, claim.ratio.interval),
+        verdict=claim.verdict,
+        size=claim.size or "",
+    )
+
+
+def times(ratio: float | None, interval: tuple[float, float] | None) -> str:
+    """A ratio for people."""
+    if ratio is None:
+        return "–"
+    return f"× {ratio:,.2f}" + (f" ({interval[0]:,.2f} to {interval[1]:,.2f})" if interval else "")

@@ -1,0 +1,244 @@
+"""Ratios: those that studies judged, and those of sync and async of one language, which answer the three questions. Pure."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tandem.analysis.ratios import MARGIN, Ratio, verdict
+from tandem.engine.blocks import counting
+from tandem.page.measured import Line
+from tandem.page.read import Run
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import Benched
+from tandem.studies.compare.conclusions import Compared
+from tandem.studies.reproduce.claims import ratio
+from tandem.studies.reproduce.conclusions import Reproduced, RowResult
+
+Question = Literal["cost", "application-bound", "waiting-bound"]
+QUESTIONS: tuple[Question, ...] = ("cost", "application-bound", "waiting-bound")
+RATE, COST = "goodput_rps", "app_cpu_us_per_request"
+OF_APPLICATION = {"app-cpu", "app-thread"}
+OF_WAITING = {"pool-wait", "thread-pool", "latency-bound"}
+STUDIES = ("compare", "bench", "reproduce")
+"""The better a study is made for a ratio, the earlier it comes."""
+
+
+@dataclass(frozen=True)
+class JudgedRatio:
+    """A ratio and the word that was found for it."""
+
+    figure: str
+    of: str
+    to: str
+    ratio: Ratio
+    word: str
+    text: str = ""
+    """Of a claim."""
+    published: float | None = None
+
+
+def judged(run: Run) -> list[JudgedRatio]:
+    """The ratios that a result holds."""
+    found = run.result.conclusions
+    if isinstance(found, Compared):
+        out = [
+            JudgedRatio(name, entry.variant, found.reference, one.ratio, one.verdict)
+            for entry in found.entries
+            for name, one in entry.against_reference.items()
+        ]
+        again = [
+            JudgedRatio(name, f"{found.reference} again", found.reference, one.ratio, one.verdict)
+            for name, one in found.same_against_itself.items()
+        ]
+        return out + again
+    if isinstance(found, Reproduced):
+        return [
+            JudgedRatio(c.figure, c.of, c.to, c.ratio, c.verdict, c.text, c.published) for c in found.claims
+        ]
+    if isinstance(found, Benched):
+        return [one for one in _of_bench(run) if one.ratio.interval is not None]
+    return []
+
+
+def _of_bench(run: Run) -> Iterator[JudgedRatio]:
+    """A bench is made in complete blocks as well: each variant by the first."""
+    labels = [variant.label for variant in run.result.request.variants]
+    for figure in (RATE, COST):
+        by_block = {label: _values(run.trials, label, figure) for label in labels}
+        for label in labels[1:]:
+            found = ratio(by_block[label], by_block[labels[0]])
+            word = verdict(found, "higher" if figure == RATE else "lower")
+            yield JudgedRatio(figure, label, labels[0], found, word)
+
+
+def _values(trials: Sequence[Trial], label: str, figure: str) -> dict[int, float]:
+    """Block -> figure of the closed window."""
+    good = counting([t for t in trials if t.verdict is Verdict.OK and t.spec.variants == [label]])
+    found = {t.spec.block: _figure(w, figure) for t in good for w in t.of(label, "closed")}
+    return {block: value for block, value in found.items() if value}
+
+
+def _figure(window: Window, figure: str) -> float | None:
+    return window.goodput_rps if figure == RATE else window.app_cpu_us_per_request
+
+
+@dataclass(frozen=True)
+class ModelPair:
+    """Sync and async of one language, otherwise alike as far as there are such."""
+
+    question: Question
+    language: str
+    sync: Line
+    other: Line
+    """The async one."""
+    ratio: Ratio
+    """Async by sync."""
+    at_least: bool
+    """The async one met another limit first, so more may be in it."""
+    rank: tuple[float, ...]
+    """The smallest is the best evidence."""
+    by_interval: bool = True
+    """Whether its interval alone decides, as for the claims of a document; else the tests of a comparison as well."""
+    slug: str = ""
+    told: str = ""
+    """Where and when."""
+
+    @property
+    def decided(self) -> bool:
+        """The interval lies on one side of 1, and not all of it within the margin."""
+        if self.ratio.interval is None:
+            return False
+        if not self.by_interval and verdict(self.ratio) not in ("faster", "slower"):
+            return False
+        low, high = self.ratio.interval
+        within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
+        return (low > 1 or high < 1) and not within
+
+
+def _stem(label: str) -> str:
+    """A label without what names the model."""
+    return re.sub(r"\b(a?sync\d?|async-|-?a?sync)\b", "", label).strip(" ,-")
+
+
+def questions(sync: Line, other: Line) -> list[Question]:
+    """Which of the three two lines answer."""
+    out: list[Question] = []
+    if COST in sync.figures and COST in other.figures:
+        out.append("cost")
+    if RATE not in sync.figures or RATE not in other.figures:
+        return out
+    limits = {sync.limited, other.limited}
+    # Where the faster one met a limit beyond the application, the slower one's limit still was the application.
+    slower = min((sync, other), key=lambda line: line.figures[RATE].mean)
+    if limits <= OF_APPLICATION or (slower.limited in OF_APPLICATION and not limits & OF_WAITING):
+        out.append("application-bound")
+    elif limits <= OF_WAITING:
+        out.append("waiting-bound")
+    return out
+
+
+def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
+    """All of a result that is ok."""
+    if run.result.verdict is not Verdict.OK or run.result.request.study not in STUDIES:
+        return []
+    out = []
+    by_label = {line.label: line for line in lines}
+    for sync, other in _couples(run, by_label):
+        for question in questions(sync, other):
+            figure = COST if question == "cost" else RATE
+            found = _ratio(run, sync, other, figure)
+            if found is None or found.ratio is None or found.interval is None:
+                continue
+            out.append(
+                ModelPair(
+                    question=question,
+                    language=sync.kind.language,
+                    sync=sync,
+                    other=other,
+                    ratio=found,
+                    at_least=question == "application-bound" and other.limited not in OF_APPLICATION,
+                    rank=_rank(run, sync, other, found),
+                    by_interval=isinstance(run.result.conclusions, Reproduced),
+                )
+            )
+    return out
+
+
+def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Line]]:
+    """Lines that may be compared: alike but for the model, or claimed to be comparable by a document."""
+    claimed = set()
+    if isinstance(run.result.conclusions, Reproduced):
+        claimed = {frozenset((claim.of, claim.to)) for claim in run.result.conclusions.claims}
+    for sync in by_label.values():
+        for other in by_label.values():
+            alike = sync.kind.language == other.kind.language != "other" and sync.scenario == other.scenario
+            models = (sync.kind.model, other.kind.model) == ("sync", "async")
+            same = not isinstance(run.result.conclusions, Reproduced) or _stem(sync.label) == _stem(
+                other.label
+            )
+            if alike and models and (same or frozenset((sync.label, other.label)) in claimed):
+                yield sync, other
+
+
+def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
+    """The same program but for the model; the study that is made for it; the fewest settings that differ; the most
+    blocks; the narrowest interval. Never the size of the difference."""
+    names = {*sync.settings, *other.settings} - {"implementation"}
+    differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
+    low, high = found.interval or (1.0, math.inf)
+    return (
+        _stem(sync.implementation) != _stem(other.implementation),
+        STUDIES.index(run.result.request.study),
+        differ,
+        -found.n,
+        math.log(high / low) if low > 0 else math.inf,
+    )
+
+
+def _ratio(run: Run, sync: Line, other: Line, figure: str) -> Ratio | None:
+    """Async by sync, block by block."""
+    found = run.result.conclusions
+    if isinstance(found, Benched):
+        return ratio(*(_values(run.trials, one.label, figure) for one in (other, sync)))
+    if isinstance(found, Reproduced):
+        rows = {row.label: row for row in found.rows}
+        return ratio(*(_of_row(rows[one.label], figure) for one in (other, sync)))
+    if isinstance(found, Compared):
+        entries = {entry.variant: entry for entry in found.entries}
+        if sync.label == found.reference and figure in entries[other.label].against_reference:
+            return entries[other.label].against_reference[figure].ratio
+        if other.label == found.reference and figure in entries[sync.label].against_reference:
+            return turned(entries[sync.label].against_reference[figure].ratio)
+    return None
+
+
+def turned(found: Ratio) -> Ratio:
+    """The ratio of the two the other way round."""
+    if found.ratio is None or found.interval is None:
+        return found
+    low, high = found.interval
+    return found.model_copy(update={"ratio": 1 / found.ratio, "interval": (1 / high, 1 / low)})
+
+
+def _of_row(row: RowResult, figure: str) -> dict[tuple[int, int], float]:
+    return {
+        (one.block, one.attempt): one.figures[figure]
+        for one in row.trials
+        if one.verdict is Verdict.OK and one.figures.get(figure, 0) > 0
+    }
+
+
+def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:
+    """For each question the best evidence of each language. found: the newest results first."""
+    out: dict[Question, list[ModelPair]] = {}
+    for question in QUESTIONS:
+        of = [pair for pair in found if pair.question == question]
+        languages = sorted({pair.language for pair in of})
+        out[question] = [
+            min((pair for pair in of if pair.language == language), key=lambda pair: pair.rank)
+            for language in languages
+        ]
+    return out

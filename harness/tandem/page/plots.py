@@ -1,0 +1,108 @@
+"""The pictures of the first page, with their words and controls. Pure."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Select:
+    """A choice among the values of a column."""
+
+    column: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture. name: of its spec; set: its rows."""
+
+    name: str
+    set: str
+    title: str
+    says: str
+    remedy: str
+    """What to run where there are no rows."""
+    selects: tuple[Select, ...] = ()
+    logs: dict[str, bool] = field(default_factory=dict)
+    """Axes that can be logarithmic -> whether they begin so."""
+    read: str = ""
+    """The page that says how to read it."""
+
+
+RUN = Select("run", "Result")
+
+WHY = (
+    Plot(
+        name="roles",
+        set="roles",
+        title="Where the CPU time of one request goes",
+        says="Mean over the good closed windows of each variant, by role. It does not show waiting: a request that waits"
+        " uses no CPU.",
+        remedy="just bench rust-async python-sync",
+        selects=(RUN,),
+        read="reference/bottleneck",
+    ),
+    Plot(
+        name="percentiles",
+        set="percentiles",
+        title="Response time by percentile",
+        says="Open loop, the good windows of all fresh starts together; each variant at a share of its own goodput, so"
+        " the rates differ. A percentile with fewer than 100 samples beyond it is left out.",
+        remedy="just bench rust-async python-sync",
+        selects=(RUN,),
+        logs={"y": True},
+        read="reference/load-and-windows",
+    ),
+)
+EXPLORE = (
+    Plot(
+        name="forest",
+        set="forest",
+        title="Ratios with 95 % intervals",
+        says="A point is a ratio of two variants within blocks of fresh starts, a hollow diamond is the published one."
+        " Grey is not decided: an interval that contains 1 says neither equal nor different.",
+        remedy="just compare python-sync python-async",
+        selects=(RUN, Select("figure", "Figure")),
+        logs={"x": True},
+        read="reference/comparing",
+    ),
+    Plot(
+        name="sweep",
+        set="sweep",
+        title="Against a setting",
+        says="Mean and 95 % interval over fresh starts at each value. Lines join the values that were measured and say"
+        " nothing about those between.",
+        remedy="just sweep rust-async python-sync --over connections=1..512",
+        selects=(RUN, Select("figure", "Figure")),
+        logs={"x": True, "y": True},
+        read="reference/capacity-and-sweeps",
+    ),
+    Plot(
+        name="load",
+        set="load",
+        title="Response time and goodput against the offered load",
+        says="Shares of the capacity that the search found (dashed; dotted: the objective). Hollow points were not held:"
+        " less came back than was offered.",
+        remedy="just capacity rust-async --slo p99=50ms",
+        selects=(RUN,),
+        read="reference/capacity-and-sweeps",
+    ),
+    Plot(
+        name="seconds",
+        set="seconds",
+        title="One window, second by second",
+        says="The application's CPU and the right answers of each second, with what the hypervisor took. It shows bursts"
+        " that a mean hides, not why they came.",
+        remedy="just bench rust-async",
+        selects=(RUN, Select("window", "Window")),
+        read="reference/load-and-windows",
+    ),
+)
+COST = Plot(
+    name="cost",
+    set="roles",
+    title="What a million requests cost at your prices",
+    says="CPU time of each role for a million requests, by the price of a core of its machine that is busy all month. It"
+    " leaves out idle hours, memory, traffic and storage, so it is a lower bound.",
+    remedy="just bench rust-async python-sync",
+    selects=(RUN,),
+)

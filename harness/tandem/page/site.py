@@ -1,0 +1,405 @@
+"""Builds the site: reads results one by one, keeps what the first page needs of each, and writes a page for each."""
+
+import base64
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.lab.provenance import TANDEM_VERSION
+from tandem.page import detail, documents, plots
+from tandem.page.answers import Answered, answer, language
+from tandem.page.data import PageRow, Texts, columns, script
+from tandem.page.measured import Kinds, Line, kinds, lines
+from tandem.page.outcomes import Outcomes, ToldExperiment, experiment
+from tandem.page.pairs import COST, RATE, ModelPair, Question, best, judged, pairs
+from tandem.page.read import Header, NotShown, Run, find, read
+from tandem.page.show import drawn, show
+from tandem.page.specs import SPECS
+from tandem.report.parts import conditions_line, host_line
+
+HERE = Path(__file__).parent / "templates"
+RUNS_MOST = 1_000
+"""So many of the newest results are read whole and have a page; of older ones the headline is listed."""
+LINES_MOST = 10_000
+"""So many lines has the table; then a result is one line."""
+RATIOS_MOST, DETAILED_MOST, SECONDS_MOST, FIGURES_MOST = 40, 12, 3, 40
+"""Results in the picture of the ratios; with percentiles, roles, loads and settings; with single seconds. Pictures of studies."""
+TOLD_EVERY = 100
+
+HUES = {
+    "python": "--lang-python",
+    "rust": "--lang-rust",
+    "cpp": "--lang-cpp",
+    "javascript": "--lang-node",
+    "typescript": "--lang-node",
+}
+ROLE_HUES = {
+    "application": "--role-app",
+    "pooler": "--role-pooler",
+    "database": "--role-db",
+    "latency proxy": "--role-faults",
+    "proxy": "--role-proxy",
+    "generator": "--role-loadgen",
+}
+type Tell = Callable[[str], None]
+
+
+@cache
+def bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one classic script."""
+    import vl_convert  # here, because loading it takes longer than most commands
+
+    text = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # its stub asks for what is optional
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def digest(text: str) -> str:
+    """What a content security policy calls an inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@dataclass
+class Gathered:
+    """What the first page needs of all results."""
+
+    kinds: Kinds
+    outcomes: Outcomes
+    lines: list[PageRow] = field(default_factory=list)
+    pairs: list[ModelPair] = field(default_factory=list)
+    sets: dict[str, list[PageRow]] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
+    """Slug -> how a result is called in a choice."""
+    conditions: dict[str, str] = field(default_factory=dict)
+    experiments: list[ToldExperiment] = field(default_factory=list)
+    figures: list[tuple[PageRow, dict[str, Any]]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    """Set -> results that are in it."""
+
+    def add(self, run: Run) -> None:
+        """A result that was read whole. They come the newest first."""
+        result = run.result
+        when = f"{result.started_at:%Y-%m-%d}"
+        name = result.request.title or ", ".join(v.label for v in result.request.variants[:3])
+        more = " …" if not result.request.title and len(result.request.variants) > 3 else ""
+        self.runs[run.slug] = f"{result.request.study}: {name}{more}, {result.request.scenario}, {when}"
+        self.conditions[run.slug] = f"{conditions_line(result.request)}. {host_line(result)}."
+        found = lines(run, self.kinds)
+        self._lines(run.header, found)
+        self.outcomes.tell(run.slug, found)
+        told = f"{conditions_line(result.request)}, {when}"
+        self.pairs += [replace(pair, slug=run.slug, told=told) for pair in pairs(run, found)]
+        # Of an experiment that was made several times, the newest; the others are in the table.
+        if (one := experiment(run)) and one.title not in {each.title for each in self.experiments}:
+            self.experiments.append(one)
+        if len(self.figures) < FIGURES_MOST:
+            self.figures += drawn(run)
+        self._set("forest", RATIOS_MOST, lambda: self._ratios(run, found))
+        self._set(
+            "sweep",
+            DETAILED_MOST,
+            lambda: _ended(self._hued(detail.sweep(run, found), found), "at", ("figure",)),
+        )
+        self._set("load", DETAILED_MOST, lambda: self._hued(detail.loads(run), found))
+        self._set(
+            "roles",
+            DETAILED_MOST,
+            lambda: [{**row, "hue": ROLE_HUES[row["role"]]} for row in detail.roles(run)],
+        )
+        self._set(
+            "percentiles", DETAILED_MOST, lambda: _ended(self._hued(detail.percentiles(run), found), "beyond")
+        )
+        self._set("seconds", SECONDS_MOST, lambda: _seconds(detail.seconds(run)))
+
+    def _set(self, name: str, most: int, rows: Callable[[], Sequence[PageRow]]) -> None:
+        if self.counts.get(name, 0) < most and (found := rows()):
+            self.counts[name] = self.counts.get(name, 0) + 1
+            self.sets.setdefault(name, []).extend(found)
+
+    def _lines(self, header: Header, found: list[Line]) -> None:
+        if not found or len(self.lines) + len(found) > LINES_MOST:
+            self.add_header(header)
+            return
+        self.lines += [_table_row(header, line) for line in found]
+
+    def add_header(self, header: Header) -> None:
+        """A result of which only the headline is listed."""
+        self.lines.append(
+            {
+                "label": header.variants or header.name,
+                "scenario": header.scenario,
+                "condition": header.headline,
+                "verdict": header.verdict,
+                "limited": "–",
+                "reasons": "",
+                **_of_run(header),
+            }
+        )
+
+    def _hued(self, rows: Iterator[PageRow], found: list[Line]) -> list[PageRow]:
+        of = {line.label: line.kind for line in found}
+        out: list[PageRow] = []
+        for row in rows:
+            kind = of.get(str(row["variant"]))
+            own = {"language": kind.language, "model": kind.model} if kind else {}
+            merged = {**own, **row}
+            out.append({**merged, "hue": HUES.get(str(merged.get("language")), "--lang-other")})
+        return out
+
+    def _ratios(self, run: Run, found: list[Line]) -> list[PageRow]:
+        of = {line.label: line.kind.language for line in found}
+        out: list[PageRow] = []
+        for one in judged(run):
+            if one.ratio.ratio is None or one.ratio.interval is None:
+                continue
+            low, high = one.ratio.interval
+            grey = one.word in ("inconclusive", "not decided", "too few")
+            out.append(
+                {
+                    "run": run.slug,
+                    "figure": detail.title(one.figure),
+                    "name": one.text or f"{one.of} by {one.to}",
+                    "of": one.of,
+                    "to": one.to,
+                    "ratio": one.ratio.ratio,
+                    "low": low,
+                    "high": high,
+                    "word": one.word,
+                    "published": one.published,
+                    "end": max(high, one.published or 0),
+                    "n": one.ratio.n,
+                    "hue": "--undecided" if grey else HUES.get(of.get(one.of, ""), "--lang-other"),
+                }
+            )
+        return out
+
+
+def _of_run(header: Header) -> dict[str, Any]:
+    return {"study": header.study, "date": header.started_at[:10], "run": header.slug}
+
+
+def _half(line: Line, figure: str) -> float | None:
+    value = line.figures.get(figure)
+    return (value.interval[1] - value.interval[0]) / 2 if value and value.interval else None
+
+
+def _table_row(header: Header, line: Line) -> PageRow:
+    means = {name: value.mean for name, value in line.figures.items()}
+    return {
+        "label": line.label,
+        "scenario": line.scenario,
+        "condition": line.condition,
+        "verdict": str(line.verdict),
+        "goodput": means.get(RATE, means.get("capacity_rps")),
+        "goodput_half": _half(line, RATE),
+        "cpu": means.get(COST),
+        "cpu_half": _half(line, COST),
+        "p50": means.get("p50_ms"),
+        "p99": means.get("p99_ms"),
+        "limited": line.limit,
+        "starts": line.starts or None,
+        "reasons": "; ".join(line.reasons[:2])[:300],
+        **_of_run(header),
+    }
+
+
+def _ended(rows: list[PageRow], x: str, within: tuple[str, ...] = ()) -> list[PageRow]:
+    """The last point of each line has its name."""
+    last: dict[tuple[Any, ...], PageRow] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("run", "variant", *within))
+        if key not in last or row[x] > last[key][x]:
+            last[key] = row
+    ends = {id(row) for row in last.values()}
+    return [{**row, "label": row["variant"] if id(row) in ends else None} for row in rows]
+
+
+def _seconds(rows: Iterator[PageRow]) -> list[PageRow]:
+    hues = {"right": "--ok", "appli": "--role-app", "steal": "--bad"}
+    return [{**row, "hue": hues.get(row["series"][:5], "--role-db")} for row in rows]
+
+
+def hero_rows(found: dict[Question, list[ModelPair]]) -> list[PageRow]:
+    """A bar for each model of each language; sync is 1."""
+    out: list[PageRow] = []
+    for question, of in found.items():
+        for pair in of:
+            hue = HUES.get(pair.language, "--lang-other") if pair.decided else "--undecided"
+            common: PageRow = {
+                "question": question,
+                "language": language(pair.language),
+                "hue": hue,
+                "run": pair.slug,
+            }
+            assert pair.ratio.ratio is not None
+            assert pair.ratio.interval is not None
+            low, high = pair.ratio.interval
+            at_least = "≥ " if pair.at_least else ""
+            text = f"{at_least}× {pair.ratio.ratio:.2f}"
+            out.append(
+                {**common, "model": "sync", "value": 1, "low": None, "high": None, "end": 1, "text": "sync"}
+            )
+            out.append(
+                {
+                    **common,
+                    "model": "async",
+                    "value": pair.ratio.ratio,
+                    "low": low,
+                    "high": high,
+                    "end": high,
+                    "text": f"async {text}",
+                }
+            )
+    return out
+
+
+@dataclass
+class Site:
+    """Writes pages below a folder."""
+
+    out: Path
+    templates: Environment
+    style: str
+    code: str
+
+    @classmethod
+    def at(cls, out: Path) -> "Site":
+        templates = Environment(
+            loader=FileSystemLoader(HERE),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        return cls(out, templates, (HERE / "page.css").read_text(), (HERE / "page.js").read_text())
+
+    def write(self, path: str, template: str, vega: bool = False, **values: Any) -> None:
+        """A page. Whatever is in values is escaped, but for what is Markup."""
+        scripts = [*([bundle()] if vega else []), self.code]
+        up = "../" * path.count("/")
+        text = self.templates.get_template(template).render(
+            policy=f"default-src 'none'; script-src {' '.join(map(digest, scripts))}; style-src {digest(self.style)};"
+            " img-src data:; base-uri 'none'; form-action 'none'",
+            style=Markup(self.style),
+            scripts=[Markup(each) for each in scripts],
+            up=up,
+            version=TANDEM_VERSION,
+            **values,
+        )
+        file = self.out / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came out."""
+
+    runs: int
+    older: int
+    broken: list[NotShown]
+
+
+def build(folders: Sequence[Path], out: Path, root: Path, progress: Tell) -> Built:
+    """Builds the whole site. Raises TandemError where the folder holds something else."""
+    prepare(out)
+    site, catalog = Site.at(out), Catalog(root)
+    headers, broken = find(folders, root)
+    gathered = Gathered(kinds(catalog), Outcomes(catalog))
+    shown = 0
+    for at, header in enumerate(headers):
+        if at >= RUNS_MOST:
+            gathered.add_header(header)
+            continue
+        run = _page_of(site, header, gathered)
+        if isinstance(run, NotShown):
+            broken.append(run)
+        else:
+            shown += 1
+        if (at + 1) % TOLD_EVERY == 0:
+            progress(f"{at + 1:,} of {len(headers):,} results")
+    older = max(0, len(headers) - RUNS_MOST)
+    _first_page(site, gathered, broken, older)
+    _documents(site, root)
+    return Built(shown, older, broken)
+
+
+def _page_of(site: Site, header: Header, gathered: Gathered) -> Run | NotShown:
+    """Reads a result and writes its page. What a record holds may break a report; that is told and no more."""
+    run = read(header)
+    if isinstance(run, NotShown):
+        return run
+    try:
+        path = f"runs/{run.slug}.html"
+        page = show(run, site.out.resolve() / path)
+        site.write(path, "run.html", run=run, page=page)
+        gathered.add(run)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return NotShown(header.name, f"cannot be shown: {type(error).__name__}: {error}"[:300])
+    return run
+
+
+def prepare(out: Path) -> None:
+    """An empty place. Only what an earlier build left is removed. Raises TandemError for a folder of something else."""
+    if out.exists() and any(out.iterdir()) and not (out / "index.html").is_file():
+        raise TandemError(f"{out} is not empty and holds no site: give another folder with --out")
+    for part in ("runs", documents.FOLDER):
+        shutil.rmtree(out / part, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: int) -> None:
+    found = best(gathered.pairs)
+    answers: list[Answered] = [answer(question, of) for question, of in found.items()]
+    texts = Texts()
+    named = {str(row["run"]) for rows in gathered.sets.values() for row in rows}
+    named |= {pair.slug for pairs_ in found.values() for pair in pairs_}
+    sets = {**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}
+    data = {
+        "sets": {name: columns(rows, texts) for name, rows in sets.items()},
+        "texts": texts.all,
+        "specs": {name: make() for name, make in SPECS.items()},
+        "own": {words["id"]: spec for words, spec in gathered.figures},
+        "runs": {slug: name for slug, name in gathered.runs.items() if slug in named},
+        "conditions": {slug: text for slug, text in gathered.conditions.items() if slug in named},
+    }
+    scenarios, matrix = gathered.outcomes.rows()
+    site.write(
+        "index.html",
+        "index.html",
+        vega=True,
+        data=Markup(script(data)),
+        answers=answers,
+        has=set(gathered.sets),
+        why=plots.WHY,
+        explore=plots.EXPLORE,
+        cost=plots.COST,
+        own=[words for words, _ in gathered.figures],
+        scenarios=scenarios,
+        matrix=matrix,
+        experiments=gathered.experiments,
+        broken=broken,
+        older=older,
+        total=len(gathered.runs),
+        built=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _documents(site: Site, root: Path) -> None:
+    found = list(documents.documents(root))
+    for page in found:
+        site.write(page.path, "doc.html", title=page.title, body=Markup(page.html))
+    pages = [
+        {"href": page.path.removeprefix(f"{documents.FOLDER}/"), "title": page.title, "text": page.text}
+        for page in found
+    ]
+    site.write(f"{documents.FOLDER}/index.html", "docs.html", pages=pages, data=Markup(script(pages)))

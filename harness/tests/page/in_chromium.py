@@ -1,0 +1,340 @@
+"""The site in Debian's Chromium, from file URLs. tests/containers/test_page_in_chromium.py runs this file in the image
+that has a browser. Screenshots are kept in results/page-screenshots."""
+
+import base64
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_core_python.selenium import Axe
+from harness_places import FIXTURES, ROOT
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tandem.page.site import build
+from tandem.report.picture import Picture
+from tandem.studies.capacity.study import Capacity
+
+KEPT = ROOT / "results/page-screenshots"
+WIDE, PHONE = (1280, 900), (390, 844)
+RUN = "runs/results-reference.html"
+DOCUMENT = "docs/reference/comparing.html"
+HOSTILE = '</script><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>{{7*7}}'
+Driver = Any
+"""A webdriver.Chrome. The image of the other tests has no selenium."""
+Open = Callable[..., Driver]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the committed results."""
+    out = tmp_path_factory.mktemp("site")
+    kept = [ROOT / "results" / name for name in ("reference", "reference-experiments", "designs")]
+    build(kept, out, ROOT, print)
+    return out
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    options = webdriver.ChromeOptions()
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--disable-gpu",
+    ):
+        options.add_argument(flag)
+    options.binary_location = "/usr/bin/chromium"
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService("/usr/bin/chromedriver")
+    started: Driver = webdriver.Chrome(options=options, service=service)
+    started.downloads = str(tmp_path_factory.mktemp("downloads"))
+    behaviour = {"behavior": "allow", "downloadPath": started.downloads}
+    started.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def show(driver: Driver, site: Path) -> Open:
+    """Opens a page of the site, or of another, in a window of that size."""
+
+    def opened(path: str = "index.html", size: tuple[int, int] = WIDE, of: Path = site) -> Driver:
+        screen = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        driver.get("about:blank")
+        driver.get_log("browser")
+        driver.get(
+            (of / path.partition("#")[0]).as_uri() + ("#" + path.partition("#")[2] if "#" in path else "")
+        )
+        return driver
+
+    return opened
+
+
+def draw_all(driver: Driver) -> list[str]:
+    """Draws every picture. Those that were not drawn."""
+    driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    left = (
+        "return [...document.querySelectorAll('figure[data-figure]')]"
+        ".filter(f => f.querySelector('.plot') && !f.querySelector('.plot svg')).map(f => f.id)"
+    )
+    try:
+        WebDriverWait(driver, 30).until(lambda each: not each.execute_script(left))
+    except Exception:
+        return list(driver.execute_script(left))
+    return []
+
+
+def complaints(driver: Driver) -> list[str]:
+    """What the browser or the page's code complained of; not Vega's notes on an empty panel or on sizes."""
+    notes = ("Infinite extent", "because spec has discrete height")
+    entries = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    return [entry["message"] for entry in entries if not any(note in entry["message"] for note in notes)]
+
+
+def keep(driver: Driver, name: str, height: int = 0) -> None:
+    """A screenshot of the whole page, or of its first so many pixels."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    size = driver.execute_script("return [innerWidth, document.documentElement.scrollHeight]")
+    clip = {"x": 0, "y": 0, "width": size[0], "height": min(height or size[1], 16000), "scale": 1}
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
+    (KEPT / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "size"), [("wide", WIDE), ("phone", PHONE)])
+@pytest.mark.parametrize("page", ["index.html", RUN, DOCUMENT, "docs/index.html"])
+def test_a_page_is_drawn_and_can_be_used_by_everybody(
+    show: Open, page: str, name: str, size: tuple[int, int], theme: str
+) -> None:
+    driver = show(f"{page}#theme={theme}", size)
+    assert draw_all(driver) == []
+    keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}")
+    if (page, name) == ("index.html", "wide"):
+        keep(driver, f"first-{theme}", 760)  # docs/images/page-light.png and page-dark.png
+    assert complaints(driver) == []
+    width = driver.execute_script("return document.documentElement.scrollWidth")
+    assert width <= size[0], "the page is wider than the window"
+    found = Axe().run(driver)["violations"]
+    grave = [
+        (each["id"], [node["html"][:200] for node in each["nodes"][:3]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+@pytest.fixture(scope="session")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a record of each study that an older version made, with a picture that a study adds."""
+    out = tmp_path_factory.mktemp("older")
+    spec = {
+        "data": {"values": [{"part": "driver", "factor": 1.2}, {"part": "pool", "factor": 0.9}]},
+        "mark": {"type": "bar", "color": "--lang-python"},
+        "encoding": {"y": {"field": "part"}, "x": {"field": "factor", "type": "quantitative"}},
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        added = Picture("factors", "The gap in factors", "What each part does to it, and not why.", spec)
+        patch.setattr(Capacity, "pictures", classmethod(lambda *_: [added]))
+        built = build([FIXTURES / "old-records"], out, ROOT, print)
+    assert built.broken == []
+    return out
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_records_of_all_studies_are_drawn(show: Open, older: Path, size: tuple[int, int]) -> None:
+    driver = show("index.html#theme=light", size, of=older)
+    assert draw_all(driver) == []
+    keep(driver, f"older-{size[0]}")
+    assert complaints(driver) == []
+    assert overlapping(driver) == []
+    drawn = driver.execute_script(
+        "return [...document.querySelectorAll('figure[data-figure] .plot svg')].map(s => s.closest('figure').id)"
+    )
+    assert {"figure-load", "figure-sweep", "figure-forest"} <= {*drawn}
+    own = [each for each in drawn if each.endswith("factors")]
+    assert len(own) == 1
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= size[0]
+
+
+def overlapping(driver: Driver) -> list[str]:
+    """Pairs of texts within a picture that cover each other."""
+    script = """
+    return [...document.querySelectorAll('.plot svg')].flatMap((svg) => {
+      const boxes = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim() && t.getAttribute('opacity') !== '0')
+        .map((t) => [t.textContent, t.getBoundingClientRect()]);
+      const out = [];
+      boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+        const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+        const high = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+        if (wide > 2 && high > 4) out.push(`${svg.closest('figure').id}: ${a} / ${b}`);
+      }));
+      return out;
+    });"""
+    return list(driver.execute_script(script))
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_no_text_of_a_picture_covers_another(show: Open, size: tuple[int, int]) -> None:
+    driver = show("index.html", size)
+    assert draw_all(driver) == []
+    assert overlapping(driver) == []
+
+
+def test_the_hash_says_what_a_reader_sees(show: Open) -> None:
+    driver = show()
+    driver.find_element(By.CSS_SELECTOR, '#table [data-state="q"]').send_keys("rust")
+    driver.find_element(By.CSS_SELECTOR, '#lines th[data-field="goodput"] button').click()
+    box = driver.find_element(By.CSS_SELECTOR, '[data-state="sweep.log.x"]')
+    driver.execute_script("arguments[0].click()", box)
+    driver.execute_script(
+        "const s = document.querySelector('[data-state=theme]'); s.value='dark'; s.dispatchEvent(new Event('input'))"
+    )
+    url = driver.current_url
+    seen = "return document.querySelector('#lines tbody').textContent"
+    table = driver.execute_script(seen)
+    assert {"q=rust", "sort=goodput", "theme=dark"} <= set(url.partition("#")[2].split("&"))
+    driver.get("about:blank")
+    driver.get(url)
+    assert driver.execute_script(seen) == table
+    assert driver.execute_script("return document.documentElement.dataset.theme") == "dark"
+    assert not driver.find_element(By.CSS_SELECTOR, '[data-state="sweep.log.x"]').is_selected()
+    rates = driver.execute_script(
+        "return [...document.querySelectorAll('#lines tbody tr td:nth-child(5)')].map(c => parseFloat(c.textContent.replaceAll(',', '')))"
+    )
+    known = [rate for rate in rates if rate is not None and rate == rate]
+    assert known == sorted(known)
+    assert len(known) > 10
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_saved_picture_has_its_conditions_in_it(show: Open, kind: str) -> None:
+    driver = show()
+    assert draw_all(driver) == []
+    button = driver.find_element(By.CSS_SELECTOR, f'#figure-forest [data-save="{kind}"]')
+    driver.execute_script("arguments[0].click()", button)
+    file = Path(driver.downloads) / f"figure-forest.{kind}"
+    WebDriverWait(driver, 20).until(lambda _: file.is_file() and file.stat().st_size > 1000)
+    if kind == "svg":
+        text = file.read_text()
+        assert "Ratios with 95 % intervals" in text
+        assert "topology" in text
+        assert "2026-" in text
+
+
+def test_the_table_is_copied(show: Open) -> None:
+    driver = show("index.html#q=python-async&study=bench")
+    driver.execute_script(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    for kind in ("csv", "json"):
+        driver.execute_script(
+            "arguments[0].click()", driver.find_element(By.CSS_SELECTOR, f'[data-copy="{kind}"]')
+        )
+        WebDriverWait(driver, 5).until(lambda each: each.execute_script("return window.copied"))
+        text = driver.execute_script("const text = window.copied; window.copied = ''; return text")
+        rows = json.loads(text) if kind == "json" else text.splitlines()[1:]
+        assert len(rows) == 1
+        assert "python-async" in str(rows[0])
+
+
+def test_prices_change_the_cost(show: Open) -> None:
+    driver = show("index.html#price.app=28")
+    assert draw_all(driver) == []
+    read = "return document.querySelector('#figure-cost .plot').textContent"
+    before = driver.execute_script(read)
+    driver.execute_script(
+        "const p = document.querySelector('[data-state=\"price.app\"]'); p.value = 2800; p.dispatchEvent(new Event('input'))"
+    )
+    WebDriverWait(driver, 10).until(lambda each: each.execute_script(read) != before)
+    assert "price.app=2800" in driver.current_url
+
+
+def test_documents_are_found(show: Open) -> None:
+    driver = show("docs/index.html#find=sign-flip")
+    links = driver.find_elements(By.CSS_SELECTOR, "#found a")
+    assert "reference/comparing.html" in [
+        str(link.get_attribute("href")).split("/docs/")[1] for link in links
+    ]
+    links[0].click()
+    assert "sign-flip" in driver.find_element(By.TAG_NAME, "main").text
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a record whose names and notes are attacks."""
+    folder = tmp_path_factory.mktemp("hostile")
+    shutil.copytree(ROOT / "results/reference", folder / "record", ignore=shutil.ignore_patterns("raw"))
+    label = "cpp-async"
+    for file in (folder / "record").rglob("*.json"):
+        file.write_text(replaced(file.read_text(), label))
+    (folder / "record/attack.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=1"><script>window.pwned=1</script></svg>'
+    )
+    out = tmp_path_factory.mktemp("hostile-site")
+    built = build([folder], out, ROOT, print)
+    assert (built.runs, built.broken) == (1, [])
+    return out
+
+
+def replaced(text: str, label: str) -> str:
+    def changed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {changed(key): changed(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [changed(each) for each in value]
+        return value.replace(label, HOSTILE) if isinstance(value, str) else value
+
+    return json.dumps(changed(json.loads(text)))
+
+
+def test_nothing_of_a_hostile_record_is_run(show: Open, hostile: Path) -> None:
+    pages = ["index.html", *(f"runs/{file.name}" for file in (hostile / "runs").iterdir())]
+    assert len(pages) == 2
+    for page in pages:
+        driver = show(page, of=hostile)
+        assert draw_all(driver) == []
+        for box in driver.find_elements(By.CSS_SELECTOR, "details"):
+            driver.execute_script("arguments[0].open = true", box)
+        assert driver.execute_script("return window.pwned ?? null") is None
+        assert HOSTILE[:30] in driver.execute_script("return document.body.textContent")
+        assert driver.execute_script("return document.querySelectorAll('img[onerror]').length") == 0
+
+
+def test_the_policy_refuses_a_script_that_gets_in(show: Open) -> None:
+    driver = show()
+    driver.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'window.pwned = 1'; document.body.append(s)"
+    )
+    assert driver.execute_script("return window.pwned ?? null") is None
+    assert any("Content Security Policy" in each for each in complaints(driver))
+
+
+def test_without_results_it_says_what_to_run(show: Open, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    build([tmp_path / "results"], tmp_path / "site", ROOT, print)
+    driver = show("index.html", of=tmp_path / "site")
+    assert "just compare" in driver.find_element(By.TAG_NAME, "main").text
+    assert complaints(driver) == []
+
+
+def test_the_keyboard_is_enough(show: Open) -> None:
+    driver = show()
+    reached = set()
+    for _ in range(60):
+        driver.switch_to.active_element.send_keys("\ue004")
+        active = driver.switch_to.active_element
+        reached.add(
+            active.get_attribute("data-state")
+            or active.get_attribute("href")
+            or active.get_attribute("data-save")
+        )
+        time.sleep(0.005)
+    assert {"theme", "svg", "png", "roles.run", "percentiles.log.y"} <= reached

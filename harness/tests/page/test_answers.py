@@ -1,0 +1,145 @@
+"""tandem.page.pairs and .answers: which ratios answer the three questions, by the committed results."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tandem.analysis.ratios import Ratio, compare
+from tandem.catalog.catalog import Catalog
+from tandem.page.answers import answer
+from tandem.page.measured import READERS, Kind, Line, Value, kind_of, kinds, lines
+from tandem.page.pairs import COST, RATE, ModelPair, best, judged, pairs, questions, turned
+from tandem.page.read import Run, find, read
+from tandem.record.window import Verdict
+from tandem.studies.bench.conclusions import Benched
+from tandem.studies.compare.conclusions import Compared
+
+
+@pytest.fixture(scope="module")
+def runs(root: Path) -> dict[str, Run]:
+    folders = [root / "results" / name for name in ("reference", "reference-experiments", "designs")]
+    found = [read(header) for header in find(folders, root)[0]]
+    return {run.header.name.removeprefix("results/"): run for run in found if isinstance(run, Run)}
+
+
+def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
+    figures = {RATE: Value(rate), **{name: Value(value) for name, value in more.items()}}
+    return Line(
+        model, f"x-{model}", Kind("x", model), "index", "", Verdict.OK, limited=limited, figures=figures
+    )
+
+
+def pair(ratio: Ratio, language: str = "x") -> ModelPair:
+    costs = {COST: 5.0}
+    sides = line("sync", "app-cpu", **costs), line("async", "app-cpu", **costs)
+    return ModelPair("cost", language, *sides, ratio, at_least=False, rank=(0.0,))
+
+
+CHEAPER, OPEN, SAME = compare([-0.5, -0.51, -0.49]), compare([-0.5, 0.4, 0.1]), compare([0.01, 0.011, 0.01])
+
+
+def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -> None:
+    run = runs["designs/python-sync"]
+    found = {one.question: one for one in pairs(run, lines(run, kinds(real)))}
+    conclusions = run.result.conclusions
+    assert isinstance(conclusions, Compared)
+    kept = next(e for e in conclusions.entries if e.variant == "python-async").against_reference
+    assert found["cost"].ratio == kept[COST].ratio
+    assert found["application-bound"].ratio == kept[RATE].ratio
+    assert found["application-bound"].at_least, "the async one met the database"
+    assert "waiting-bound" not in found
+
+
+def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog) -> None:
+    run = runs["designs/python-async"]
+    found = [one for one in pairs(run, lines(run, kinds(real))) if one.question == "cost"]
+    conclusions = run.result.conclusions
+    assert isinstance(conclusions, Compared)
+    kept = next(e for e in conclusions.entries if e.variant == "python-sync").against_reference[COST].ratio
+    assert [one.ratio for one in found] == [turned(kept)]
+    assert found[0].ratio.ratio == pytest.approx(1 / kept.ratio)  # type: ignore[operator]
+    low, high = found[0].ratio.interval or (0, 0)
+    assert low < (found[0].ratio.ratio or 0) < high
+
+
+def test_the_best_evidence_is_chosen_without_a_look_at_the_difference(
+    runs: dict[str, Run], real: Catalog
+) -> None:
+    found = [one for run in runs.values() for one in pairs(run, lines(run, kinds(real)))]
+    chosen = best(found)
+    assert {one.language for one in chosen["cost"]} == {"cpp", "python", "rust"}
+    other_size = [replace(one, ratio=one.ratio.model_copy(update={"ratio": 99.0})) for one in found]
+    again = best(other_size)
+    for question, of in chosen.items():
+        assert [one.sync for one in again[question]] == [one.sync for one in of]
+
+
+@pytest.mark.parametrize(
+    ("sync", "other", "found"),
+    [
+        (line("sync", "app-cpu"), line("async", "app-thread"), ["application-bound"]),
+        (line("sync", "app-cpu", 90), line("async", "database", 110), ["application-bound"]),
+        (line("sync", "app-cpu", 110), line("async", "database", 90), []),
+        (line("sync", "thread-pool"), line("async", "latency-bound"), ["waiting-bound"]),
+        (line("sync", "app-cpu", 90), line("async", "pool-wait", 110), []),
+        (line("sync", "generator"), line("async", "generator"), []),
+        (line("sync", "generator", **{COST: 1.0}), line("async", "generator", **{COST: 1.0}), ["cost"]),
+    ],
+)
+def test_what_limited_says_which_question_is_answered(sync: Line, other: Line, found: list[str]) -> None:
+    assert questions(sync, other) == found
+
+
+def test_decided_is_what_lies_on_one_side_and_beyond_the_margin() -> None:
+    assert pair(CHEAPER).decided
+    assert not pair(OPEN).decided
+    assert not pair(SAME).decided, "an interval within 3 % is no difference"
+    assert not replace(pair(CHEAPER), by_interval=False).decided, "three blocks never pass the sign-flip test"
+    six = compare([-0.5, -0.51, -0.49, -0.5, -0.52, -0.48])
+    assert replace(pair(six), by_interval=False).decided
+
+
+def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
+    text = answer("cost", [pair(CHEAPER, "rust"), pair(OPEN, "cpp")]).sentence
+    assert text.startswith("Of the CPU time that sync takes for one request, async takes × 0.61 (")
+    assert "in Rust; not decided: × 1.00 (" in text
+    assert text.endswith("in C++.")
+    assert answer("cost", [pair(OPEN)]).sentence.startswith("Nothing is decided: of the CPU time")
+    missing = answer("waiting-bound", [])
+    assert missing.sentence.startswith("No result holds")
+    assert missing.remedy.startswith("just compare")
+
+
+def test_every_claim_is_in_the_picture_of_the_ratios(runs: dict[str, Run]) -> None:
+    run = runs["reference-experiments/hyper-delay"]
+    found = judged(run)
+    assert [one.word for one in found] == [claim.verdict for claim in run.result.conclusions.claims]
+    assert found[0].published is not None
+
+
+def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
+    known = kinds(real)
+    assert kind_of("python-sync", known) == Kind("python", "sync")
+    assert kind_of("python-old-async", known) == Kind("python", "async")
+    assert kind_of("python-async-slow", known) == Kind()
+    assert kind_of("postgres-sync", known) == Kind(), "that is no language"
+
+
+def test_of_a_study_that_the_page_does_not_know_the_verdicts_are_told(
+    runs: dict[str, Run], real: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(READERS, Benched)
+    found = lines(runs["reference"], kinds(real))
+    assert [(one.label, one.verdict) for one in found][:1] == [("rust-async", Verdict.OK)]
+    assert len(found) == 6
+
+
+def test_every_result_has_its_lines(runs: dict[str, Run], real: Catalog) -> None:
+    for name, run in runs.items():
+        found = lines(run, kinds(real))
+        assert found, name
+        assert any(one.figures for one in found), name
+    bench = lines(runs["reference"], kinds(real))
+    assert {one.label for one in bench} == {v.label for v in runs["reference"].result.request.variants}
+    assert all(one.figures[RATE].interval for one in bench)

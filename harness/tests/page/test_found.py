@@ -1,0 +1,79 @@
+"""tandem.page.read: what is found, in which order, and what happens to what cannot be read."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tandem.page.read import NotShown, Run, find, read
+
+BENCH = "results/reference"
+
+
+@pytest.fixture
+def results(root: Path, tmp_path: Path) -> Path:
+    """Three copies of a real record, on three days."""
+    text = (root / BENCH / "result.json").read_text()
+    for day, name in ((1, "a"), (3, "b"), (2, "deep/c")):
+        (tmp_path / name).mkdir(parents=True)
+        changed = {**json.loads(text), "started_at": f"2026-01-0{day}T00:00:00Z"}
+        (tmp_path / name / "result.json").write_text(json.dumps(changed))
+    return tmp_path
+
+
+def test_the_newest_comes_first(results: Path) -> None:
+    found, broken = find([results], results)
+    assert [header.name for header in found] == ["b", "deep/c", "a"]
+    assert broken == []
+    run = read(found[0])
+    assert isinstance(run, Run)
+    assert (run.slug, run.result.request.study) == ("b", "bench")
+
+
+def test_a_folder_of_one_result_is_found_once(results: Path) -> None:
+    found, _ = find([results / "a", results / "a", results], results)
+    assert [header.name for header in found] == ["b", "deep/c", "a"]
+
+
+def test_pages_have_names_of_their_own(results: Path) -> None:
+    shutil.copytree(results / "deep/c", results / "deep-c")
+    assert len({header.slug for header in find([results], results)[0]}) == 4
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_there(results: Path) -> None:
+    (results / "a/result.json").write_text('{"schema_version": 3, "req')
+    (results / "begun").mkdir()
+    (results / "begun/request.json").write_text("{}")
+    found, broken = find([results], results)
+    assert [header.name for header in found] == ["b", "deep/c"]
+    assert [one.name for one in broken] == ["a", "begun"]
+    assert "cannot be read" in broken[0].reason
+    assert "--resume" in broken[1].reason
+
+
+def test_a_broken_trial_is_named(results: Path) -> None:
+    (results / "b/trials").mkdir()
+    (results / "b/trials/1.json").write_text("[]")
+    [header, *_] = find([results], results)[0]
+    found = read(header)
+    assert isinstance(found, NotShown)
+    assert "1.json" in found.reason
+
+
+def test_another_schema_is_named(results: Path) -> None:
+    file = results / "b/result.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 99}))
+    found = read(find([results], results)[0][0])
+    assert isinstance(found, NotShown)
+    assert "schema version 99" in found.reason
+
+
+def test_records_of_older_versions_are_shown(fixtures: Path) -> None:
+    found, broken = find([fixtures / "old-records"], fixtures)
+    assert broken == []
+    assert {Path(header.name).name for header in found} == {
+        file.name for file in (fixtures / "old-records").iterdir()
+    }
+    runs = [read(header) for header in found]
+    assert all(isinstance(run, Run) for run in runs), runs

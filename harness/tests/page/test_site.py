@@ -1,0 +1,235 @@
+"""tandem.page.site and .documents: the files that are written, from the committed results."""
+
+import base64
+import hashlib
+import json
+import re
+import urllib.request
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from tandem.commands import page as commands
+from tandem.errors import TandemError
+from tandem.page import site as building
+from tandem.page.documents import address, documents, slug
+from tandem.page.site import build
+from tandem.report.markdown import cells, tables_in
+from tandem.report.picture import Picture
+from tandem.studies.bench.study import Bench
+from tandem.studies.registry import read_folder
+
+FOLDERS = ("reference", "reference-experiments", "designs")
+PAGE_MOST = 3 << 20
+CODE_MOST = 300
+
+
+class Page(HTMLParser):
+    """What a page refers to, and what stands in its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.loaded: list[str] = []
+        self.handlers: list[str] = []
+        self.inline: list[tuple[str, str]] = []
+        self._within: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.handlers += [name for name in given if name.startswith("on") or name == "style"]
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"] or "")
+        elif tag in ("img", "script", "iframe", "source", "video") and given.get("src"):
+            self.loaded.append(given["src"] or "")
+        elif tag == "link":
+            self.loaded.append(given.get("href") or "")
+        self._within = tag if tag in ("script", "style") and given.get("type") != "application/json" else None
+
+    def handle_data(self, data: str) -> None:
+        if self._within:
+            self.inline.append((self._within, data))
+            self._within = None
+
+
+@pytest.fixture(scope="module")
+def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    built = build([root / "results" / name for name in FOLDERS], out, root, print)
+    assert built.broken == []
+    assert built.runs == len([*out.glob("runs/*.html")]) > 8
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {file: Page(file.read_text()) for file in site.rglob("*.html")}
+
+
+def test_every_link_leads_somewhere(pages: dict[Path, Page], site: Path) -> None:
+    dead = []
+    for file, page in pages.items():
+        for link in page.links:
+            path, _, at = unquote(link).partition("#")
+            target = (file.parent / path).resolve() if path else file
+            if "://" in link:
+                continue
+            if not target.exists() or (at and target.suffix == ".html" and at not in pages[target].ids):
+                dead.append(f"{file.relative_to(site)}: {link}")
+    assert dead == []
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
+    assert {src[:11] for page in pages.values() for src in page.loaded} <= {"data:image/"}
+
+
+def test_ids_are_unique(pages: dict[Path, Page]) -> None:
+    for file, page in pages.items():
+        assert len(page.ids) == len({*page.ids}), file
+
+
+def test_the_policy_allows_what_is_in_the_page_and_nothing_else(pages: dict[Path, Page]) -> None:
+    for file, page in pages.items():
+        assert page.handlers == [], file
+        policy = unescape(re.findall(r'Security-Policy" content="([^"]+)"', file.read_text())[0])
+        hashes = {
+            f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+            for _, text in page.inline
+        }
+        assert {*re.findall(r"'(sha256-[^']+)'", policy)} == hashes
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+
+
+def test_every_result_shows_all_that_its_report_has(site: Path, root: Path) -> None:
+    """Any study's tables are on its page, whether or not the page knows the study."""
+    for file in (root / "results").glob("reference-experiments/*/result.json"):
+        kind, result, _ = read_folder(file.parent)
+        text = unescape((site / f"runs/results-reference-experiments-{file.parent.name}.html").read_text())
+        for table in tables_in(kind.report(result)):
+            headings, rows, _ = cells(table)
+            assert all(f">{cell}</td>" in text for row in rows for cell in row)
+            assert all(f">{heading}</th>" in text for heading in headings)
+
+
+def test_a_study_may_add_pictures(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = {"data": {"values": []}, "mark": "bar"}
+    added = Picture("gap", "A <gap>", "What it shows.", spec)
+    monkeypatch.setattr(Bench, "pictures", classmethod(lambda *_: [added]))
+    build([root / "results/reference"], tmp_path / "site", root, print)
+    text = (tmp_path / "site/index.html").read_text()
+    assert "<h3>A &lt;gap&gt;</h3>" in text
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
+    assert data["own"] == {"results-reference-gap": spec}
+
+
+def test_sizes(site: Path) -> None:
+    assert (site / "index.html").stat().st_size < PAGE_MOST
+    code = (building.HERE / "page.js").read_text().splitlines()
+    assert len(code) <= CODE_MOST
+    assert not re.search(r"\bfetch\(|\bimport\b|\beval\(|innerHTML", "\n".join(code))
+
+
+Copies = Callable[..., Path]
+
+
+@pytest.fixture
+def copies(root: Path, tmp_path: Path) -> Copies:
+    """A folder with copies of a real result, some of them changed."""
+    real = json.loads((root / "results/reference/result.json").read_text())
+
+    def made(count: int, **changes: Any) -> Path:
+        for number in range(count):
+            folder = tmp_path / f"results/{number}"
+            folder.mkdir(parents=True)
+            began = f"2026-01-{number + 1:02}T00:00:00Z"
+            (folder / "result.json").write_text(json.dumps({**real, "started_at": began, **changes}))
+        return tmp_path / "results"
+
+    return made
+
+
+def test_beyond_a_limit_the_headline_is_listed(
+    copies: Copies, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "RUNS_MOST", 3)
+    told: list[str] = []
+    monkeypatch.setattr(building, "TOLD_EVERY", 2)
+    built = build([copies(5, headline="so many")], tmp_path / "site", root, told.append)
+    assert (built.runs, built.older) == (3, 2)
+    assert told == ["2 of 5 results"]
+    text = (tmp_path / "site/index.html").read_text()
+    assert "2 older results are listed by their headline" in text
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
+    assert data["sets"]["lines"]["length"] == 3 * 6 + 2
+    assert "so many" in data["texts"]
+
+
+def test_a_void_result_is_shown_with_its_verdict(copies: Copies, root: Path, tmp_path: Path) -> None:
+    build([copies(1, verdict="void", reasons=["too much steal"])], tmp_path / "site", root, print)
+    text = (tmp_path / "site/runs/").joinpath(next((tmp_path / "site/runs").iterdir()).name).read_text()
+    assert 'class="verdict void"' in text
+    assert "too much steal" in text
+
+
+def test_what_is_broken_is_named_on_the_page(copies: Copies, root: Path, tmp_path: Path) -> None:
+    results = copies(2)
+    (results / "1/result.json").write_text("{}")
+    built = build([results], tmp_path / "site", root, print)
+    assert built.runs == 1
+    text = (tmp_path / "site/index.html").read_text()
+    assert "Not shown in full" in text
+    assert f"{results}/1" in text
+
+
+def test_without_results_the_page_says_what_to_run(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    build([tmp_path / "none"], tmp_path / "site", root, print)
+    assert "just compare python-sync python-async" in (tmp_path / "site/index.html").read_text()
+
+
+def test_a_folder_of_something_else_is_left_alone(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(TandemError, match="holds no site"):
+        build([], tmp_path, root, print)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_older_build_is_replaced(copies: Copies, root: Path, tmp_path: Path) -> None:
+    results = copies(1)
+    for _ in range(2):
+        build([results], tmp_path / "site", root, print)
+        (tmp_path / "site/runs/stale.html").touch()
+    build([results], tmp_path / "site", root, print)
+    assert not (tmp_path / "site/runs/stale.html").exists()
+
+
+def test_documents_keep_their_links_tables_and_figures(root: Path) -> None:
+    found = {page.path: page for page in documents(root)}
+    method = found[address("docs/method.md")]
+    assert 'href="reference/load-and-windows.html"' in method.html
+    assert "<table>" in method.html
+    assert all("<!--" not in page.html for page in found.values())
+    assert "data:image/svg+xml" in found["docs/readme.html"].html
+    assert "docs/how-to/index.html" in found
+    assert slug("One, and (two)") == "one-and-two"
+
+
+def test_it_is_served_on_loopback_alone(site: Path) -> None:
+    with commands.server(site, 0) as served:
+        assert served.server_address[0] == "127.0.0.1"
+        Thread(target=served.serve_forever, daemon=True).start()
+        with urllib.request.urlopen(f"http://127.0.0.1:{served.server_port}/") as answer:
+            assert b"<title>Tandem" in answer.read()
+        with pytest.raises(TandemError, match="--port"):
+            commands.server(site, served.server_port)
+        served.shutdown()
