@@ -116,7 +116,7 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
             if implementation.language == language and own:
                 costs[implementation.model] += [one for one in cost if one is not None]
                 settings = result.environments[label].settings if label in result.environments else {}
-                threads_most = max(threads_most, handler_threads(implementation.model, settings) or 0)
+                threads_most = max(threads_most, handler_threads(implementation, settings) or 0)
             if kind.name in DIRECT_STUDIES:
                 checked += list(_of_variant(catalog, name, result, variant, implementation, own))
         if all(costs.values()):

@@ -49,7 +49,7 @@ def setup_of(
         connections=scenario.connections,
         wait_ms=float(scenario.delay_ms),
         distance_ms=distance_ms,
-        threads=handler_threads(implementation.model, settings),
+        threads=handler_threads(implementation, settings),
         pool=int(settings["DB_POOL_MAX"]) if scenario.statements and kept else None,
         admitted=admitted,
         parallel=parallel(implementation.language, implementation.model, settings),

@@ -103,7 +103,7 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
 
 def table_of(metric: str, effect: float, noise: float, blocks: int = 8) -> str:
     """The row of B in the terminal's table."""
-    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], {}, "goodput_rps")
+    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], {}, primary="goodput_rps")
     rows = report.rows(found.conclusions, metric)
     return next(row for row in rows if row[0] == "B")[3]
 
@@ -152,7 +152,7 @@ def test_blocks_that_were_void_are_counted_for_each_variant() -> None:
     again.spec = again.spec.again()
     spoil([blocks[2]], "B", "void", 2)
     spoil([blocks[5]], "B", "void", 1)
-    found = conclusions.conclude([*blocks, again], ["A", "B"], {}, "goodput_rps").conclusions
+    found = conclusions.conclude([*blocks, again], ["A", "B"], {}, primary="goodput_rps").conclusions
     assert [line.void_blocks for line in found.entries] == [0, 2]
     [row] = [row for row in report.rows(found, "goodput_rps") if row[0] == "B"]
     assert row[6] == "8, 2 void"
