@@ -30,7 +30,7 @@ REMEDY: dict[Question, str] = {
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldPair:
     """What one language says to a question."""
 
     language: str
@@ -42,14 +42,14 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answers:
     """One question."""
 
     question: Question
     name: str
     asks: str
     sentence: str
-    told: list[Told]
+    told: list[ToldPair]
     remedy: str
 
 
@@ -58,11 +58,11 @@ def language(name: str) -> str:
     return LANGUAGES.get(name, name.capitalize())
 
 
-def answer(question: Question, found: list[ModelPair]) -> Answered:
+def answer(question: Question, found: list[ModelPair]) -> Answers:
     """What the best evidence of each language says."""
     name, asks = LEADS[question]
     told = [_told(pair) for pair in found]
-    return Answered(question, name, asks, _sentence(question, found), told, "" if found else REMEDY[question])
+    return Answers(question, name, asks, _sentence(question, found), told, "" if found else REMEDY[question])
 
 
 def _word(pair: ModelPair) -> str:
@@ -74,14 +74,14 @@ def _word(pair: ModelPair) -> str:
     return "async answers more" if more else "async answers less"
 
 
-def _told(pair: ModelPair) -> Told:
+def _told(pair: ModelPair) -> ToldPair:
     figure = COST if pair.question == "cost" else RATE
     unit = " µs" if figure == COST else "/s"
     sides = " to ".join(
         f"{line.figures[figure].mean:,.0f}{unit} ({line.label})" for line in (pair.sync, pair.other)
     )
     at_least = "at least " if pair.at_least else ""
-    return Told(
+    return ToldPair(
         language=language(pair.language),
         ratio=at_least + times(pair.ratio.ratio, pair.ratio.interval),
         word=_word(pair),

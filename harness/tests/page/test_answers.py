@@ -40,7 +40,7 @@ CHEAPER, OPEN, SAME = compare([-0.5, -0.51, -0.49]), compare([-0.5, 0.4, 0.1]), 
 
 
 def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -> None:
-    run = runs["designs/python-sync"]
+    run = runs["comparisons/python-sync"]
     found = {one.question: one for one in pairs(run, lines(run, kinds(real)))}
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
@@ -52,7 +52,7 @@ def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -
 
 
 def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog) -> None:
-    run = runs["designs/python-async"]
+    run = runs["comparisons/python-async"]
     found = [one for one in pairs(run, lines(run, kinds(real))) if one.question == "cost"]
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
