@@ -118,13 +118,20 @@ def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Le
     return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
 
 
-def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
-    variant = request.variants[side]
-    implementation = catalog.implementation(variant.implementation)
+def effective(
+    catalog: Catalog, request: Request, options: ExplainOptions, variant: Variant
+) -> dict[str, str]:
+    """The settings that a variant will have. Raises UsageError for one that it cannot honour."""
     placement = catalog.pick("placement", request.conditions.placement, catalog.placements).variables
     cpus = cpus_in(placement.get("APP_CPUSET", "")) or options.cpus
-    own = catalog.effective_settings(implementation, cpus, {**request.settings, **variant.settings})
-    equal = catalog.effective_settings(implementation, cpus, request.settings)
+    chosen = {**request.settings, **variant.settings}
+    return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
+
+
+def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+    variant = request.variants[side]
+    own = effective(catalog, request, options, variant)
+    equal = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
     different = {name: (own[name], equal[name]) for name in own if own[name] != equal[name]}
     factors = list(_factors(catalog, options, different))
     names = [factor.name for factor in factors]

@@ -434,7 +434,7 @@ def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
     conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip)).conclusions
     cell = conclusions.cells[0]
     assert (cell.label, cell.implementation, cell.settings["WORKERS"]) == (SYNC, "python-sync", "5")
-    assert cell.settings["DB_POOL_MAX"] == "20"
+    assert (cell.settings["DB_POOL_MAX"], cell.settings["DB_RESET"]) == ("20", "0"), "the effective ones"
     assert (cell.db_rtt_idle_ms, cell.db_rtt_loaded_ms) == (4.2, 4.9)
     window = good_window()
     assert cell.statements_per_request == pytest.approx(len(window.statements))
