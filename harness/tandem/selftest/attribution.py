@@ -6,7 +6,6 @@ from threading import Thread
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
-from tandem.selftest.explaining import served
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
@@ -189,8 +188,7 @@ def named(seen: Seen | TandemError, says: str = "") -> str:
 
 
 def run(stage: Stage) -> list[Outcome]:
-    """One window of each limit. The negative control of each is another limit, which must be named differently. Then a
-    gap of several factors, each of which must be found."""
+    """One window of each limit. The negative control of each is another limit, which must be named differently."""
     found = tried(stage, LIMITS)
     tags = [named(seen, limit.says) for limit, seen in found]
     out = []
@@ -208,7 +206,7 @@ def run(stage: Stage) -> list[Outcome]:
                 negative_control_failed=other != limit.tag,
             )
         )
-    return [*out, *served(stage)]
+    return out
 
 
 def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:

@@ -1,5 +1,4 @@
-"""A known truth against the code that explains a gap: by simulation, seeded, in a few seconds; and on the calibrated
-server, whose rate follows from connections, trips and delays."""
+"""Simulations with a known truth against the code that explains a gap. Pure, seeded, a few seconds in all."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,10 +8,8 @@ import scipy
 
 from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ratios import CONFIDENCE
-from tandem.engine.blocks import complete_blocks
 from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
-from tandem.selftest.stage import Stage
 from tandem.studies.explain.cells import CellWindows, Figure, goodput
 from tandem.studies.explain.conclusions import Explanation
 from tandem.studies.explain.design import Factor, Leg
@@ -190,76 +187,6 @@ def exact_sums() -> Outcome:
         negative_control=f"each factor alone, first: apart by {alone:.2f}",
         negative_control_failed=alone > 1e-9,
     )
-
-
-# ---- on the calibrated server ----
-
-TRIP_MS = 4.0
-SERVED = [leg(0, "pool", "trips"), leg(1, "reset")]
-SERVED_BLOCKS, SERVED_S, MARGIN = 2, 4, 0.03
-SLOWER = 1.1
-"""So much longer a trip of B takes."""
-
-
-def serves(names: frozenset[str], side: int) -> tuple[int, float]:
-    """Connections, and milliseconds of a request."""
-    trips = 13 if "trips" in names else 9 if "reset" in names else 8
-    return (5 if "pool" in names else 20), trips * TRIP_MS * (SLOWER if side else 1.0)
-
-
-def recovered(found: Explanation | None) -> dict[str, float]:
-    """Factor -> its ratio."""
-    return {} if found is None else {factor.name: factor.ratio for factor in found.factors}
-
-
-def served(stage: Stage) -> list[Outcome]:
-    """Each factor of a gap that was made on purpose is found within 3 %."""
-    cells = {
-        side.label(state): serves(own(side, state), side.side)
-        for side in SERVED
-        for state in side.orders().states
-    }
-    truth = {label: math.log(connections * 1e3 / ms) for label, (connections, ms) in cells.items()}
-    orders = complete_blocks(list(cells), SERVED_BLOCKS, SEED)
-    made: list[tuple[str, int, float]] = []
-    with stage.running() as running:
-        for block, order in enumerate(orders, start=1):
-            for label in order:
-                connections, ms = cells[label]
-                behaviour = f"kind=constant&us={ms * 1e3:.0f}"
-                seen = running.steady_window(
-                    "closed", SERVED_S, behaviour, connections=connections, settled=False
-                )
-                made.append((label, block, math.log(seen.window.goodput_rps)))
-    names = list(cells)
-    following = dict(zip(names, [*names[1:], names[0]], strict=True))
-    right, measured, broken = (
-        recovered(explanation(SERVED, [{}, {}], Simulated(values), goodput))
-        for values in (
-            [(label, 1, ln) for label, ln in truth.items()],
-            made,
-            [(following[label], block, ln) for label, block, ln in made],
-        )
-    )
-
-    def off(ratios: dict[str, float]) -> float:
-        return max(abs(ratios[name] / ratio - 1) for name, ratio in right.items())
-
-    def told(ratios: dict[str, float]) -> str:
-        return ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items())
-
-    return [
-        Outcome(
-            name="a gap made on purpose",
-            group=GROUP,
-            expected=told(right),
-            measured=f"{told(measured)}; {off(measured):.1%} off at the most",
-            tolerance=f"{MARGIN:.0%}",
-            passed=off(measured) <= MARGIN,
-            negative_control=f"each cell taken for the next one: {off(broken):.0%} off",
-            negative_control_failed=off(broken) > MARGIN,
-        )
-    ]
 
 
 def checks() -> list[Callable[[], Outcome]]:

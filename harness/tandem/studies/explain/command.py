@@ -12,7 +12,7 @@ from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.request import Request
-from tandem.studies.explain.design import ExplainOptions, offer, parse_factor
+from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import Preset, read_preset
 from tandem.studies.explain.study import Explain
 from tandem.wording import lasts
@@ -57,7 +57,7 @@ def explain(
     """Say why B is ahead of A: what each setting contributes, and what is left to the programs themselves."""
     catalog = Catalog(cli.ROOT)
     most_s = budget_s(budget)
-    together = dict(map(parse_factor, factor or []))
+    together = parse_factors(factor or [])
     preset = None if settings_from is None else read_preset(cli.ROOT, settings_from, scenario)
     request = cli.make_request(
         Explain.name,
@@ -133,7 +133,7 @@ def told(study: Explain, lasts_s: float, most_s: float) -> None:
     design = f"{len(study.variants)} combinations, {study.asked.blocks} blocks, {starts} starts: about {lasts(lasts_s)}"
     cli.err.print(design)
     if lasts_s > most_s:
-        nearest = " ".join(filter(None, map(offer, study.legs)))
+        nearest = offer(study.legs)
         fewer = f" Fewer combinations: {nearest}." if nearest else ""
         raise UsageError(
             f"{design}, and the budget is {lasts(most_s)}.{fewer} Or give --budget {lasts_s / 60 + 1:.0f}min."

@@ -71,7 +71,7 @@ class CellFigures(Part):
     label: str
     implementation: str
     settings: dict[str, str]
-    """Those that were chosen."""
+    """The effective ones."""
     starts: int
     """Good ones."""
     goodput_rps: Number | None

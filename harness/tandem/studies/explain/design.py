@@ -1,6 +1,6 @@
 """Which cells explain a gap: two legs of settings, bridged by equal ones. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import Field, ValidationError
@@ -118,13 +118,20 @@ def legs(catalog: Catalog, request: Request, options: ExplainOptions) -> list[Le
     return [_leg(catalog, request, options, side) for side in range(len(SIDES))]
 
 
-def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
-    variant = request.variants[side]
-    implementation = catalog.implementation(variant.implementation)
+def effective(
+    catalog: Catalog, request: Request, options: ExplainOptions, variant: Variant
+) -> dict[str, str]:
+    """The settings that a variant will have. Raises UsageError for one that it cannot honour."""
     placement = catalog.pick("placement", request.conditions.placement, catalog.placements).variables
     cpus = cpus_in(placement.get("APP_CPUSET", "")) or options.cpus
-    own = catalog.effective_settings(implementation, cpus, {**request.settings, **variant.settings})
-    equal = catalog.effective_settings(implementation, cpus, request.settings)
+    chosen = {**request.settings, **variant.settings}
+    return catalog.effective_settings(catalog.implementation(variant.implementation), cpus, chosen)
+
+
+def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
+    variant = request.variants[side]
+    own = effective(catalog, request, options, variant)
+    equal = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
     different = {name: (own[name], equal[name]) for name in own if own[name] != equal[name]}
     factors = list(_factors(catalog, options, different))
     names = [factor.name for factor in factors]
@@ -138,7 +145,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     if units > MOST:
         raise UsageError(
             f"{variant.label} differs from the equal settings in {units} factors, and {MOST} are the most that are"
-            f" tried in every combination. Change some together: {offer(leg) or '--factor NAME=SETTING+SETTING'}"
+            f" tried in every combination. Change some together: {offer([leg]) or '--factor NAME=SETTING+SETTING'}"
         )
     return leg
 
@@ -158,13 +165,18 @@ def _factors(
     yield from (Factor(name, {name: values}) for name, values in different.items() if name not in taken)
 
 
-def parse_factor(text: str) -> tuple[str, list[str]]:
-    """`NAME=SETTING+SETTING`. Raises UsageError."""
-    name, equals, given = text.partition("=")
-    settings = given.split("+")
-    if not equals or not name.strip() or not all(settings):
-        raise UsageError(f"--factor takes NAME=SETTING+SETTING, not '{text}'")
-    return name.strip(), settings
+def parse_factors(texts: Sequence[str]) -> dict[str, list[str]]:
+    """`NAME=SETTING+SETTING`, each. Raises UsageError."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, given = (part.strip() for part in text.partition("="))
+        settings = given.split("+")
+        if not equals or not name or not all(settings):
+            raise UsageError(f"--factor takes NAME=SETTING+SETTING, not '{text}'")
+        if name in found:
+            raise UsageError(f"--factor {name} is given twice")
+        found[name] = settings
+    return found
 
 
 def check_groups(options: ExplainOptions, known: set[str]) -> None:
@@ -177,19 +189,21 @@ def check_groups(options: ExplainOptions, known: set[str]) -> None:
             raise UsageError(f"the factor {member} is in two groups")
 
 
-def offer(leg: Leg) -> str:
+def offer(both: Sequence[Leg]) -> str:
     """The nearest design with fewer cells, as options: the factors of a group, or those about the same thing, are
     changed together. Empty where there is none."""
-    told: list[str] = []
+    together: dict[str, list[str]] = {}
     taken: set[str] = set()
-    members = [
-        (name, [factor for bit, factor in enumerate(leg.factors) if bits >> bit & 1])
-        for name, bits in leg.groups.items()
-    ]
-    members += [(kind, [f for f in leg.factors if {*names} & {*f.settings}]) for kind, names in KINDS]
-    for name, factors in members:
-        free = [factor for factor in factors if factor.name not in taken]
-        if len(free) > 1:
-            taken |= {factor.name for factor in free}
-            told.append(f"--factor '{name}={'+'.join(key for factor in free for key in factor.settings)}'")
-    return " ".join(told)
+    for leg in both:
+        members = [
+            (name, [factor for bit, factor in enumerate(leg.factors) if bits >> bit & 1])
+            for name, bits in leg.groups.items()
+        ]
+        members += [(kind, [f for f in leg.factors if {*names} & {*f.settings}]) for kind, names in KINDS]
+        for name, factors in members:
+            own = together.setdefault(name, [])
+            free = [factor for factor in factors if not {*factor.settings} & (taken - {*own})]
+            if len(free) > 1:
+                own += [key for factor in free for key in factor.settings if key not in own]
+                taken |= {*own}
+    return " ".join(f"--factor '{name}={'+'.join(own)}'" for name, own in together.items() if own)

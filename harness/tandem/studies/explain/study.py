@@ -16,7 +16,7 @@ from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
 from tandem.studies.explain.conclusions import Explained, Explanation
-from tandem.studies.explain.design import ExplainOptions, check_groups, legs
+from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
 from tandem.studies.explain.shares import crossings, explanation
 
 LEAST = 2
@@ -114,7 +114,9 @@ class Explain(Study[Explained]):
 
     def _explained(self, measured: CellWindows, by_rate: Explanation | None) -> Explained:
         cells = [
-            cell_figures(label, cell.implementation, {**self.request.settings, **cell.settings}, measured)
+            cell_figures(
+                label, cell.implementation, effective(self.catalog, self.request, self.asked, cell), measured
+            )
             for label, cell in self._cells.items()
         ]
         for figure, field in ((goodput, "goodput_rps"), (cpu, "app_cpu_us_per_request")):

@@ -35,7 +35,7 @@ from tandem.record.window import DbRtt, Verdict, Window
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.command import as_published, budget_s, told
 from tandem.studies.explain.conclusions import Explained
-from tandem.studies.explain.design import PROGRAMS, ExplainOptions, parse_factor
+from tandem.studies.explain.design import PROGRAMS, ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import read_preset
 from tandem.studies.explain.report import markdown, report, sentence, times
 from tandem.studies.explain.study import Explain
@@ -208,7 +208,7 @@ def test_more_factors_than_four_are_refused_with_the_nearest_design(real: Catalo
         Explain(real, found)
     offered = [part.rstrip("' ") for part in str(refused.value).split("--factor '")[1:]]
     assert offered == ["connections=DB_POOL_MAX+DB_PERSISTENT", "statements=DB_PREPARE+DB_RESET"]
-    taken = own(("rust-async", many), ("node", {}), factors=dict(map(parse_factor, offered)))
+    taken = own(("rust-async", many), ("node", {}), factors=parse_factors(offered))
     assert [factor.name for factor in Explain(real, taken).legs[0].factors] == [
         "connections",
         "statements",
@@ -251,10 +251,21 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
         part.rstrip(" .'") for part in str(refused.value).partition(" Or give")[0].split("--factor '")[1:]
     ]
     assert offered == ["connections=WORKERS+THREADS+DB_PERSISTENT", "statements=DB_TIME_ZONE+DB_RESET"]
-    fewer = Explain(real, asked(factors=dict(map(parse_factor, offered))))
+    fewer = Explain(real, asked(factors=parse_factors(offered)))
     assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
     assert sum(len(block) for block in fewer.outline()) == 28
     assert (budget_s("15min"), budget_s("600s")) == (900, 600)
+
+
+def test_what_is_offered_to_both_sides_is_one_factor(real: Catalog) -> None:
+    offered = offer(Explain(real, asked("python-async", "rust-async")).legs)
+    assert offered == "--factor 'statements=DB_TIME_ZONE+DB_RESET+DB_PREPARE'"
+
+
+@pytest.mark.parametrize("wrong", [["a"], ["=DB_RESET"], ["a=DB_RESET+"], ["a=DB_RESET", "a=DB_PREPARE"]])
+def test_what_is_no_factor(wrong: list[str]) -> None:
+    with pytest.raises(UsageError, match="--factor"):
+        parse_factors(wrong)
 
 
 @pytest.mark.parametrize("wrong", ["0min", "1.5min", "min", "15", "-1s"])
@@ -423,7 +434,7 @@ def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
     conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip)).conclusions
     cell = conclusions.cells[0]
     assert (cell.label, cell.implementation, cell.settings["WORKERS"]) == (SYNC, "python-sync", "5")
-    assert cell.settings["DB_POOL_MAX"] == "20"
+    assert (cell.settings["DB_POOL_MAX"], cell.settings["DB_RESET"]) == ("20", "0"), "the effective ones"
     assert (cell.db_rtt_idle_ms, cell.db_rtt_loaded_ms) == (4.2, 4.9)
     window = good_window()
     assert cell.statements_per_request == pytest.approx(len(window.statements))
