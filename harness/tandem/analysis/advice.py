@@ -161,11 +161,9 @@ def choose(ask: Ask, evidence: Evidence) -> tuple[Sized, Sized, str]:
         return able, unable, f"{unable.model} does not reach the rate: {unable.lacks}"
     cheaper, dearer = (other, sync) if factor < 1 else (sync, other)
     if max(factor, 1 / factor) > ALIKE:
-        return (
-            cheaper,
-            dearer,
-            f"in the records a request costs {dearer.model} {dearer.cpu_ms / cheaper.cpu_ms:.2f} times the CPU time",
-        )
+        times = dearer.cpu_ms / cheaper.cpu_ms
+        programs = f"the {dearer.model} program of {evidence.language} takes {times:.2f} times the CPU time of the {cheaper.model} one"
+        return cheaper, dearer, f"in the records {programs}, framework and driver included"
     if sync.in_flight > evidence.threads_most:
         told = f"sync would need {sync.in_flight} threads, and no record of {evidence.language} has more than {evidence.threads_most}"
         return other, sync, told

@@ -19,7 +19,8 @@ OFF = 0.10
 """A prediction that is farther from the measurement than this is named, with what may explain it."""
 CHANGED = 1.10
 """A demand or a round trip that is this many times the calibrated one explains something."""
-STEAL = 0.02
+STEAL, FOREIGN = 0.02, 0.05
+"""Shares of the CPU time that others took, from which on they may explain something."""
 BEHIND_POOL = ("db", "pgbouncer", "faults")
 TAGS = {
     "loadgen": "generator",
@@ -52,6 +53,8 @@ class Calibrated(Part):
     during_ms: Number | None = None
     """The whole round trip, during the load."""
     steal_share: Number = 0.0
+    foreign_share: Number = 0.0
+    """Of the CPU time, by processes that do not belong to the stack."""
     windows: int
 
 
@@ -134,6 +137,7 @@ def calibrated(windows: Sequence[Window]) -> Calibrated | None:
         distance_ms=statistics.median(distances) if distances else 0.0,
         during_ms=statistics.median(rtt.during_p50 for rtt in far) if far else None,
         steal_share=statistics.median(window.host.steal_share for window in closed),
+        foreign_share=statistics.median(window.host.foreign_cpu_share or 0.0 for window in closed),
         windows=len(closed),
     )
 
@@ -226,4 +230,6 @@ def likely(base: Calibrated, here: Calibrated, settings: Mapping[str, str], too_
             )
     if here.steal_share > STEAL:
         found.append(f"the host took {here.steal_share:.0%} of the CPU time")
+    if here.foreign_share > FOREIGN:
+        found.append(f"other processes took {here.foreign_share:.0%} of the CPU time")
     return found or ["nothing that was counted explains it"]

@@ -149,6 +149,7 @@ def test_nothing_follows_from_no_window() -> None:
         ({}, {"DB_PREPARE": "each"}, True, "prepared each time"),
         ({}, {"WORKERS": "2"}, True, "spread over 2 workers"),
         ({"steal_share": 0.08}, {}, False, "took 8% of the CPU time"),
+        ({"foreign_share": 0.12}, {}, True, "other processes took 12% of the CPU time"),
         ({}, {"DB_PERSISTENT": "0"}, False, "nothing that was counted"),
         ({}, {}, True, "nothing that was counted"),
     ],
