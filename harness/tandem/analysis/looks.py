@@ -28,14 +28,14 @@ def spent(alpha: float, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedLook:
     """The look at which a comparison is judged. planned: blocks at each; none: it is looked once, at what there is."""
 
     planned: tuple[int, ...] = ()
     number: int = 1
 
     @classmethod
-    def of(cls, planned: tuple[int, ...], blocks: int) -> "Look":
+    def of(cls, planned: tuple[int, ...], blocks: int) -> "PlannedLook":
         """The look after so many blocks; between two the later one, which the blocks were made for."""
         reached = next((n for n, due in enumerate(planned, 1) if due >= blocks), len(planned))
         return cls(planned, max(1, reached))
@@ -103,7 +103,7 @@ def _at_looks(planned: tuple[int, ...], alpha: float) -> float:
         (
             noise[:, :n].mean(axis=1),
             noise[:, :n].std(axis=1, ddof=1) / math.sqrt(n),
-            float(scipy.stats.t.ppf(1 - Look(planned, number).level(alpha) / 2, n - 1)),
+            float(scipy.stats.t.ppf(1 - PlannedLook(planned, number).level(alpha) / 2, n - 1)),
         )
         for number, n in enumerate(planned, start=1)
     ]

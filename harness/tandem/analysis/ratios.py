@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from tandem.analysis.looks import Look
+from tandem.analysis.looks import PlannedLook
 from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ MARGIN = 0.03
 """A difference that is smaller than this does not matter."""
 BLOCKS_LEAST = 6
 """With fewer nothing is called different: the scatter of so few values says little of the next ones."""
-ONE_LOOK = Look()
+ONE_LOOK = PlannedLook()
 EXACT_UP_TO = 20
 MONTE_CARLO_FLIPS, MONTE_CARLO_SEED = 100_000, 20261121
 
@@ -122,7 +122,9 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
     return np.asarray((hits + 1) / (MONTE_CARLO_FLIPS + 1))
 
 
-def detectable_ratio(sd_ln: float, n: int, look: Look = ONE_LOOK, alpha: float = ALPHA) -> float | None:
+def detectable_ratio(
+    sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA
+) -> float | None:
     """The ratio (above 1) that the t test finds with a power of 80 % at a two-sided alpha; None below two blocks.
 
     sd_ln: of the logarithms; where both sides of a ratio vary by a coefficient of variation cv independently, it is
@@ -134,7 +136,7 @@ def detectable_ratio(sd_ln: float, n: int, look: Look = ONE_LOOK, alpha: float =
         return float(np.exp(look.detectable(n, alpha) * sd_ln))
 
 
-def compare(ln_ratios: Sequence[float], look: Look = ONE_LOOK, family: int = 1) -> Ratio:
+def compare(ln_ratios: Sequence[float], look: PlannedLook = ONE_LOOK, family: int = 1) -> Ratio:
     """The comparison over blocks. ln_ratios: one ln(x / reference) per block. family: so many comparisons share the 5 %.
 
     Raises ValueError where one is not finite: a rate of 0 is no measurement to compare.
@@ -142,7 +144,7 @@ def compare(ln_ratios: Sequence[float], look: Look = ONE_LOOK, family: int = 1) 
     return compare_many([ln_ratios], look, family)[0]
 
 
-def compare_many(ln_ratios: ArrayLike, look: Look = ONE_LOOK, family: int = 1) -> list[Ratio]:
+def compare_many(ln_ratios: ArrayLike, look: PlannedLook = ONE_LOOK, family: int = 1) -> list[Ratio]:
     """`compare` for many comparisons with the same number of blocks: shape (comparisons, blocks)."""
     values = np.atleast_2d(np.asarray(ln_ratios, float))
     if not np.isfinite(values).all():
@@ -215,7 +217,7 @@ class Decision(NamedTuple):
     """The whole difference lies within the margin, also one that was found."""
 
 
-def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: Look = ONE_LOOK) -> list[Decision]:
+def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook = ONE_LOOK) -> list[Decision]:
     """What may be said about each comparison of a family that shares the 5 %.
 
     better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer). The A/A line of the

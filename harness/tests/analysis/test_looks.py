@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tandem.analysis.looks import Look, spent
+from tandem.analysis.looks import PlannedLook, spent
 from tandem.analysis.ratios import ALPHA, Floats, compare
 
 PLANNED = (6, 9, 12)
@@ -27,7 +27,7 @@ def decided(values: Floats, allowed: tuple[float, ...]) -> float:
 
 
 def levels(alpha: float = ALPHA) -> tuple[float, ...]:
-    return tuple(Look(PLANNED, number).level(alpha) for number in (1, 2, 3))
+    return tuple(PlannedLook(PLANNED, number).level(alpha) for number in (1, 2, 3))
 
 
 @pytest.mark.parametrize(("share", "told"), [(1 / 3, 0.00021), (2 / 3, 0.01210), (1.0, 0.05)])
@@ -58,18 +58,18 @@ def test_heavy_tails_tell_no_more() -> None:
 @pytest.mark.parametrize("family", [1, 6])
 def test_the_detectable_difference_is_found_four_times_in_five(family: int) -> None:
     """As it is printed: at any of the looks, with the correction for so many comparisons."""
-    look = Look(PLANNED, 3)
+    look = PlannedLook(PLANNED, 3)
     distance = look.detectable(PLANNED[-1], ALPHA / family)
     found = decided(drawn(distance, seed=11), levels(ALPHA / family))
     assert found == pytest.approx(0.80, abs=0.012)
-    plain = Look().detectable(PLANNED[-1], ALPHA)
+    plain = PlannedLook().detectable(PLANNED[-1], ALPHA)
     assert distance > plain, "looking earlier and at more costs something"
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("p", [1e-9, 1e-3, 0.02, 0.04, 0.3, 0.97])
 def test_an_overall_p_is_small_enough_exactly_where_the_p_of_the_look_is(number: int, p: float) -> None:
-    look = Look(PLANNED, number)
+    look = PlannedLook(PLANNED, number)
     overall = look.overall(p)
     assert p <= overall <= 1
     for alpha in (0.05, 0.05 / 7):
@@ -80,25 +80,25 @@ def test_an_overall_p_is_small_enough_exactly_where_the_p_of_the_look_is(number:
 
 
 def test_one_look_changes_nothing() -> None:
-    look = Look()
+    look = PlannedLook()
     assert (look.level(0.05), look.overall(0.03), look.overall_one_sided(0.3), look.last) == (
         0.05,
         0.03,
         0.3,
         True,
     )
-    assert Look(PLANNED, 1).overall(0.0) == 0
+    assert PlannedLook(PLANNED, 1).overall(0.0) == 0
 
 
 @pytest.mark.parametrize(("blocks", "number"), [(1, 1), (6, 1), (7, 2), (9, 2), (12, 3), (13, 3)])
 def test_which_look_it_is(blocks: int, number: int) -> None:
-    assert Look.of(PLANNED, blocks) == Look(PLANNED, number)
-    assert Look.of((), blocks).level(0.05) == 0.05
+    assert PlannedLook.of(PLANNED, blocks) == PlannedLook(PLANNED, number)
+    assert PlannedLook.of((), blocks).level(0.05) == 0.05
 
 
 def test_an_early_interval_is_wider() -> None:
     values = [0.02, 0.03, 0.01, 0.025, 0.015, 0.02]
-    early, plain = compare(values, Look(PLANNED, 1)), compare(values)
+    early, plain = compare(values, PlannedLook(PLANNED, 1)), compare(values)
     assert early.interval is not None
     assert plain.interval is not None
     assert early.interval[0] < plain.interval[0] < plain.interval[1] < early.interval[1]

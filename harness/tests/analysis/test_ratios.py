@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tandem.analysis.looks import Look
+from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import (
     Ratio,
     benjamini_hochberg,
@@ -233,7 +233,7 @@ def test_at_an_early_look_less_is_decided() -> None:
     assert found.p_t is not None
     assert 0.004 < found.p_t < 0.05
     assert decide([found], ["higher"])[0].word == "faster"
-    early = decide([found], ["higher"], Look((6, 9, 12), 1))[0]
+    early = decide([found], ["higher"], PlannedLook((6, 9, 12), 1))[0]
     assert early.word == "inconclusive"
     assert early.p_adjusted is not None
     assert early.p_adjusted > 0.05

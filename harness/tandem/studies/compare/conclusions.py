@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
-from tandem.analysis.looks import Look
+from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
@@ -158,7 +158,7 @@ def _said(ratio: Ratio, found: Decision) -> ComparedRatio:
     )
 
 
-def same(blocks: Sequence[Trial], reference: str, look: Look = ONE_LOOK) -> dict[str, ComparedRatio]:
+def same(blocks: Sequence[Trial], reference: str, look: PlannedLook = ONE_LOOK) -> dict[str, ComparedRatio]:
     """The A/A line: the reference's second start against its first."""
     out = {}
     for name, metric in METRICS.items():
@@ -178,7 +178,7 @@ def against_reference(
     reference: str,
     variants: list[str],
     primary: str | None = None,
-    look: Look = ONE_LOOK,
+    look: PlannedLook = ONE_LOOK,
 ) -> dict[str, dict[str, ComparedRatio]]:
     """Variant -> metric -> what was found. Both starts of the reference count: their mean is what is compared with."""
     out: dict[str, dict[str, ComparedRatio]] = {variant: {} for variant in variants}
@@ -197,7 +197,9 @@ def against_reference(
     return {variant: {name: own[name] for name in METRICS} for variant, own in out.items()}
 
 
-def decided(trials: Sequence[Trial], reference: str, variants: list[str], primary: str, look: Look) -> bool:
+def decided(
+    trials: Sequence[Trial], reference: str, variants: list[str], primary: str, look: PlannedLook
+) -> bool:
     """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
     come, because the variant is wrong."""
     blocks = counting(trials)
@@ -317,7 +319,7 @@ def conclude(
     """All that follows from the blocks. labels: without the reference's second start; the first is the reference."""
     reference, *others = labels
     blocks = counting(trials)
-    look = Look.of(tuple(looks), len(blocks))
+    look = PlannedLook.of(tuple(looks), len(blocks))
     again = same(blocks, reference, look)
     against = against_reference(blocks, reference, others, primary, look)
     entries = [entry(trials, label, against.get(label, {})) for label in labels]

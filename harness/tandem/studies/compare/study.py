@@ -12,7 +12,7 @@ from statistics import fmean
 from pydantic import JsonValue
 
 from tandem.analysis.alternation import AlternatingBlock, alternation
-from tandem.analysis.looks import Look
+from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Pairing
 from tandem.engine.blocks import Blocks, in_blocks
@@ -143,7 +143,7 @@ class Compare(Study[Compared]):
                     block = part.send(trials)
                 except StopIteration:
                     block = None
-            look = Look(self.looks, number)
+            look = PlannedLook(self.looks, number)
             if not look.last and decided(made, labels[0], labels[1:], self.primary, look):
                 return
 
