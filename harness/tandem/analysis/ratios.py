@@ -122,7 +122,9 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
     return np.asarray((hits + 1) / (MONTE_CARLO_FLIPS + 1))
 
 
-def detectable_ratio(sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA) -> float | None:
+def detectable_ratio(
+    sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA
+) -> float | None:
     """The ratio (above 1) that the t test finds with a power of 80 % at a two-sided alpha; None below two blocks.
 
     sd_ln: of the logarithms; where both sides of a ratio vary by a coefficient of variation cv independently, it is

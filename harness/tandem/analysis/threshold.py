@@ -29,7 +29,7 @@ SCALES = np.geomspace(0.004, 0.15, 9)
 SCALE_PRIOR, SCALE_FACTOR = 0.025, 3.0
 """Log-normal: the middle, and within which factor two thirds of it are. A scale of 0.025 is a scatter of 5 %."""
 
-type ProbedStart = Sequence[tuple[float, bool]]
+type StartProbes = Sequence[tuple[float, bool]]
 """One fresh start's probes: rate and whether it passed."""
 
 
@@ -45,7 +45,7 @@ class Threshold(Part):
     probes: int
 
 
-def threshold(starts: Sequence[ProbedStart], spreads: NDArray[np.float64] = SPREADS) -> Threshold | None:
+def threshold(starts: Sequence[StartProbes], spreads: NDArray[np.float64] = SPREADS) -> Threshold | None:
     """None where all probes passed, or none did: there is nothing to find on one side.
 
     spreads: of the starts, that may be.

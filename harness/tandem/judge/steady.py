@@ -10,12 +10,16 @@ from numpy.typing import ArrayLike
 from tandem.record.part import Number, Part
 
 BUCKETS = 30
-PENALTY_PER_LN_N = 15.0
+PENALTY_PER_LN_N = 12.0
 SHORTEST_SEGMENT = 3
 CLIP = 4.0
 """In units of the noise: up to three stolen seconds in a row then stay below the penalty."""
 DRIFT_LIMIT = 0.02
 DRIFT_CONFIDENCE = 0.99
+AUTOCORRELATION = 0.53
+"""Of neighbouring seconds of a steady server, as measured: a slow second is followed by a slow one."""
+LONGER = math.sqrt((1 + AUTOCORRELATION) / (1 - AUTOCORRELATION))
+"""By so much the mean of such seconds scatters more than that of independent ones (first-order autoregression)."""
 NOISE_LEAST = 0.005
 """As a share: what is more even than that is not judged by its own evenness."""
 
@@ -42,10 +46,12 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     buckets: right answers of each whole second, oldest first; all are judged, so give the last 30. least:
     with fewer the reason is `too-few`. Raises ValueError where a bucket is not finite.
 
-    Level: PELT (Killick 2012) with the squared error and a penalty of 15 ln n. That penalty supposes a noise of
+    Level: PELT (Killick 2012) with the squared error and a penalty of 12 ln n. That penalty supposes a noise of
     1, so the series is divided by its own: the median absolute deviation of the first differences, by sqrt(2),
     which neither a step nor a slope inflates. Drift: Theil-Sen slope over the span above 2 %, and its
     99 % interval without 0: in 30 noisy seconds a steady server shows more than 2 % often, but not surely.
+    Seconds are no independent samples, so noise and interval are widened by what their autocorrelation adds. It is
+    a constant: ten seconds do not tell their own.
     """
     values = np.asarray(buckets, float)
     if values.ndim != 1 or not np.isfinite(values).all():
@@ -59,7 +65,7 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     noise_share = float(
         scipy.stats.median_abs_deviation(np.diff(values), scale="normal") / math.sqrt(2) / middle
     )
-    scale = max(noise_share, NOISE_LEAST) * middle
+    scale = max(noise_share, NOISE_LEAST) * middle * LONGER
     scaled = np.clip((values - middle) / scale, -CLIP, CLIP)
     import ruptures  # here, because it takes a second, and a report needs none
 
@@ -67,7 +73,8 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     changes = [int(end) for end in search.predict(pen=PENALTY_PER_LN_N * math.log(n))][:-1]
     slope = scipy.stats.theilslopes(values, alpha=DRIFT_CONFIDENCE)
     span = (n - 1) / middle
-    drift, low, high = (float(s) * span for s in (slope.slope, slope.low_slope, slope.high_slope))
+    drift = float(slope.slope) * span
+    low, high = (drift + (float(end) * span - drift) * LONGER for end in (slope.low_slope, slope.high_slope))
     drifts = abs(drift) > DRIFT_LIMIT and not low <= 0 <= high
     reason: Reason = "change-point" if changes else "drift" if drifts else "steady"
     return Steadiness(

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tandem.analysis.threshold import SPREADS, ProbedStart, threshold
+from tandem.analysis.threshold import SPREADS, StartProbes, threshold
 from tandem.record.outcome import Outcome
 from tandem.studies.capacity.search import LEAD, MOST_PROBES, Approach, Search
 from tandem.studies.capacity.steps import FurtherStarts
@@ -84,7 +84,7 @@ def known_limit() -> Outcome:
 
 def study(
     noise: random.Random, start_sd: float, probe_sd: float, starts: int = 5
-) -> tuple[float, list[ProbedStart]]:
+) -> tuple[float, list[StartProbes]]:
     """A limit, and the probes of a whole study of servers whose starts and probes scatter around it."""
     limit_rps = 200 * 100 ** noise.random()
 

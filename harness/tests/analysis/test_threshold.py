@@ -9,10 +9,10 @@ from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.analysis.threshold import ProbedStart, threshold
+from tandem.analysis.threshold import StartProbes, threshold
 
 
-def edges(limit: float, width: float = 1.02) -> ProbedStart:
+def edges(limit: float, width: float = 1.02) -> StartProbes:
     """A start that passes just below a limit and fails just above it."""
     return [(limit / width, True), (limit * width, False)]
 

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from harness_places import ROOT
 
 from tandem.analysis.ratios import Floats
-from tandem.judge.steady import steady
+from tandem.judge.steady import AUTOCORRELATION, steady
 from tandem.selftest.series import shape, simulated
+from tandem.studies.registry import read_folder
 
 SPAN = np.arange(30)
 
@@ -41,12 +43,50 @@ def test_a_slope_within_the_limit_is_steady() -> None:
 
 def test_the_noise_is_not_inflated_by_a_step_or_a_slope() -> None:
     for level in (shape("step-15", 0.2), shape("ramp", 0.2)):
-        shares = [steady(one).noise_share or 0 for one in simulated(level, 0.02, 200)]
+        shares = [steady(one).noise_share or 0 for one in simulated(level, 0.02, 200, autocorrelation=0.0)]
         assert np.mean(shares) == pytest.approx(0.02, rel=0.15)
 
 
 def test_a_warm_up_that_is_still_rising_is_caught() -> None:
     assert caught(simulated(1000 * (1 - 0.2 * np.exp(-SPAN / 5)), 0.02, 100)) > 0.95
+
+
+@pytest.mark.parametrize("n", [6, 10, 30])
+def test_slow_seconds_that_follow_each_other_are_steady(n: int) -> None:
+    """As those of real servers do. Widened by nothing they would be alarms in 10 % and more."""
+    series = simulated(1000.0, 0.05, 300, seed=3)
+    assert np.mean([not steady(one[:n], least=n).steady for one in series]) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "noise", "least"),
+    [
+        (6, 0.2, 0.02, 0.75),
+        (6, 0.4, 0.05, 0.5),
+        (10, 0.2, 0.02, 0.9),
+        (10, 0.4, 0.05, 0.75),
+        (30, 0.2, 0.05, 0.75),
+    ],
+)
+def test_the_power_that_the_documents_state(n: int, size: float, noise: float, least: float) -> None:
+    """docs/reference/load-and-windows.md"""
+    series = simulated(shape(f"step-{n // 2}", size), noise, 300, seed=5)
+    assert np.mean([not steady(one[:n], least=n).steady for one in series]) > least
+
+
+def test_the_autocorrelation_is_that_of_the_committed_seconds() -> None:
+    """Of the closed windows of the reference bench; short series tell less than there is."""
+    _, _, trials = read_folder(ROOT / "results/reference")
+    found = []
+    for window in (w for t in trials for r in t.windows for w in r.windows.values() if w.load == "closed"):
+        assert window.per_second is not None
+        rest = np.array(window.per_second.good[1:-1], float)
+        rest -= rest.mean()
+        found.append(float((rest[1:] * rest[:-1]).sum() / (rest**2).sum()))
+    middle, n = float(np.median(found)), len(rest)
+    unbiased = (middle * n + 1) / (n - 4)  # Kendall (1954): an estimate is low by (1 + 4 rho) / n
+    assert len(found) >= 36
+    assert middle < AUTOCORRELATION < unbiased
 
 
 @pytest.mark.parametrize("seconds", [1, 2, 3])

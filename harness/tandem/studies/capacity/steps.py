@@ -6,7 +6,7 @@ Who is told the same probes again asks for the same next rate.
 from dataclasses import dataclass, field
 from statistics import geometric_mean
 
-from tandem.analysis.threshold import ProbedStart, Threshold, threshold
+from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.studies.capacity.judged import Judged, State, stalled_again
 from tandem.studies.capacity.search import Approach, Search, Slo, middle_rps
 
@@ -44,7 +44,7 @@ class SearchSteps:
         return probe
 
 
-def start_of(probes: list[Judged]) -> ProbedStart:
+def start_of(probes: list[Judged]) -> StartProbes:
     """A start's probes that count."""
     return [
         (probe.rate_rps, probe.state is State.PASSED) for probe in probes if probe.state is not State.VOID
@@ -57,7 +57,7 @@ class FurtherStarts:
     these end it. wanted: so many are to count. starts: those that do, the search's first."""
 
     wanted: int
-    starts: list[ProbedStart]
+    starts: list[StartProbes]
     void: int = 0
     disturbed: Judged | None = None
     """The last of the void ones, where they were too many."""

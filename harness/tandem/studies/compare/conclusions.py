@@ -228,7 +228,9 @@ def against_reference(
     return {variant: {name: own[name] for name in METRICS} for variant, own in out.items()}
 
 
-def decided(trials: Sequence[Trial], reference: str, variants: list[str], primary: str, look: PlannedLook) -> bool:
+def decided(
+    trials: Sequence[Trial], reference: str, variants: list[str], primary: str, look: PlannedLook
+) -> bool:
     """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
     come, because the variant is wrong."""
     blocks = counting(trials)
