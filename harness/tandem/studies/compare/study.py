@@ -105,6 +105,10 @@ def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None
 def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float) -> str | None:
     """Why a variant cannot be measured in slices; None if it can."""
     why = implementation.unsupported.slices or scenario.unsliced
+    if (
+        why is None and implementation.tier == "core"
+    ):  # contract/README.md: the hardened ones keep it for 65 s
+        return "its tier does not promise to keep a connection that idles"
     if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
         return f"a request waits for {scenario.delay_ms} ms, and a slice lasts {slice_s:g} s"
     return why
