@@ -32,6 +32,7 @@ FOLDERS = (
     "crosscheck",
     "reproduce",
     "files",
+    "nightly",
 )
 
 

@@ -240,7 +240,7 @@ def test_an_interrupt_ends_with_130(tandem: Tandem, monkeypatch: pytest.MonkeyPa
 
 def test_only_what_can_go_on_says_so() -> None:
     """The matrix, for one, begins anew."""
-    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "reproduce", "sweep"}
+    studies = {"bench", "capacity", "ceiling", "compare", "crosscheck", "nightly", "reproduce", "sweep"}
     assert studies | {"selftest"} == {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
     assert "start it again" in cli.interrupted("matrix")
     assert "--resume" not in cli.interrupted("")
