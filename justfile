@@ -16,6 +16,11 @@ set positional-arguments := true
 @compare *arguments:
     harness/run compare "$@"
 
+# Measure each implementation against its own frozen image, keep the history, judge it: just nightly --budget 2h
+[group('measure')]
+@nightly *arguments:
+    harness/run nightly "$@"
+
 # Print the table of any result again: just report results/reference
 [group('measure')]
 @report *arguments:
@@ -155,3 +160,18 @@ set positional-arguments := true
 [group('develop')]
 @schema *arguments:
     harness/run schema "$@"
+
+# Print the implementations that a change touches, as JSON: just changed --since main
+[group('develop')]
+@changed *arguments:
+    harness/run changed "$@"
+
+# Print every image with the digest of its sources, as JSON
+[group('develop')]
+@images *arguments:
+    harness/run images "$@"
+
+# Write a new version into the changelog and wherever it stands: just release 1.2.0
+[group('develop')]
+@release *arguments:
+    harness/run release "$@"

@@ -1,10 +1,13 @@
 """The command line: `harness/run check`, `test`, `verify`, `docs` and `fmt`."""
 
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
 
-from checks import new, run, shape
+from checks import changed, new, release, run, shape
 from documents.figures import FIGURES
 from documents.fill import fill_all
 from tandem.catalog.catalog import Catalog
@@ -92,9 +95,40 @@ def new_(
 @app.command(name="test")
 def run_tests(
     weekly: Annotated[bool, typer.Option("--weekly", help="Also what takes hours.")] = False,
+    rest: Annotated[
+        bool, typer.Option("--rest", help="Without what `verify` does for each implementation.")
+    ] = False,
 ) -> None:
     """Run all that CI runs."""
-    raise typer.Exit(run.everything(ROOT, weekly))
+    raise typer.Exit(run.everything(ROOT, weekly, rest))
+
+
+@app.command(name="changed")
+def changed_(
+    since: Annotated[str, typer.Option(help="The commit to compare with; of a branch, where it left it.")],
+) -> None:
+    """Print the implementations that a change touches, as JSON: what CI builds and verifies."""
+    catalog = Catalog(ROOT)
+    paths = changed.since(ROOT, since)
+    print(json.dumps(list(catalog.implementations) if paths is None else changed.touched(catalog, paths)))
+
+
+@app.command()
+def images() -> None:
+    """Print every image with the digest of its sources, as JSON: what CI publishes."""
+    print(json.dumps([asdict(image) for image in changed.images(Catalog(ROOT))]))
+
+
+@app.command(name="release")
+def release_(
+    version: Annotated[str, typer.Argument(help="The new one, such as 1.2.0.")],
+) -> None:
+    """Write a new version into the changelog and wherever it stands; commits nothing."""
+    release.release(ROOT, version, datetime.now(UTC).date())
+    out.print(
+        f"Next: git commit --all --message 'Release {version}', then git tag --sign v{version}",
+        highlight=False,
+    )
 
 
 @app.command()

@@ -79,9 +79,10 @@ def build_images(root: Path) -> None:
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def sessions(root: Path, weekly: bool) -> list[list[str]]:
+def sessions(root: Path, weekly: bool, rest: bool = False) -> list[list[str]]:
     """Arguments of pytest, a list for each session: what needs no container; what builds; what measures, alone; and
     beside each other what only asks questions of containers. weekly: with those that take too long for every change.
+    rest: without the contract's tests, which `verify` runs for an implementation.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     tests = root / "harness/tests"
     builds = str(root / CONTAINERS / BUILDS)
@@ -95,15 +96,18 @@ def sessions(root: Path, weekly: bool) -> list[list[str]]:
         # In this order: the long groups first, so that none is left at the end.
         [
             *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
-            *(str(root / "contract/tests" / file) for file in ("test_broken.py", *CONTRACT)),
+            *(
+                str(root / "contract/tests" / file)
+                for file in ("test_broken.py", *(() if rest else CONTRACT))
+            ),
         ],
     ]
 
 
-def everything(root: Path, weekly: bool = False) -> int:
+def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
     """All tests. Returns the exit status."""
     build_images(root)
-    return _pytest(root, *sessions(root, weekly))
+    return _pytest(root, *sessions(root, weekly, rest))
 
 
 def quick(root: Path) -> int:

@@ -34,7 +34,8 @@ Variants = Annotated[
     list[str],
     typer.Argument(
         metavar="VARIANT",
-        help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them.",
+        help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them."
+        " NAME@TAG is the image tandem/NAME:TAG, as it is.",
     ),
 ]
 Json = Annotated[
@@ -95,8 +96,14 @@ def parse_settings(pairs: list[str] | None) -> dict[str, str]:
 
 
 def read_variant(text: str) -> Variant:
-    """NAME or NAME:SETTING=VALUE,SETTING=VALUE. Raises UsageError for anything else."""
-    name, colon, given = text.partition(":")
+    """NAME or NAME:SETTING=VALUE,SETTING=VALUE, with @TAG behind NAME for an image that is there. Raises UsageError for
+    anything else."""
+    program, colon, given = text.partition(":")
+    name, at, tag = program.partition("@")
+    if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):
+        raise UsageError(
+            f"'{text}': after the @ comes a tag of the image tandem/{name}, such as {name}@before"
+        )
     settings: dict[str, str] = {}
     for pair in given.split(",") if colon else []:
         setting, equals, value = pair.partition("=")
@@ -107,7 +114,7 @@ def read_variant(text: str) -> Variant:
         if setting in settings:
             raise UsageError(f"'{text}': {setting} is given twice")
         settings[setting] = value
-    return Variant(label=text, implementation=name, settings=settings)
+    return Variant(label=text, implementation=name, settings=settings, tag=tag or None)
 
 
 def read_variants(texts: list[str]) -> list[Variant]:

@@ -76,7 +76,11 @@ def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> N
     began = time.monotonic()
     needed = [*dict.fromkeys(service for run in runs for service in shared(run.stack))]
     jobs = {service: (runs[0].stack, service) for service in needed}
-    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs}
+    jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
+    there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
+    for program, stack in there.items():
+        if not stack.has_image("app"):
+            raise TandemError(f"this machine has no image tandem/{program.replace('@', ':')}")
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:
@@ -85,7 +89,8 @@ def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> N
 
     build_side_by_side(jobs, built)
     if folder is not None:
-        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in jobs.items()})
+        programs = jobs | {program: (stack, "app") for program, stack in there.items()}
+        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
     note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
 
 

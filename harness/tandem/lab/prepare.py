@@ -46,8 +46,8 @@ class Prepared:
     @property
     def program(self) -> str:
         """What is built for it: the implementation, and which build of it."""
-        build = self.variant.build
-        return self.cell.implementation.name + (f"-{build}" if build else "")
+        build, tag = self.variant.build, self.variant.tag
+        return self.cell.implementation.name + (f"-{build}" if build else "") + (f"@{tag}" if tag else "")
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,7 @@ def prepare(
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **ground.variables,
         **(BUILDS[variant.build] if variant.build else {}),
+        **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
     if ground.db_rtt_ms is not None:
         variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}

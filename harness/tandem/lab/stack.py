@@ -29,6 +29,7 @@ MEASURING = (
     "replay",
     "reproduce",
     "crosscheck",
+    "nightly",
     "selftest",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
@@ -207,6 +208,11 @@ class Stack:
         image: Image = self.docker.image.inspect(described["image"])
         return image
 
+    def has_image(self, service: str) -> bool:
+        """Whether there is an image to make the service's container from."""
+        described = self.docker.compose.config(return_json=True)["services"][service]
+        return bool(self.docker.image.exists(described["image"]))
+
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
         with _told(f"the log of {service} cannot be read"):
             return tail(str(self.container(service).logs(tail=lines)), lines)
@@ -307,6 +313,11 @@ def remove_leftovers(root: Path, env_file: Path) -> bool:
     if left:
         stack.down()
     return left
+
+
+def engine_name() -> str:
+    """What the engine calls its host."""
+    return DockerClient().system.info().name or "unknown"
 
 
 def engine_versions() -> dict[str, str]:

@@ -34,6 +34,8 @@ class Variant(Part):
     stand_in: StandIn | None = None
     build: Build | None = None
     """Another build of the implementation's folder; None: the release build."""
+    tag: str | None = None
+    """Of an image of the implementation that is there already, in place of a build: `tandem/<implementation>:<tag>`."""
 
 
 class Conditions(Part):

@@ -35,6 +35,7 @@ FOLDERS = (
     "crosscheck",
     "reproduce",
     "files",
+    "nightly",
 )
 
 

@@ -282,6 +282,7 @@ def test_only_what_can_go_on_says_so() -> None:
         "crosscheck",
         "crossover",
         "explain",
+        "nightly",
         "reproduce",
         "sweep",
     }

@@ -1,0 +1,84 @@
+"""What a change touches, and which images there are: the matrices of the workflows in .github. Pure but for reading."""
+
+import hashlib
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import yaml
+
+from tandem.catalog.catalog import Catalog
+from tandem.lab.provenance import git
+
+TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
+"""What every implementation is built with, verified by, or run on."""
+
+
+@dataclass(frozen=True)
+class PublishedImage:
+    """One image that is published. content: the digest of its sources, which is its tag."""
+
+    name: str
+    dockerfile: str
+    target: str
+    content: str
+
+
+def within(path: str, patterns: list[str]) -> bool:
+    """Whether a file is one of these, or below one of these folders."""
+    return any(path == one or path.startswith(f"{one}/") or fnmatch(path, one) for one in patterns)
+
+
+def sources(root: Path, dockerfile: str) -> list[str]:
+    """What an image is made of: its Dockerfile, and what its ignore file lets in."""
+    lines = (root / f"{dockerfile}.dockerignore").read_text().splitlines()
+    return [
+        dockerfile,
+        f"{dockerfile}.dockerignore",
+        *(line[1:].strip("/") for line in lines if line.startswith("!")),
+    ]
+
+
+def touched(catalog: Catalog, paths: list[str]) -> list[str]:
+    """The implementations that have to be built and verified again. paths: files that changed."""
+    if any(within(path, [*TOUCHES_ALL]) for path in paths):
+        return list(catalog.implementations)
+    return [
+        name
+        for name in catalog.implementations
+        if any(within(path, [name, *sources(catalog.root, f"{name}/Dockerfile")]) for path in paths)
+    ]
+
+
+def since(root: Path, commit: str) -> list[str] | None:
+    """The files that differ from a commit's; None where that commit is not known, such as before a first push."""
+    base = git(root, "merge-base", commit, "HEAD")
+    found = git(root, "diff", "--name-only", base, "HEAD") if base else None
+    return None if found is None else found.splitlines()
+
+
+def images(catalog: Catalog) -> list[PublishedImage]:
+    """Every image that the stack and the harness run: those of the implementations, of the services, of the harness."""
+    root = catalog.root
+    services = yaml.safe_load((root / "compose/stack.yaml").read_text())["services"]
+    found = [(name, f"{name}/Dockerfile", "") for name in catalog.implementations]
+    for name, service in services.items():
+        if name == "app":
+            continue
+        target = service["build"].get("target", "")
+        if "LOADGEN" in target:
+            found += [(f"{name}-{one}", service["build"]["dockerfile"], one) for one in ("oha", "all")]
+        else:
+            found.append((name, service["build"]["dockerfile"], target))
+    found.append(("harness", "harness/Dockerfile", ""))
+    tracked = (git(root, "ls-files", "--stage") or "").splitlines()
+    return [
+        PublishedImage(name, file, target, _content(tracked, sources(root, file), target))
+        for name, file, target in found
+    ]
+
+
+def _content(tracked: list[str], patterns: list[str], target: str) -> str:
+    """tracked: lines of `git ls-files --stage`: mode, digest, stage, a tab, the path."""
+    lines = [line for line in tracked if within(line.partition("\t")[2], patterns)]
+    return hashlib.sha256("\n".join([target, *sorted(lines)]).encode()).hexdigest()[:20]

@@ -1,0 +1,1 @@
+"""What did earlier nights measure, and did anything change?"""

@@ -1,0 +1,84 @@
+"""Images that outlive the next build: each program that a night measured has a tag of its own."""
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from python_on_whales import DockerClient
+
+from tandem.errors import TandemError
+from tandem.history.night import Program
+from tandem.lab.old_images import BUILT
+from tandem.lab.programs import identity
+from tandem.lab.provenance import git
+from tandem.lab.stack import BENCH_PROJECT, LOG_TAIL, Stack, build_side_by_side, tail
+
+DIGITS = 12
+"""Of a digest, in a tag."""
+
+
+def reference(implementation: str, tag: str) -> str:
+    return f"tandem/{implementation}:{tag}"
+
+
+def build_today(
+    root: Path, implementations: Sequence[str], note: Callable[[str], None]
+) -> dict[str, Program]:
+    """Builds the implementations' folders and tags what comes out. Raises TandemError for one that does not build."""
+    note(f"images: building what is new of {', '.join(implementations)}")
+    commit = git(root, "rev-parse", "HEAD")
+    dirty = bool(git(root, "status", "--porcelain"))
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        stacks = {
+            name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
+            for name in implementations
+        }
+        build_side_by_side(
+            {name: (stack, "app") for name, stack in stacks.items()}, lambda name, seconds: None
+        )
+        for name, stack in stacks.items():
+            image = stack.image("app")
+            program = Program(tag=identity(image)[:DIGITS], commit=commit, dirty=dirty)
+            image.tag(reference(name, program.tag))
+            found[name] = program
+    return found
+
+
+def present(implementation: str, tag: str) -> bool:
+    """Whether this machine has the image."""
+    return DockerClient().image.exists(reference(implementation, tag))
+
+
+def rebuild(root: Path, implementation: str, program: Program) -> None:
+    """Builds an image that is missing from its commit, and gives it its tag.
+
+    Raises TandemError where no commit has its sources, this clone does not have that commit, or it does not build.
+    """
+    name = reference(implementation, program.tag)
+    remedy = f"Freeze today's image in its place: just nightly {implementation} --freeze"
+    if program.commit is None or program.dirty:
+        raise TandemError(f"the image {name} is missing, and no commit has its sources. {remedy}")
+    archive = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", str(root), "archive", program.commit],
+        capture_output=True,
+        check=False,
+    )
+    if archive.returncode:
+        raise TandemError(
+            f"the image {name} is missing, and this clone does not have its commit {program.commit}. {remedy}"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as sources:
+            sources.extractall(folder, filter="data")
+        dockerfile = str(Path(folder, implementation, "Dockerfile"))
+        build = ["docker", "buildx", "build", "--load", "--label", f"{BUILT}=stack", "-t", name]
+        done = subprocess.run([*build, "-f", dockerfile, folder], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise TandemError(
+            f"the image {name} is missing and does not build from {program.commit}. {remedy}\n"
+            + tail(done.stderr, LOG_TAIL)
+        )

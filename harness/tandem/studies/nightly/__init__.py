@@ -1,0 +1,1 @@
+"""Did an implementation change since its image was frozen?"""

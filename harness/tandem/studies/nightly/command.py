@@ -1,0 +1,414 @@
+"""`tandem nightly`: measures, appends to the history, judges it, and confirms what it raises."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from tandem.analysis import change
+from tandem.analysis.ratios import Ratio
+from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
+from tandem.cli.measure import make, view_for
+from tandem.errors import UsageError
+from tandem.history import files
+from tandem.history.judged import JudgedSeries, judge, steps
+from tandem.history.night import AlarmAnswer, Answered, Frozen, Program
+from tandem.history.query import ask
+from tandem.hosts import HERE
+from tandem.lab import kept_images
+from tandem.lab.laboratory import refuse_or_clean_up
+from tandem.lab.provenance import git
+from tandem.lab.stack import engine_name
+from tandem.record.request import Request, Variant
+from tandem.record.result import Result
+from tandem.record.store import file_name, give
+from tandem.record.window import Verdict
+from tandem.studies.compare.conclusions import METRICS, Compared
+from tandem.studies.compare.study import Compare
+from tandem.studies.nightly import report
+from tandem.studies.nightly.conclusions import NightMeasured, nights_of
+from tandem.studies.nightly.study import Nightly
+
+HISTORY = "history"
+"""The folder in that of the results."""
+MAIN = ("index", "recipes", "note-write")
+"""The scenarios of a night: a server, eight reads, a write."""
+ALPHA = 0.01
+"""Of a confirmation."""
+WORSE, MOVED = 3, 4
+"""Exit statuses."""
+UNITS_S = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_budget_s(text: str) -> int:
+    """Seconds of `90m`. Raises UsageError for another form."""
+    match = re.fullmatch(r"([1-9][0-9]{0,5})([smh])", text)
+    if match is None:
+        raise UsageError(f"--budget takes a time such as 2h, 90m or 600s, not '{text}'")
+    return int(match[1]) * UNITS_S[match[2]]
+
+
+def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[str]) -> list[Variant]:
+    """Today's image of each implementation under each scenario that it serves. Raises UsageError for names that do not
+    exist, and where nothing is left."""
+    for scenario in scenarios:
+        catalog.pick("scenario", scenario, catalog.scenarios)
+    found = [
+        Variant(label=f"{name} {scenario}", implementation=name, scenario=scenario)
+        for name in implementations
+        for scenario in scenarios
+        if scenario not in catalog.implementation(name).unsupported.scenarios
+    ]
+    if not found:
+        raise UsageError(f"none of {', '.join(implementations)} serves {', '.join(scenarios)}")
+    return found
+
+
+def freeze(
+    folder: Path, known: dict[str, Frozen], today: dict[str, Program], anew: bool, note: Callable[[str], None]
+) -> dict[str, Frozen]:
+    """What each implementation is compared with: what was frozen, else, and anew, today's image. An image that is missing
+    is built from its commit. Raises TandemError where that cannot be done."""
+    found = {}
+    for name, program in today.items():
+        frozen = known.get(name)
+        if frozen is None or anew:
+            frozen = Frozen(implementation=name, program=program, frozen_at=datetime.now(UTC))
+            files.freeze(folder, frozen)
+            note(f"{name}: today's image is frozen, {program.tag}")
+        elif not kept_images.present(name, frozen.program.tag):
+            note(f"{name}: the frozen image {frozen.program.tag} is missing and is built from {frozen.name}")
+            kept_images.rebuild(cli.ROOT, name, frozen.program)
+        found[name] = frozen
+    return found
+
+
+@cli.app.command()
+def nightly(
+    implementations: Annotated[
+        list[str] | None, typer.Argument(help="Some only; default: every implementation.")
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help=f"May be repeated; default: {', '.join(MAIN)}, where it is served."),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(help="How long is measured, after the builds: 2h, 90m, 600s.")
+    ] = "2h",
+    blocks: Annotated[
+        int | None, typer.Option(min=1, help="So many blocks of each, in place of a budget.")
+    ] = None,
+    compressed: Annotated[
+        bool, typer.Option("--compressed", help="Each block is a night of its own: a history in hours.")
+    ] = False,
+    plan: Annotated[str, typer.Option(help="Its table [compare]: windows and warm-ups.")] = "nightly",
+    confirm_plan: Annotated[str, typer.Option(help="Of the comparison that an alarm starts.")] = "confirm",
+    machine: Annotated[
+        str | None, typer.Option(help="The folder of the history; default: what the engine calls its host.")
+    ] = None,
+    anew: Annotated[
+        bool, typer.Option("--freeze", help="From now on these are compared with today's images.")
+    ] = False,
+    query: Annotated[
+        str | None, typer.Option(help="Measure nothing: ask the history in SQL (tables nights, points).")
+    ] = None,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    as_json: cli.Json = False,
+) -> None:
+    """Measure each implementation against its own frozen image, append to the history, judge it, confirm alarms.
+
+    Exit status 3: a change for the worse was confirmed; 4: the machine moved.
+    """
+    if query is not None:
+        _asked(query, as_json)
+        return
+    catalog = Catalog(cli.ROOT)
+    names = implementations or list(catalog.implementations)
+    variants = cells(catalog, names, scenario or MAIN)
+    names = list(dict.fromkeys(variant.implementation for variant in variants))
+    budget_s, _ = parse_budget_s(budget), catalog.plan(confirm_plan)
+    request = cli.make_request(
+        Nightly.name, catalog, variants, scenario=variants[0].scenario or "", plan=plan, seed=seed
+    )
+    view = view_for(as_json)
+    refuse_or_clean_up(cli.ROOT, cli.RESULTS, view.note)
+    folder = cli.RESULTS / HISTORY / file_name(machine or engine_name())
+    try:
+        with files.locked(folder):
+            known = files.read(folder)
+            today = kept_images.build_today(cli.ROOT, names, view.note)
+            frozen = freeze(folder, known.frozen, today, anew, view.note)
+            request = request.model_copy(
+                update={
+                    "title": "all" if implementations is None else "+".join(names),
+                    "options": {
+                        "frozen": {name: one.program.tag for name, one in frozen.items()},
+                        "programs": {name: one.tag for name, one in today.items()},
+                        "compressed": compressed,
+                        **({"blocks": blocks} if blocks else {"budget_s": budget_s}),
+                    },
+                }
+            )
+            result = _measured(request, resume, as_json)
+            for night in nights_of(
+                result,
+                folder.name,
+                str(HERE.describe().get("cpu_model") or "unknown"),
+                today,
+                {name: one.name for name, one in frozen.items()},
+                compressed,
+            ):
+                kept = files.append(folder, night)
+                if kept.clock:
+                    view.note(f"{kept.id}: {kept.clock}; it is kept, and left out of its series")
+            answers = _answered(catalog, folder, names, confirm_plan, request, resume, as_json)
+            _told(folder, known.said, result, answers, as_json)
+    finally:
+        give(folder, cli.ROOT)
+    raise typer.Exit(status(result.verdict, answers))
+
+
+def status(verdict: Verdict, answers: Sequence[AlarmAnswer]) -> int:
+    """0: done, nothing changed for the worse. 1: not all could be measured."""
+    if any(answer.word == "confirmed" and answer.worse for answer in answers):
+        return WORSE
+    if verdict is not Verdict.OK:
+        return 1
+    return MOVED if any(answer.word == "machine" for answer in answers) else 0
+
+
+def _measured(request: Request, resume: bool, as_json: bool) -> Result[NightMeasured]:
+    if resume:
+        newest = _finished(request)
+        if newest is not None:
+            return newest
+    return make(Nightly, request, resume, as_json)[0]
+
+
+def _finished(request: Request) -> Result[NightMeasured] | None:
+    """The newest night of this request if it was measured to its end: a kill came after it, in a confirmation."""
+    for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/request.json"), reverse=True):
+        done = file.with_name("result.json")
+        if not done.is_file():
+            return None
+        found: Result[NightMeasured] = Result[NightMeasured].model_validate_json(done.read_text())
+        if found.request.same_but_for_the_seed(request):
+            return found
+    return None
+
+
+# ---- alarms ----
+
+
+def _answered(
+    catalog: Catalog,
+    folder: Path,
+    names: Sequence[str],
+    plan: str,
+    asked: Request,
+    resume: bool,
+    as_json: bool,
+) -> list[AlarmAnswer]:
+    """Answers every alarm of these implementations. One whose comparison the host voided stays open until the next night."""
+    history = files.read(folder)
+    found = []
+    for one in judge(history.nights, history.answers):
+        if one.raised is None or one.key.implementation not in names:
+            continue
+        answer = _answer(catalog, one, plan, asked, resume, as_json)
+        if answer is not None:
+            files.keep_answer(folder, answer)
+            found.append(answer)
+    return found
+
+
+def _answer(
+    catalog: Catalog, one: JudgedSeries, plan: str, asked: Request, resume: bool, as_json: bool
+) -> AlarmAnswer | None:
+    key = one.key
+    worse = one.up == (METRICS[key.metric].better == "lower")
+
+    def answer(word: Answered, **more: object) -> AlarmAnswer:
+        now = datetime.now(UTC)
+        return AlarmAnswer.model_validate(
+            {
+                "id": f"{now:%Y%m%dT%H%M%SZ}-{key.implementation}-{key.scenario}-{key.metric}",
+                "series": key,
+                "since": one.since,
+                "raised": one.raised,
+                "answered_at": now,
+                "word": word,
+                "worse": worse,
+                **more,
+            }
+        )
+
+    if one.said == "machine":
+        return answer("machine")
+    if len(one.between) < 2:
+        return answer("same image", good=one.good)
+    there = [program for program in one.between if kept_images.present(key.implementation, program.tag)]
+    if len(there) < 2 or there[-1] != one.between[-1]:
+        return answer("image missing", good=one.good, bad=one.between[-1])
+    seen: list[tuple[int, bool]] = []
+    best: tuple[Result[Compared], Ratio] | None = None
+    ids = []
+    next_one = len(there) - 1
+    while True:
+        request = comparison(catalog, one, there[0], there[next_one], plan, asked)
+        result = _compared(request, resume, as_json)
+        ids.append(result.id)
+        ratio = ratio_of(result, key.metric)
+        if ratio is None:
+            return None
+        differs = differs_as(ratio, one.up)
+        if next_one == len(there) - 1 and not differs:
+            return answer(
+                "not confirmed",
+                good=there[0],
+                bad=there[-1],
+                ratio=ratio,
+                results=ids,
+                command=command(request),
+            )
+        if differs:
+            best = result, ratio
+        if next_one != len(there) - 1:
+            seen.append((next_one, differs))
+        low, high = change.bisected(len(there), seen)
+        if high - low == 1:
+            assert best is not None
+            return answer(
+                "confirmed",
+                good=there[low],
+                bad=there[high],
+                ratio=best[1],
+                results=ids,
+                command=command(best[0].request),
+            )
+        next_one = (low + high) // 2
+
+
+def comparison(
+    catalog: Catalog, one: JudgedSeries, good: Program, bad: Program, plan: str, asked: Request
+) -> Request:
+    """What confirms an alarm: fresh blocks of two images, and nothing that raised it."""
+    name = one.key.implementation
+    request = cli.make_request(
+        Compare.name,
+        catalog,
+        cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"]),
+        scenario=one.key.scenario,
+        plan=plan,
+    )
+    return request.model_copy(update={"conditions": asked.conditions})
+
+
+def _compared(request: Request, resume: bool, as_json: bool) -> Result[Compared]:
+    """The comparison, gone on with where one of the same request was interrupted."""
+    if resume:
+        try:
+            return make(Compare, request, True, as_json)[0]
+        except UsageError:
+            pass  # none was begun
+    return make(Compare, request, False, as_json)[0]
+
+
+def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
+    """New by old; None where the session gives none."""
+    entry = result.conclusions.entries[-1]
+    found = entry.against_reference.get(metric)
+    return found.ratio if found is not None and found.ratio.p_t is not None else None
+
+
+def differs_as(ratio: Ratio, up: bool) -> bool:
+    """Whether a comparison confirms an alarm: surely different, and on the same side."""
+    if ratio.ratio is None or ratio.p_t is None:
+        return False
+    return ratio.p_t < ALPHA and (ratio.ratio > 1) is up
+
+
+def command(request: Request) -> str:
+    """What a person types to make a comparison again."""
+    labels = " ".join(variant.label for variant in request.variants)
+    return f"just compare {labels} --scenario {request.scenario} --plan {request.plan}"
+
+
+# ---- what is said ----
+
+
+def _asked(query: str, as_json: bool) -> None:
+    names, rows = ask(cli.RESULTS / HISTORY, query)
+    if as_json:
+        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1, default=str))
+        return
+    table = Table(*names)
+    for row in rows:
+        table.add_row(*map(str, row))
+    cli.out.print(table)
+
+
+def _told(
+    folder: Path,
+    said: Sequence[str],
+    result: Result[NightMeasured],
+    answers: Sequence[AlarmAnswer],
+    as_json: bool,
+) -> None:
+    history = files.read(folder)
+    judged = judge(history.nights, history.answers)
+    moved = steps(history.nights) if _weekly(len(history.nights)) else {}
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "result": result.model_dump(mode="json"),
+                    "judged": [
+                        {
+                            "series": one.key.model_dump(mode="json"),
+                            "said": one.said,
+                            "nights": one.nights,
+                            "since": one.since,
+                            "raised": one.raised,
+                        }
+                        for one in judged
+                    ],
+                    "answers": [answer.model_dump(mode="json") for answer in answers],
+                    "steps": [
+                        {"series": key.model_dump(mode="json"), "nights": nights}
+                        for key, nights in moved.items()
+                    ],
+                    "said": [*said, *history.said],
+                },
+                indent=1,
+            )
+        )
+        return
+    cli.out.print(Nightly.report(result), report.judged_table(judged), sep="\n")
+    for sentence in (*said, *history.said):
+        cli.out.print(sentence, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    for key, nights in moved.items():
+        name = f"{key.implementation}, {key.scenario}, {key.metric}"
+        cli.out.print(f"over its whole length: {name} took a new level at {', '.join(nights)}", markup=False)
+    for answer in answers:
+        cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
+
+
+def _weekly(nights: int) -> bool:
+    """The whole history is searched for steps every seventh night."""
+    return nights % change.ANEW == 0
+
+
+def commits_between(answer: AlarmAnswer) -> list[str]:
+    """The commits from the last good image to the first bad one, one line each."""
+    good, bad = answer.good, answer.bad
+    if answer.word != "confirmed" or good is None or bad is None or not good.commit or not bad.commit:
+        return []
+    return (git(cli.ROOT, "log", "--oneline", f"{good.commit}..{bad.commit}") or "").splitlines()

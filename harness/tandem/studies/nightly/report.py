@@ -1,0 +1,110 @@
+"""The tables of a night and of a history. Pure. Ratios only: no rate is printed."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tandem.history.judged import JudgedSeries
+from tandem.history.night import AlarmAnswer
+from tandem.record.result import Result
+from tandem.report.parts import conditions_line
+from tandem.studies.nightly.conclusions import MeasuredLine, NightMeasured
+
+METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
+NOTE = (
+    "today: today's image by the frozen one, mean over blocks; frozen: the frozen image by itself, which should be 1."
+    " One night decides nothing: the history does."
+)
+COLOURS = {"alarm": "red", "machine": "yellow", "learning": "dim", "steady": "green"}
+
+
+def _ratio(line: MeasuredLine | None) -> str:
+    if line is None or not line.by_block:
+        return "–"
+    found = [*line.by_block.values()]
+    scatter = f" ± {statistics.stdev(found) / math.sqrt(len(found)):.3f}" if len(found) > 1 else ""
+    return f"{math.exp(statistics.fmean(found)):.3f}{scatter}"
+
+
+def report(result: Result[NightMeasured]) -> RenderableType:
+    """A row for each series of today's images."""
+    table = Table(title=conditions_line(result.request), title_justify="left")
+    for column in ("implementation", "scenario", "figure"):
+        table.add_column(column)
+    for column in ("today (standard error)", "frozen", "blocks"):
+        table.add_column(column, justify="right")
+    lines = {
+        (one.implementation, one.scenario, one.metric, one.line): one for one in result.conclusions.lines
+    }
+    for (implementation, scenario, metric, line), one in lines.items():
+        if line == "today":
+            frozen = lines.get((implementation, scenario, metric, "frozen"))
+            name = METRIC_NAMES.get(metric, metric)
+            table.add_row(implementation, scenario, name, _ratio(one), _ratio(frozen), str(len(one.by_block)))
+    said = [Text(reason, style="red") for reason in result.reasons]
+    found = [Text(finding.text, style="yellow") for finding in result.findings]
+    return Group(table, Text(NOTE, style="dim"), *said, *found)
+
+
+def judged_table(judged: Sequence[JudgedSeries]) -> RenderableType:
+    """A row for each series of the history."""
+    table = Table(title="The history", title_justify="left")
+    for column in ("implementation", "scenario", "figure", "machine", "against"):
+        table.add_column(column)
+    for column in ("nights", "last week"):
+        table.add_column(column, justify="right")
+    table.add_column("judged")
+    for one in sorted(
+        judged, key=lambda one: (one.said == "steady", one.key.implementation, one.key.scenario)
+    ):
+        key = one.key
+        table.add_row(
+            key.implementation,
+            key.scenario,
+            METRIC_NAMES.get(key.metric, key.metric),
+            key.machine,
+            key.frozen,
+            str(one.nights),
+            "–" if one.level is None else f"{math.exp(one.level):.3f}",
+            Text(told(one), style=COLOURS[one.said]),
+        )
+    return table
+
+
+def told(one: JudgedSeries) -> str:
+    """What is said of a series."""
+    if one.raised is None:
+        return one.said
+    text = f"{'up' if one.up else 'down'} since {one.since}, seen at {one.raised}"
+    return f"machine: {text}; also {', '.join(one.moved)}" if one.moved else f"alarm: {text}"
+
+
+def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
+    """The report of an answered alarm: both images, both commits, the interval and what repeats it."""
+    key = answer.series
+    name = METRIC_NAMES.get(key.metric, key.metric)
+    lines = [
+        f"{key.implementation}, {key.scenario}, {name}: {answer.word}",
+        f"  since {answer.since}, seen at {answer.raised}",
+    ]
+    if answer.ratio is not None and answer.ratio.ratio is not None:
+        low, high = answer.ratio.interval or (math.nan, math.nan)
+        p = answer.ratio.p_t
+        lines.append(
+            f"  new by old: {answer.ratio.ratio:.3f} ({low:.3f} to {high:.3f}), p {'–' if p is None else f'{p:.2g}'},"
+            f" over {answer.ratio.n} fresh blocks: {'worse' if answer.worse else 'better'}"
+        )
+    for word, program in (("old", answer.good), ("new", answer.bad)):
+        if program is not None:
+            dirty = ", with changes that no commit has" if program.dirty else ""
+            lines.append(
+                f"  {word}: tandem/{key.implementation}:{program.tag}, commit {program.commit or 'unknown'}{dirty}"
+            )
+    lines += [f"    {commit}" for commit in commits]
+    if answer.command:
+        lines.append(f"  again: {answer.command}")
+    return "\n".join(lines)

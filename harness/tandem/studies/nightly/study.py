@@ -1,0 +1,137 @@
+"""The study behind `nightly`: each implementation's image of today against its frozen one, in duet blocks.
+
+A block is one trial: today's image and the frozen one twice, up side by side. Each is loaded alone for one short window,
+which tells how much it can do, and then all at once at one rate (see tandem.studies.compare.study). Passes over all
+implementations and scenarios follow each other until the budget is spent, so what the machine does meanwhile falls on all.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Blocks
+from tandem.engine.estimate import Overheads, trial_s
+from tandem.engine.study import Study, Windows
+from tandem.errors import UsageError
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines, Concluded
+from tandem.record.store import file_name
+from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.studies.compare.conclusions import DUET, turn_name
+from tandem.studies.compare.study import DIRECT, duet_of
+from tandem.studies.nightly import report as tables
+from tandem.studies.nightly.conclusions import NightMeasured, conclude, frozen_labels
+
+DUET_S = 6
+"""Where the plan has none."""
+AT_MOST = 200
+"""Passes; a budget does not ask for more."""
+
+
+class Nightly(Study[NightMeasured]):
+    """Every implementation under every scenario that was asked for, a block of each in turn.
+
+    options: `frozen`, implementation -> tag of what it is compared with, and `budget_s` or `blocks`, the seconds of all
+    trials together or the blocks of each.
+    """
+
+    name = "nightly"
+    kind = NightMeasured
+    report = staticmethod(tables.report)
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        super().__init__(catalog, request)
+        if self.timing.compare is None:
+            raise UsageError(f"the plan {self.timing.name} has no [compare]")
+        self.pairing = self.timing.compare
+
+    @property
+    def looks_at_ceilings(self) -> bool:
+        return False  # no rate is published
+
+    @property
+    def variants(self) -> list[Variant]:
+        tags = self.request.options["frozen"]
+        assert isinstance(tags, dict)
+        frozen = [
+            variant.model_copy(update={"label": label, "tag": tags[variant.implementation]})
+            for variant in self.request.variants
+            for label in frozen_labels(variant.label)
+        ]
+        return [*self.request.variants, *frozen]
+
+    def outline(self) -> list[list[TrialSpec]]:
+        """As many as the budget should have time for."""
+        budget_s, spent_s = self._budget_s, 0.0
+        found = []
+        for number, spec in enumerate(self._specs()):
+            spent_s += trial_s(spec, Overheads())
+            if budget_s is not None and number >= len(self.request.variants) and spent_s > budget_s:
+                break
+            found.append([spec])
+        return found
+
+    @property
+    def _budget_s(self) -> float | None:
+        found = self.request.options.get("budget_s")
+        return None if found is None else float(str(found))
+
+    def _specs(self) -> Iterator[TrialSpec]:
+        """One pass after the other, in an order that the seed fixes."""
+        chance = random.Random(self.request.seed)
+        for number in range(1, int(str(self.request.options.get("blocks", AT_MOST))) + 1):
+            for variant in chance.sample(self.request.variants, len(self.request.variants)):
+                yield self._trial(number, variant.label, chance)
+
+    def _trial(self, number: int, today: str, chance: random.Random) -> TrialSpec:
+        labels = [today, *frozen_labels(today)]
+        chance.shuffle(labels)
+        pairing = self.pairing
+        windows = [self._window(turn_name(1, label), [label], pairing.window_s) for label in labels]
+        duet = self._window(DUET, labels, pairing.duet_s or DUET_S)
+        return TrialSpec(
+            name=f"{number:03}-{file_name(today)}",
+            block=number,
+            variants=labels,
+            warm_up=WarmUp(
+                least_s=pairing.warm_up_s,
+                steady_buckets=pairing.steady_buckets,
+                cap_s=max(pairing.warm_up_s, pairing.warm_up_cap_s),
+            ),
+            windows=[*windows, duet.model_copy(update={"load": "open", "address": DIRECT})],
+        )
+
+    def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
+        return WindowSpec(
+            name=name,
+            variants=labels,
+            seconds=seconds,
+            trim_start_s=self.pairing.trim_start_s,
+            trim_end_s=self.pairing.trim_end_s,
+            settled=False,
+        )
+
+    def plan(self) -> Blocks:
+        """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
+        good, and the budget holds."""
+        budget_s = self._budget_s
+        spent_s, longest_s = 0.0, 0.0
+        for number, spec in enumerate(self._specs()):
+            once_each = number < len(self.request.variants)
+            if budget_s is not None and not once_each and spent_s + longest_s > budget_s:
+                return
+            trials = yield [spec]
+            took_s = sum(phase.duration_s for trial in trials for phase in trial.phases)
+            spent_s, longest_s = spent_s + took_s, max(longest_s, took_s)
+
+    def windows(self, spec: TrialSpec) -> Windows:
+        """Those in turn, then the duet at rates that follow from them."""
+        made: list[WindowRecord] = []
+        for window in spec.windows:
+            if window.name != DUET:
+                made.append((yield window))
+            elif (duet := duet_of(window, made)) is not None and len(duet.variants) == len(spec.variants):
+                yield duet
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[NightMeasured]:
+        return conclude(trials, self.request.variants, self.request.scenario)

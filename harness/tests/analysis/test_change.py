@@ -1,0 +1,122 @@
+"""tandem.analysis.change by simulation: false alarms and delays as docs/reference/nightly.md states them."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tandem.analysis import change
+
+NOISE = 0.008
+"""Of a night's ln ratio in like programs."""
+NIGHTS, SERIES, STEP_AT = 200, 150, 100
+
+Floats = NDArray[np.float64]
+
+
+def noise(seed: int, nights: int = NIGHTS, series: int = SERIES, heavy: bool = False) -> Floats:
+    chance = np.random.default_rng(seed)
+    drawn = chance.standard_t(3, (series, nights)) if heavy else chance.standard_normal((series, nights))
+    return np.asarray(drawn * NOISE)
+
+
+def delays(values: Floats, at: int = STEP_AT) -> Floats:
+    """Nights from the change to the first alarm on its side, of each series; inf without one."""
+    found = []
+    for one in values:
+        late = [alarm.at - at + 1 for alarm in change.alarms(one) if alarm.at >= at and alarm.up]
+        found.append(late[0] if late else np.inf)
+    return np.asarray(found, float)
+
+
+def false_alarms(values: Floats) -> int:
+    return sum(len(change.alarms(one)) for one in values)
+
+
+def test_with_known_level_and_noise_alarms_are_as_rare_as_the_tables_say() -> None:
+    """Siegmund (1985): 2,820 values between alarms for k = 1 and h = 3.5. The clip makes them rarer still."""
+    nights = 400_000
+    drawn = np.random.default_rng(1).standard_normal(nights)
+    plain, clipped = (
+        len(change.cusum(distances)) for distances in (drawn, np.clip(drawn, -change.CLIP, change.CLIP))
+    )
+    assert 2200 < nights / plain < 3400
+    assert clipped < plain
+
+
+def test_with_level_and_noise_from_the_nights_before_they_are_rarer_than_one_in_two_years() -> None:
+    values = noise(2, nights=365, series=200)
+    judged = 200 * (365 - change.LEARNED)
+    assert judged / false_alarms(values) > 800
+
+
+def test_heavy_tails_cost_more_alarms_and_no_storm() -> None:
+    values = noise(3, nights=365, heavy=True)
+    assert SERIES * (365 - change.LEARNED) / false_alarms(values) > 120
+
+
+@pytest.mark.parametrize(
+    ("step", "half_within", "most_within"), [(0.01, 14, None), (0.02, 4, 7), (0.05, 2, 3)]
+)
+def test_a_step_is_seen_in_time(step: float, half_within: int, most_within: int | None) -> None:
+    values = noise(4)
+    values[:, STEP_AT:] += step
+    found = delays(values)
+    assert np.median(found) <= half_within
+    if most_within is not None:
+        assert np.quantile(found, 0.9) <= most_within
+
+
+def test_a_drift_is_seen_before_it_is_three_percent() -> None:
+    values = noise(5)
+    values[:, STEP_AT:] += 0.001 * np.arange(NIGHTS - STEP_AT)
+    assert np.quantile(delays(values), 0.9) <= 30
+
+
+def test_spikes_alone_raise_nothing() -> None:
+    """One odd night in twenty, of ten times the noise: the clip leaves 2 of a sum of 3.5."""
+    values = noise(6)
+    spikes = np.zeros_like(values)
+    spikes[:, 10::20] = 10 * NOISE
+    assert SERIES * (NIGHTS - change.LEARNED) / false_alarms(values + spikes) > 300
+    quiet = np.full((1, NIGHTS), 0.0)
+    quiet[:, 50::20] = 1.0
+    assert false_alarms(quiet) == 0
+
+
+def test_the_place_of_a_step_is_found() -> None:
+    values = noise(7)
+    values[:, STEP_AT:] += 0.02
+    places = [
+        next(alarm.since for alarm in change.alarms(one) if alarm.at >= STEP_AT and alarm.up)
+        for one in values
+    ]
+    assert abs(float(np.median(places)) - STEP_AT) <= 1
+
+
+def test_values_that_are_all_equal_raise_nothing() -> None:
+    assert change.alarms([0.5] * 100) == []
+    assert change.levels([0.5] * 100) == []
+
+
+def test_the_whole_length_finds_what_the_sum_may_miss() -> None:
+    values = noise(8, nights=100, series=60)
+    assert sum(bool(change.levels(one)) for one in values) <= 2
+    values[:, 60:] += 0.01
+    assert sum(bool(change.levels(one)) for one in values) >= 50
+
+
+def test_too_short_a_series_has_one_level() -> None:
+    assert change.levels([0.0, 0.0, 5.0, 5.0]) == []
+
+
+@pytest.mark.parametrize("bad", range(1, 9))
+def test_bisection_ends_between_the_last_good_and_the_first_bad(bad: int) -> None:
+    """Nine images; every one from `bad` on differs."""
+    seen: list[tuple[int, bool]] = []
+    low, high = change.bisected(9, seen)
+    while high - low > 1:
+        middle = (low + high) // 2
+        seen.append((middle, middle >= bad))
+        low, high = change.bisected(9, seen)
+    assert (low, high) == (bad - 1, bad)
+    assert len(seen) <= 3

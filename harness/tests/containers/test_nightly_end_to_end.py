@@ -1,0 +1,50 @@
+"""`tandem nightly` with real containers: freezes, measures, keeps a history, refuses a second one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from harness_commands import ONE_TRIAL, TANDEM, bench_containers, run, tandem
+
+pytestmark = pytest.mark.docker
+
+NIGHTLY = ("nightly", "rust-async", "--scenario", "index", "--plan", ONE_TRIAL, "--machine", "trial")
+
+
+def test_two_compressed_nights_make_a_history(kept: Path) -> None:
+    status, found, said = tandem(*NIGHTLY, "--blocks", "2", "--compressed", "--seed", "1", results=kept)
+    history = kept / "history/trial"
+    nights = [json.loads(file.read_text()) for file in sorted(history.glob("nights/*.json"))]
+    if found["result"]["verdict"] == "void":
+        pytest.skip(f"the host voided every block: {said}")
+    assert status == 0, said
+    assert 1 <= len(nights) <= 2
+    lines = {(point["metric"], point["line"]) for night in nights for point in night["points"]}
+    assert {("duet_cpu_us_per_request", line) for line in ("today", "frozen", "weather")} <= lines
+    [frozen] = [json.loads(file.read_text()) for file in history.glob("frozen/*.json")]
+    tag = frozen["program"]["tag"]
+    assert nights[0]["programs"]["rust-async"]["tag"] == tag, "the first night freezes its own image"
+    assert run("docker", "image", "inspect", f"tandem/rust-async:{tag}").returncode == 0
+    assert {one["said"] for one in found["judged"]} == {"learning"}
+    assert not bench_containers()
+    asked = run(*TANDEM, "nightly", "--json", "--query", "SELECT count(DISTINCT night) AS n FROM points",
+                TANDEM_RESULTS=str(kept))  # fmt: skip
+    assert json.loads(asked.stdout) == [{"n": len(nights)}], asked.stderr
+    # The same image under the same conditions: what was measured ran the tag, and not a build.
+    [record] = kept.glob("*-nightly-rust-async-*/programs.json")
+    programs = json.loads(record.read_text())
+    assert programs["rust-async"] == programs[f"rust-async@{tag}"]
+
+
+def test_a_frozen_image_that_nothing_can_make_is_refused(kept: Path) -> None:
+    """Its commit is not in this clone."""
+    folder = kept / "history/lost/frozen"
+    folder.mkdir(parents=True)
+    program = {"tag": "lost00000000", "commit": "0" * 40}
+    frozen = {"implementation": "rust-async", "program": program, "frozen_at": "2026-01-01T00:00:00Z"}
+    (folder / "rust-async-old.json").write_text(json.dumps(frozen))
+    done = run(*TANDEM, *NIGHTLY[:-1], "lost", "--blocks", "1", TANDEM_RESULTS=str(kept))
+    assert done.returncode == 1
+    assert "tandem/rust-async:lost00000000 is missing" in " ".join(done.stderr.split())
+    assert "--freeze" in done.stderr
+    assert not [*kept.glob("history/lost/nights/*")]

@@ -1,0 +1,129 @@
+"""The workflows of .github: sound by zizmor, actions pinned by digest, what they call exists, matrices come from the harness."""
+
+import re
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+from harness_places import ROOT
+
+from checks import changed, release
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.lab.provenance import TANDEM_VERSION
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d")
+
+
+def zizmor(folder: Path) -> tuple[int, str]:
+    tool = Path(sys.executable).with_name("zizmor")
+    done = subprocess.run(
+        [tool, "--offline", "--no-progress", folder], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_zizmor_finds_nothing() -> None:
+    status, said = zizmor(ROOT / ".github")
+    assert status == 0, said
+
+
+def test_zizmor_can_find_something(tmp_path: Path) -> None:
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    bad = "on: pull_request_target\njobs: {a: {runs-on: x, steps: [{run: 'echo ${{ github.head_ref }}'}]}}\n"
+    (tmp_path / ".github/workflows/bad.yml").write_text(bad)
+    status, said = zizmor(tmp_path)
+    assert status != 0
+    assert "template-injection" in said
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
+def test_actions_are_pinned_and_rights_are_given_job_by_job(workflow: Path) -> None:
+    text = workflow.read_text()
+    uses = [line for line in text.splitlines() if "uses:" in line]
+    assert all(PINNED.search(line) for line in uses)
+    found = yaml.safe_load(text)
+    assert found["permissions"] == {}
+    assert all("permissions" in job and "timeout-minutes" in job for job in found["jobs"].values())
+    assert "secrets." not in text
+
+
+def test_workflows_call_commands_that_exist() -> None:
+    recipes = set(re.findall(r"^@?(\w+) \*arguments:", (ROOT / "justfile").read_text(), re.MULTILINE))
+    called = {name for file in WORKFLOWS for name in re.findall(r"\./bootstrap (\w+)", file.read_text())}
+    assert {"changed", "images", "nightly", "test", "verify"} <= called <= recipes
+
+
+# ---- matrices ----
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["docs/method.md", "README.md"], []),
+        (["node/src/main.ts"], ["node"]),
+        (["rust-sync/Cargo.lock", "node/README.md"], ["node", "rust-sync"]),
+        (["python-async/src/main.py"], ["python-async", "starlette-psycopg", "starlette-threads"]),
+    ],
+)
+def test_a_change_touches_who_is_made_of_it(real: Catalog, paths: list[str], expected: list[str]) -> None:
+    found = changed.touched(real, paths)
+    assert set(expected) <= set(found)
+    assert bool(found) is bool(expected)
+    assert "cpp-sync" not in found
+
+
+@pytest.mark.parametrize("path", ["contract/openapi.yaml", "harness/tandem/errors.py", "compose.yaml"])
+def test_what_all_share_touches_all(real: Catalog, path: str) -> None:
+    assert changed.touched(real, [path]) == list(real.implementations)
+
+
+def test_an_image_is_named_by_its_sources(tmp_path: Path) -> None:
+    tracked = ["100644 aaa 0\tnode/src/main.ts", "100644 bbb 0\tdocs/method.md"]
+    first = changed._content(tracked, ["node"], "")
+    assert changed._content([tracked[0], "100644 ccc 0\tdocs/method.md"], ["node"], "") == first
+    assert changed._content(["100644 ddd 0\tnode/src/main.ts"], ["node"], "") != first
+    assert changed._content(tracked, ["node"], "all") != first
+
+
+def test_every_image_that_is_run_is_published(real: Catalog) -> None:
+    found = changed.images(real)
+    names = {image.name for image in found}
+    services = {"db", "pgbouncer", "faults", "proxy", "loadgen-oha", "loadgen-all", "harness"}
+    assert names == {*real.implementations, *services}
+    assert all((ROOT / image.dockerfile).is_file() for image in found)
+
+
+# ---- release ----
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert set(release.versions(ROOT).values()) == {TANDEM_VERSION}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for name in (*release.PLACES, release.CHANGELOG):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    return tmp_path
+
+
+def test_a_release_writes_the_version_everywhere(copy: Path) -> None:
+    release.release(copy, "9.1.0", date(2026, 2, 3))
+    assert set(release.versions(copy).values()) == {"9.1.0"}
+    text = (copy / release.CHANGELOG).read_text()
+    assert "## Unreleased\n\n## 9.1.0 (2026-02-03)\n" in text
+    with pytest.raises(UsageError, match="nothing stands under"):
+        release.release(copy, "9.2.0", date(2026, 2, 4))
+    assert set(release.versions(copy).values()) == {"9.1.0"}, "nothing was written"
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.2", "three numbers"), ("0.0.9", "does not come after")])
+def test_a_version_that_cannot_be_released(copy: Path, version: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        release.release(copy, version, date(2026, 2, 3))

@@ -1,0 +1,222 @@
+"""tandem.studies.nightly: which blocks are made within a budget, what a night is, what confirms an alarm."""
+
+import math
+from typing import Any
+
+import pytest
+from harness_engine import request, result_of
+from harness_samples import NOW, good_window
+
+from tandem.analysis.ratios import compare
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import read_variant
+from tandem.errors import UsageError
+from tandem.history.night import AlarmAnswer, Program, SeriesKey
+from tandem.record.request import Request, Variant
+from tandem.record.result import Baselines
+from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
+from tandem.record.window import Verdict
+from tandem.studies.nightly.command import MOVED, WORSE, cells, differs_as, parse_budget_s, status
+from tandem.studies.nightly.conclusions import frozen_labels, nights_of
+from tandem.studies.nightly.report import answer_text
+from tandem.studies.nightly.study import Nightly
+
+ONE = "node index"
+
+
+def asked(**options: Any) -> Request:
+    variants = [Variant(label=ONE, implementation="node", scenario="index")]
+    return request(
+        study="nightly", scenario="index", variants=variants, options={"frozen": {"node": "kept"}, **options}
+    )
+
+
+def made(spec: TrialSpec, today: float = 1.0, took_s: float = 30.0, good: bool = True) -> Trial:
+    """A block: today's image costs `today` times what the frozen one costs."""
+    windows = []
+    for window in spec.windows:
+        found = {
+            label: good_window(
+                "open" if window.name == "duet" else "closed",
+                app_cpu_us_per_request=100.0 * (today if label == ONE else 1.0),
+                goodput_rps=1000.0,
+                verdict=Verdict.OK if good else Verdict.VOID,
+            )
+            for label in window.variants
+        }
+        windows.append(WindowRecord(spec=window, windows=found))
+    return Trial(
+        spec=spec,
+        started_at=NOW,
+        verdict=Verdict.OK if good else Verdict.VOID,
+        windows=windows,
+        phases=[Phase(name="all", duration_s=took_s)],
+    )
+
+
+def run(study: Nightly, took_s: float) -> list[Trial]:
+    plan, trials = study.plan(), []
+    try:
+        block = next(plan)
+        while True:
+            new = [made(spec, took_s=took_s) for spec in block]
+            trials += new
+            block = plan.send(new)
+    except StopIteration:
+        return trials
+
+
+def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> None:
+    study = Nightly(real, asked(blocks=2))
+    first, second = [spec for [spec] in study.outline()]
+    assert {*first.variants} == {ONE, *frozen_labels(ONE)}
+    assert [window.name == "duet" for window in first.windows] == [False, False, False, True]
+    assert (first.block, second.block) == (1, 2)
+    tags = {variant.label: variant.tag for variant in study.variants}
+    assert tags == {ONE: None, **dict.fromkeys(frozen_labels(ONE), "kept")}
+
+
+@pytest.mark.parametrize(("took_s", "least", "most"), [(30.0, 10, 10), (100.0, 3, 3), (1000.0, 1, 1)])
+def test_the_budget_is_kept_whatever_a_trial_takes(
+    real: Catalog, took_s: float, least: int, most: int
+) -> None:
+    trials = run(Nightly(real, asked(budget_s=300)), took_s)
+    assert least <= len(trials) <= most
+
+
+def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
+    two = asked(budget_s=10)
+    second = two.variants[0].model_copy(update={"label": "node recipes", "scenario": "recipes"})
+    trials = run(Nightly(real, two.model_copy(update={"variants": [*two.variants, second]})), 60.0)
+    assert sorted(trial.spec.block for trial in trials) == [1, 1]
+
+
+def night_values(
+    real: Catalog, trials: list[Trial], compressed: bool = False
+) -> list[dict[tuple[str, str], float]]:
+    study = Nightly(real, asked(blocks=3))
+    result = result_of(study.request, study.conclude(trials, Baselines()))
+    nights = nights_of(result, "m", "c", {"node": Program(tag="new")}, {"node": "f"}, compressed)
+    return [{(point.metric, point.line): point.value for point in night.points} for night in nights]
+
+
+def test_a_night_has_the_ratio_of_the_same_blocks(real: Catalog) -> None:
+    specs = [spec for [spec] in Nightly(real, asked(blocks=3)).outline()]
+    [found] = night_values(real, [made(spec, today=1.02) for spec in specs])
+    assert found["duet_cpu_us_per_request", "today"] == pytest.approx(math.log(1.02))
+    assert found["duet_cpu_us_per_request", "frozen"] == pytest.approx(0.0)
+    assert found["duet_cpu_us_per_request", "weather"] == pytest.approx(math.log(100))
+    assert found["goodput_rps", "today"] == pytest.approx(0.0)
+
+
+def test_compressed_each_block_is_a_night(real: Catalog) -> None:
+    specs = [spec for [spec] in Nightly(real, asked(blocks=3)).outline()]
+    trials = [made(spec, today=today) for spec, today in zip(specs, (1.0, 1.0, 1.1), strict=True)]
+    found = [values["duet_cpu_us_per_request", "today"] for values in night_values(real, trials, True)]
+    assert found == pytest.approx([0, 0, math.log(1.1)])
+
+
+def test_a_void_block_gives_no_value(real: Catalog) -> None:
+    specs = [spec for [spec] in Nightly(real, asked(blocks=2)).outline()]
+    [found] = night_values(real, [made(specs[0], today=1.5, good=False), made(specs[1])])
+    assert found["duet_cpu_us_per_request", "today"] == pytest.approx(0.0)
+
+
+def test_what_has_no_value_makes_the_night_not_ok(real: Catalog) -> None:
+    study = Nightly(real, asked(blocks=1))
+    [[spec]] = study.outline()
+    concluded = study.conclude([made(spec, good=False)], Baselines())
+    assert concluded.verdict is Verdict.VOID
+    assert concluded.reasons[0].startswith(f"{ONE}: ")
+
+
+# ---- the command ----
+
+
+def test_only_what_is_served_is_measured(real: Catalog) -> None:
+    found = cells(real, ["node", "rust-hyper"], ["index", "recipes"])
+    assert [variant.label for variant in found] == ["node index", "node recipes", "rust-hyper index"]
+    with pytest.raises(UsageError, match="none of rust-hyper serves recipes"):
+        cells(real, ["rust-hyper"], ["recipes"])
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("2h", 7200), ("90m", 5400), ("600s", 600)])
+def test_a_budget(text: str, seconds: int) -> None:
+    assert parse_budget_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "2", "0h", "h", "1.5h", "2 h"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(UsageError, match="2h, 90m or 600s"):
+        parse_budget_s(text)
+
+
+def test_a_variant_may_be_an_image_that_is_there() -> None:
+    found = read_variant("node@before:DB_POOL_MAX=4")
+    assert (found.implementation, found.tag, found.settings) == ("node", "before", {"DB_POOL_MAX": "4"})
+    for wrong in ("node@", "node@a/b", "node@-a"):
+        with pytest.raises(UsageError, match="a tag of the image tandem/node"):
+            read_variant(wrong)
+
+
+@pytest.mark.parametrize(
+    ("values", "up", "confirmed"),
+    [
+        ([0.02, 0.021, 0.019, 0.02], True, True),
+        ([0.02, 0.021, 0.019, 0.02], False, False),
+        ([0.02, -0.02, 0.03, -0.03], True, False),
+    ],
+)
+def test_only_a_sure_difference_on_the_same_side_confirms(
+    values: list[float], up: bool, confirmed: bool
+) -> None:
+    assert differs_as(compare(values), up) is confirmed
+
+
+def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
+    key = SeriesKey(
+        machine="m",
+        cpu_model="c",
+        implementation="node",
+        scenario="index",
+        metric="goodput_rps",
+        line="today",
+        frozen="f",
+    )
+    return AlarmAnswer.model_validate(
+        {
+            "id": "a",
+            "series": key,
+            "since": "night-1",
+            "raised": "night-3",
+            "answered_at": NOW,
+            "word": word,
+            "worse": worse,
+            "good": Program(tag="aaa", commit="1" * 40),
+            "bad": Program(tag="bbb", commit="2" * 40, dirty=True),
+            "ratio": compare([-0.02, -0.021, -0.019]),
+            "command": "just compare node@aaa node@bbb",
+        }
+    )
+
+
+def test_exit_statuses() -> None:
+    assert status(Verdict.OK, []) == 0
+    assert status(Verdict.OK, [answer(worse=False), answer("not confirmed")]) == 0
+    assert status(Verdict.VOID, []) == 1
+    assert status(Verdict.VOID, [answer()]) == WORSE == 3
+    assert status(Verdict.OK, [answer("machine")]) == MOVED == 4
+
+
+def test_the_report_names_images_commits_interval_and_command() -> None:
+    text = answer_text(answer(), ["2222222 A slower way"])
+    for part in (
+        "node, index, goodput: confirmed",
+        "since night-1, seen at night-3",
+        "0.980 (",
+        "3 fresh blocks: worse",
+    ):
+        assert part in text
+    for part in ("tandem/node:aaa", "1" * 40, "tandem/node:bbb", "no commit has", "A slower way"):
+        assert part in text
+    assert text.endswith("again: just compare node@aaa node@bbb")
