@@ -70,7 +70,7 @@ def main() -> int:
     given = parser.parse_args()
     committed = (
         file.parent
-        for tree in ("reference", "reference-*/*", "designs/*")
+        for tree in ("reference", "reference-*/*", "comparisons/*")
         for file in ROOT.glob(f"results/{tree}/{RESULT}")
     )
     with tempfile.TemporaryDirectory() as temporary:

@@ -42,7 +42,7 @@ class ToldPair:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ToldAnswer:
     """One question."""
 
     question: Question
@@ -58,11 +58,13 @@ def language(name: str) -> str:
     return LANGUAGES.get(name, name.capitalize())
 
 
-def answer(question: Question, found: list[ModelPair]) -> Answers:
+def answer(question: Question, found: list[ModelPair]) -> ToldAnswer:
     """What the best evidence of each language says."""
     name, asks = LEADS[question]
     told = [_told(pair) for pair in found]
-    return Answers(question, name, asks, _sentence(question, found), told, "" if found else REMEDY[question])
+    return ToldAnswer(
+        question, name, asks, _sentence(question, found), told, "" if found else REMEDY[question]
+    )
 
 
 def _word(pair: ModelPair) -> str:

@@ -17,7 +17,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.provenance import TANDEM_VERSION
 from tandem.page import detail, documents, plots
-from tandem.page.answers import Answers, answer, language
+from tandem.page.answers import ToldAnswer, answer, language
 from tandem.page.data import PageRow, Texts, columns, script
 from tandem.page.measured import Kinds, Line, kinds, lines
 from tandem.page.outcomes import Outcomes, ToldExperiment, experiment
@@ -359,7 +359,7 @@ def prepare(out: Path) -> None:
 
 def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: int) -> None:
     found = best(gathered.pairs)
-    answers: list[Answers] = [answer(question, of) for question, of in found.items()]
+    answers: list[ToldAnswer] = [answer(question, of) for question, of in found.items()]
     texts = Texts()
     named = {str(row["run"]) for rows in gathered.sets.values() for row in rows}
     named |= {pair.slug for pairs_ in found.values() for pair in pairs_}

@@ -34,7 +34,7 @@ Open = Callable[..., Driver]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the committed results."""
     out = tmp_path_factory.mktemp("site")
-    kept = [ROOT / "results" / name for name in ("reference", "reference-experiments", "designs")]
+    kept = [ROOT / "results" / name for name in ("reference", "reference-experiments", "comparisons")]
     build(kept, out, ROOT, print)
     return out
 

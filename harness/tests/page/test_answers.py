@@ -18,7 +18,7 @@ from tandem.studies.compare.conclusions import Compared
 
 @pytest.fixture(scope="module")
 def runs(root: Path) -> dict[str, Run]:
-    folders = [root / "results" / name for name in ("reference", "reference-experiments", "designs")]
+    folders = [root / "results" / name for name in ("reference", "reference-experiments", "comparisons")]
     found = [read(header) for header in find(folders, root)[0]]
     return {run.header.name.removeprefix("results/"): run for run in found if isinstance(run, Run)}
 

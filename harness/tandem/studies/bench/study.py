@@ -79,10 +79,8 @@ def too_few(catalog: Catalog, plan: Plan, variants: int, expected_s: float) -> l
     if variants < 2 or plan.trials >= BLOCKS_LEAST:
         return []
     lasting = lasts(expected_s * BLOCKS_LEAST / plan.trials)
-    enough = [
-        name for name, one in catalog.plans.items() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1
-    ]
-    named = f" (--plan {enough[0]})" if enough else ""
+    enough = [one for one in catalog.plans.values() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1]
+    named = f" (--plan {min(enough, key=lambda one: one.trials).name})" if enough else ""
     return [
         f"{plan.trials} blocks cannot show that two differ, whatever they are: that takes {BLOCKS_LEAST}{named}, with these"
         f" windows about {lasting}. What comes out is figures with intervals, and whether two are equivalent"

@@ -13,7 +13,7 @@ from tandem.analysis.ratios import ALPHA
 from tandem.analysis.stack import Predicted
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
-from tandem.studies.crossover.grid import Point
+from tandem.studies.crossover.grid import GridPoint
 from tandem.studies.sweep.conclusions import MeanOfRounds
 
 Winner = Literal["first", "second", "nobody", "not decided"]
@@ -40,7 +40,7 @@ class CrossSide(Part):
 class CrossCell(Part):
     """Both in one cell."""
 
-    at: Point
+    at: GridPoint
     sides: list[CrossSide]
     """The first, the second."""
     blocks: int

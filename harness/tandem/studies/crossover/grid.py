@@ -19,7 +19,7 @@ PATIENCE_S, ROOM = 1.5, 0.8
 SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
 
 
-class Point(Part):
+class GridPoint(Part):
     """One cell of the grid. None: as the variant has it."""
 
     wait_ms: int
@@ -48,12 +48,12 @@ class CrossoverOptions(Part):
         return options
 
     @property
-    def points(self) -> list[Point]:
+    def points(self) -> list[GridPoint]:
         """By threads and pool, then by wait."""
         none: list[int | None] = [None]
         groups = product(self.threads or none, self.pools or none)
         return [
-            Point(wait_ms=wait, threads=threads, pool=pool)
+            GridPoint(wait_ms=wait, threads=threads, pool=pool)
             for threads, pool in groups
             for wait in self.waits_ms
         ]
@@ -110,7 +110,7 @@ def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, 
     )
 
 
-def variant_at(variant: Variant, model: str, point: Point, scenario: Scenario) -> Variant:
+def variant_at(variant: Variant, model: str, point: GridPoint, scenario: Scenario) -> Variant:
     """The variant in a cell. Threads are not varied where handlers hold none: such a variant has one start for them all."""
     own = point if model == "sync" else point.model_copy(update={"threads": None})
     chosen = {

@@ -25,7 +25,7 @@ from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
 from tandem.studies.crossover.grid import (
     CrossoverOptions,
-    Point,
+    GridPoint,
     refuse,
     refuse_impatient,
     variant_at,
@@ -147,7 +147,7 @@ class Crossover(Study[Crossed]):
 
     def _cell(
         self,
-        point: Point,
+        point: GridPoint,
         pair: Sequence[Variant],
         own: dict[str, list[Trial]],
         ln: Sequence[float],
@@ -169,7 +169,7 @@ class Crossover(Study[Crossed]):
         )
 
     def _side(
-        self, side: int, point: Point, variant: Variant, trials: Sequence[Trial], base: Calibrated | None
+        self, side: int, point: GridPoint, variant: Variant, trials: Sequence[Trial], base: Calibrated | None
     ) -> CrossSide:
         good = good_windows(trials)
         here = calibrated(good)

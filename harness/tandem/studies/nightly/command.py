@@ -107,7 +107,7 @@ def nightly(
     compressed: Annotated[
         bool, typer.Option("--compressed", help="Each block is a night of its own: a history in hours.")
     ] = False,
-    plan: Annotated[str, typer.Option(help="Its table [compare]: windows and warm-ups.")] = "nightly",
+    plan: Annotated[str, typer.Option(help=r"Its table \[compare]: windows and warm-ups.")] = "nightly",
     confirm_plan: Annotated[str, typer.Option(help="Of the comparison that an alarm starts.")] = "confirm",
     machine: Annotated[
         str | None, typer.Option(help="The folder of the history; default: what the engine calls its host.")
