@@ -16,6 +16,7 @@ from tandem.report.markdown import table
 PAIRS = (
     ("cpp-sync", "cpp-async"),
     ("rust-sync", "rust-async"),
+    ("falcon-sync", "falcon-async"),
     ("python-sync", "python-async"),
 )
 """The baseline first, as in a comparison. Another pair is another line."""

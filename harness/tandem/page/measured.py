@@ -25,6 +25,8 @@ class Kind:
 
     language: str = "other"
     model: str = "other"
+    stack: frozenset[str] = frozenset()
+    """Its framework, driver and server; empty: not known."""
 
 
 type Kinds = Mapping[str, Kind]
@@ -32,7 +34,10 @@ type Kinds = Mapping[str, Kind]
 
 def kinds(catalog: Catalog) -> dict[str, Kind]:
     """Of the implementations that there are."""
-    return {name: Kind(found.language, found.model) for name, found in catalog.implementations.items()}
+    return {
+        name: Kind(found.language, found.model, frozenset(found.stack))
+        for name, found in catalog.implementations.items()
+    }
 
 
 def kind_of(implementation: str, known: Kinds) -> Kind:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tandem.analysis.ratios import MARGIN, Ratio, verdict
+from tandem.analysis.ratios import MARGIN, Ratio, compare, verdict
 from tandem.engine.blocks import counting
 from tandem.page.measured import Line
 from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios
 from tandem.studies.reproduce.claims import ratio
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult
 
@@ -168,7 +168,7 @@ def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
 
 
 def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Line]]:
-    """Lines that may be compared: alike but for the model, or claimed to be comparable by a document."""
+    """Lines of one program, sync and async: alike in what else they are, or claimed to be comparable by a document."""
     claimed = set()
     if isinstance(run.result.conclusions, Reproduced):
         claimed = {frozenset((claim.of, claim.to)) for claim in run.result.conclusions.claims}
@@ -176,25 +176,26 @@ def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Lin
         for other in by_label.values():
             alike = sync.kind.language == other.kind.language != "other" and sync.scenario == other.scenario
             models = (sync.kind.model, other.kind.model) == ("sync", "async")
+            program = _stem(sync.implementation) == _stem(other.implementation)
             same = not isinstance(run.result.conclusions, Reproduced) or _stem(sync.label) == _stem(
                 other.label
             )
-            if alike and models and (same or frozenset((sync.label, other.label)) in claimed):
+            if alike and models and program and (same or frozenset((sync.label, other.label)) in claimed):
                 yield sync, other
 
 
 def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
-    """The same program but for the model; the study that is made for it; the fewest settings that differ; the most
-    blocks; the narrowest interval. Never the size of the difference."""
+    """The fewest parts of the stack that differ; the study that is made for it; the fewest settings that differ; the
+    most blocks. Never the size of the difference, nor its interval: who picks the narrowest of many picks too narrow a
+    one."""
     names = {*sync.settings, *other.settings} - {"implementation"}
     differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
-    low, high = found.interval or (1.0, math.inf)
+    stacks = sync.kind.stack, other.kind.stack
     return (
-        _stem(sync.implementation) != _stem(other.implementation),
+        len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf,
         STUDIES.index(run.result.request.study),
         differ,
         -found.n,
-        math.log(high / low) if low > 0 else math.inf,
     )
 
 
@@ -212,6 +213,8 @@ def _ratio(run: Run, sync: Line, other: Line, figure: str) -> Ratio | None:
             return entries[other.label].against_reference[figure].ratio
         if other.label == found.reference and figure in entries[sync.label].against_reference:
             return turned(entries[sync.label].against_reference[figure].ratio)
+        if found.reference not in (sync.label, other.label):
+            return compare(ln_ratios(counting(run.trials), other.label, [sync.label], METRICS[figure]))
     return None
 
 

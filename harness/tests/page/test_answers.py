@@ -63,6 +63,30 @@ def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog
     assert low < (found[0].ratio.ratio or 0) < high
 
 
+def test_two_beside_a_third_are_compared_with_each_other(runs: dict[str, Run], real: Catalog) -> None:
+    run = runs["comparisons/index"]
+    found = {(one.language, one.question): one for one in pairs(run, lines(run, kinds(real)))}
+    conclusions = run.result.conclusions
+    assert isinstance(conclusions, Compared)
+    assert conclusions.reference == "rust-hyper"
+    means = {entry.variant: entry.means[COST] or 0 for entry in conclusions.entries}
+    cost = found["cpp", "cost"].ratio
+    assert cost.n == conclusions.blocks
+    assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
+
+
+def test_the_pair_whose_stack_differs_least_is_shown(runs: dict[str, Run], real: Catalog) -> None:
+    found = [one for run in runs.values() for one in pairs(run, lines(run, kinds(real)))]
+    shown = {one.language: (one.sync.implementation, one.other.implementation) for one in best(found)["cost"]}
+    assert shown["python"] == ("falcon-sync", "falcon-async")
+    assert ("python-sync", "python-async") in {
+        (one.sync.implementation, one.other.implementation) for one in found
+    }
+    assert not {one.other.implementation for one in found if one.sync.implementation == "rust-sync"} - {
+        "rust-async"
+    }
+
+
 def test_the_best_evidence_is_chosen_without_a_look_at_the_difference(
     runs: dict[str, Run], real: Catalog
 ) -> None:
@@ -120,7 +144,7 @@ def test_every_claim_is_in_the_picture_of_the_ratios(runs: dict[str, Run]) -> No
 
 def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
     known = kinds(real)
-    assert kind_of("python-sync", known) == Kind("python", "sync")
+    assert kind_of("python-sync", known) == known["python-sync"]
     assert kind_of("python-old-async", known) == Kind("python", "async")
     assert kind_of("python-async-slow", known) == Kind()
     assert kind_of("postgres-sync", known) == Kind(), "that is no language"

@@ -219,7 +219,7 @@ def test_documents_keep_their_links_tables_and_figures(root: Path) -> None:
     assert 'href="reference/load-and-windows.html"' in method.html
     assert "<table>" in method.html
     assert all("<!--" not in page.html for page in found.values())
-    assert "data:image/svg+xml" in found["docs/readme.html"].html
+    assert "data:image/png" in found["docs/readme.html"].html
     assert "docs/how-to/index.html" in found
     assert slug("One, and (two)") == "one-and-two"
 
