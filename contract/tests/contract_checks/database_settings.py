@@ -61,8 +61,9 @@ def _assert_pool_max(backend: Backend, settings: dict[str, str]) -> None:
         with backend.stack.connect() as owner, owner.transaction():
             owner.execute("lock table user_sessions_session in access exclusive mode")
             waiting = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(CLIENTS)]
-            end, most = time.monotonic() + 0.6, 0
-            while time.monotonic() < end:
+            began, most = time.monotonic(), 0
+            # On a busy machine the first connections take their time.
+            while (spent := time.monotonic() - began) < 0.6 or (most <= 1 and spent < 3):
                 most = max(most, connections(variant))
         answers = [answer.result() for answer in waiting]
     for answer in answers:
