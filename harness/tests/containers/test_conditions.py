@@ -52,13 +52,15 @@ self-test's liars do (tandem.selftest.liars) is not among them."""
 
 CHALLENGED = {
     "cached": ("recipe", {"answered-locked", "change-unseen"}),
-    "answers-first": ("recipe", {"answered-locked", "change-unseen"}),
+    "answers-first": ("recipe", {"change-unseen"}),
     "rows-dropped": ("recipe", {"change-unseen"}),
     "session-unheeded": ("fan-out", {"change-unseen"}),
     "work-remembered-under-load": ("work-large", {"work-remembered"}),
     "acknowledged-early": ("note-write", {"not-readable"}),
 }
 """Fault -> the scenario, and the findings of a start that is challenged after its load."""
+BY_CHANCE = {"answers-first": {"answered-locked"}}
+"""What shows only by chance: this liar runs at most 16 requests late, and the lock may find all 16 on their way."""
 UNDECIDED = "not-challenged"
 
 PATHS = {"start-unflushed": "direct"}
@@ -238,7 +240,7 @@ def test_who_remembers_no_body_is_no_liar(one: OneStack) -> None:
 def test_a_challenge_shows_a_liar(fault: str, one: OneStack) -> None:
     _, wanted = CHALLENGED[fault]
     found = {finding.code: finding.text for finding in one.challenge(CHEATING[fault]).findings}
-    assert found.keys() - {UNDECIDED} == wanted, found
+    assert found.keys() - {UNDECIDED} - BY_CHANCE.get(fault, set()) == wanted, found
 
 
 def test_every_lie_that_no_check_of_the_contract_sees_is_here_or_in_the_selftest() -> None:

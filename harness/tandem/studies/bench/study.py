@@ -57,6 +57,23 @@ def windows_of(plan: Plan, label: str) -> list[WindowSpec]:
     return [closed, opened]
 
 
+def closed_trial(plan: Plan, block: int, label: str, name: str | None = None) -> TrialSpec:
+    """A fresh start with one closed window. name: where the variant's label does not tell the starts of a block apart."""
+    return TrialSpec(
+        name=f"{block}-{name or label}",
+        block=block,
+        variants=[label],
+        warm_up=warm_up_of(plan),
+        windows=windows_of(plan, label)[:1],
+    )
+
+
+def closed_blocks(plan: Plan, labels: Sequence[str], blocks: int, seed: int) -> list[list[TrialSpec]]:
+    """Randomised complete blocks of such starts."""
+    orders = complete_blocks(labels, blocks, seed)
+    return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(orders, start=1)]
+
+
 def of_stand_ins(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
     """Stand-in -> the looks at it."""
     found: dict[str, list[Trial]] = {}

@@ -36,7 +36,7 @@ _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "r
 
 
 def told(compared: ComparedRatio | None, better: Better) -> str:
-    """Direction and size: `dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %`."""
+    """Direction and size: `dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %`; from twice on as a factor."""
     if compared is None:
         return "–"
     ratio, interval = compared.ratio.ratio, compared.ratio.interval
@@ -50,6 +50,8 @@ def told(compared: ComparedRatio | None, better: Better) -> str:
     least, most = sorted((bound - 1) * 100 for bound in interval)
     if word in ("equivalent", "inconclusive"):
         size = f"{word}: {_signed((ratio - 1) * 100)} % ({_signed(least)} to {_signed(most)})"
+    elif ratio >= 2:
+        size = f"{word}: × {ratio:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
     elif ratio > 1:
         size = f"{word} by {(ratio - 1) * 100:.1f} % ({least:.1f} to {most:.1f})"
     else:

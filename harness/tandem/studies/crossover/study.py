@@ -10,7 +10,7 @@ from tandem.analysis.ratios import t_interval
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
-from tandem.engine.blocks import best, complete_blocks
+from tandem.engine.blocks import best
 from tandem.engine.findings import warnings, why
 from tandem.engine.study import Study
 from tandem.errors import UsageError
@@ -19,7 +19,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
-from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.studies.bench.study import closed_blocks
 from tandem.studies.crossover import plots
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
@@ -80,18 +80,7 @@ class Crossover(Study[Crossed]):
 
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
-        orders = complete_blocks(labels, self.asked.rounds, self.request.seed)
-        return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
-
-    def _trial(self, label: str, block: int) -> TrialSpec:
-        closed, _ = windows_of(self.timing, label)
-        return TrialSpec(
-            name=f"{block}-{label}",
-            block=block,
-            variants=[label],
-            warm_up=warm_up_of(self.timing),
-            windows=[closed],
-        )
+        return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
 
     # ---- afterwards ----
 

@@ -11,7 +11,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
-from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.studies.bench.study import closed_trial
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
@@ -65,14 +65,7 @@ class Explain(Study[Explained]):
         ]
 
     def _trial(self, name: str, block: int) -> TrialSpec:
-        label = name.removesuffix(AGAIN)
-        return TrialSpec(
-            name=f"{block}-{name}",
-            block=block,
-            variants=[label],
-            warm_up=warm_up_of(self.timing),
-            windows=windows_of(self.timing, label)[:1],
-        )
+        return closed_trial(self.timing, block, name.removesuffix(AGAIN), name)
 
     def plan(self) -> Blocks:
         """A void start costs its cell one value and no other: the blocks are fitted, so none is made again as a whole. A

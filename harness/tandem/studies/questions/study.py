@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
 from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.studies.bench.conclusions import worst
-from tandem.studies.bench.study import benched, too_few, warm_up_of, windows_of
+from tandem.studies.bench.study import benched, closed_blocks, too_few
 from tandem.studies.questions import report as tables
 from tandem.studies.questions.conclusions import Answered, application_bound, waited
 from tandem.studies.questions.conditions import APP_BOUND, CONDITIONS, COST, WAITING
@@ -34,18 +33,7 @@ class Questions(Study[Answered]):
 
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
-        orders = complete_blocks(labels, self.timing.trials, self.request.seed)
-        return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
-
-    def _trial(self, label: str, block: int) -> TrialSpec:
-        closed, _ = windows_of(self.timing, label)
-        return TrialSpec(
-            name=f"{block}-{label}",
-            block=block,
-            variants=[label],
-            warm_up=warm_up_of(self.timing),
-            windows=[closed],
-        )
+        return closed_blocks(self.timing, labels, self.timing.trials, self.request.seed)
 
     def ahead(self, expected_s: float) -> list[str]:
         return too_few(self.catalog, self.timing, len(self.request.variants), expected_s)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue, ValidationError
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import best, complete_blocks
+from tandem.engine.blocks import best
 from tandem.engine.findings import warnings, why
 from tandem.engine.study import Study
 from tandem.errors import UsageError
@@ -14,7 +14,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
-from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.studies.bench.study import closed_blocks
 from tandem.studies.sweep import report as tables
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
 from tandem.studies.sweep.conclusions import Swept, curve
@@ -88,18 +88,7 @@ class Sweep(Study[Swept]):
 
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
-        orders = complete_blocks(labels, self.asked.rounds, self.request.seed)
-        return [[self._trial(label, n) for label in order] for n, order in enumerate(orders, start=1)]
-
-    def _trial(self, label: str, block: int) -> TrialSpec:
-        closed, _ = windows_of(self.timing, label)
-        return TrialSpec(
-            name=f"{block}-{label}",
-            block=block,
-            variants=[label],
-            warm_up=warm_up_of(self.timing),
-            windows=[closed],
-        )
+        return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
         asked, chosen = self.asked, best(trials)

@@ -7,7 +7,7 @@ import re
 import pytest
 from harness_samples import NOW, finding, good_window
 
-from tandem.analysis.ratios import detectable_ratio
+from tandem.analysis.ratios import compare, detectable_ratio
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare import conclusions, report
@@ -144,6 +144,16 @@ def test_an_older_record_that_called_a_difference_equivalent_says_both() -> None
     )
     assert report.told(old, "lower") == "dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %"
     assert report.told(old.model_copy(update={"p_adjusted": 0.4}), "lower").startswith("equivalent: +1.8 %")
+
+
+def test_from_twice_on_a_difference_is_told_as_a_factor() -> None:
+    ratio = compare([math.log(28.47)] * 6).model_copy(update={"ratio": 28.47, "interval": (25.9, 31.3)})
+    found = conclusions.ComparedRatio(ratio=ratio, p_adjusted=0.001, verdict="dearer")
+    assert report.told(found, "lower") == "dearer: × 28.47 (25.90 to 31.30)"
+    nearly = found.model_copy(
+        update={"ratio": ratio.model_copy(update={"ratio": 1.99, "interval": (1.9, 2.1)})}
+    )
+    assert report.told(nearly, "lower") == "dearer by 99.0 % (90.0 to 110.0)"
 
 
 def test_blocks_that_were_void_are_counted_for_each_variant() -> None:
