@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -280,13 +280,27 @@ def entry(trials: Sequence[Trial], variant: str, compared: dict[str, ComparedRat
     )
 
 
+def unlike(again: dict[str, ComparedRatio]) -> dict[str, str]:
+    """The metrics in which the reference differs from itself by more than the margin, with what is said of each."""
+    found = {}
+    for name, compared in again.items():
+        ratio, interval = compared.ratio.ratio, compared.ratio.interval
+        beyond = ratio is not None and abs(math.log(ratio)) > math.log(1 + ratios.MARGIN)
+        if interval and beyond and not interval[0] <= 1 <= interval[1]:
+            found[name] = f"the reference differs from itself in {name}: {ratio:.3f}"
+    return found
+
+
 def session_verdict(
-    trials: Sequence[Trial], reference: ComparedVariant, again: dict[str, ComparedRatio]
+    trials: Sequence[Trial],
+    reference: ComparedVariant,
+    again: dict[str, ComparedRatio],
+    primary: str | None = None,
 ) -> tuple[Verdict, list[str]]:
     """Whether the session may be believed at all, and the reasons if not.
 
     failed: a visit broke. void: the reference fails or is invalid, more than VOID_SHARE of the windows that count are
-    void, or the reference differs from itself by more than the margin.
+    void, or the reference differs from itself in the primary metric (in any, where none was named).
     """
     broken = [
         f"block {trial.spec.block}: {finding.text}"
@@ -308,16 +322,16 @@ def session_verdict(
         reasons.append(
             f"{void} of {len(windows)} windows are void (limit {VOID_SHARE:.0%}): the host is too busy"
         )
-    for name, compared in again.items():
-        interval = compared.ratio.interval
-        beyond = (
-            abs(math.log(compared.ratio.ratio)) > math.log(1 + ratios.MARGIN)
-            if compared.ratio.ratio
-            else False
-        )
-        if interval and beyond and not interval[0] <= 1 <= interval[1]:
-            reasons.append(f"the reference differs from itself in {name}: {compared.ratio.ratio:.3f}")
+    reasons += [text for name, text in unlike(again).items() if primary in (None, name)]
     return (Verdict.VOID, reasons) if reasons else (Verdict.OK, [])
+
+
+def _without(line: ComparedVariant, metrics: Collection[str]) -> ComparedVariant:
+    """A line that does not tell these metrics."""
+    means = {name: None if name in metrics else mean for name, mean in line.means.items()}
+    against = {name: one for name, one in line.against_reference.items() if name not in metrics}
+    censored = line.censored and "goodput_rps" not in metrics
+    return line.model_copy(update={"means": means, "against_reference": against, "censored": censored})
 
 
 def _mark_ceiling(line: ComparedVariant, ceilings_rps: dict[str, float | None]) -> None:
@@ -360,17 +374,18 @@ def conclude(
     for line in entries:
         line.in_turns = (in_turns or {}).get(line.variant)
         _mark_ceiling(line, ceilings_rps)
-    session, reasons = session_verdict(trials, entries[0], again)
-    verdict = session
+    session, reasons = session_verdict(trials, entries[0], again, primary)
+    verdict, findings = session, findings_of(trials)
+    # The trials keep the windows; what follows from them is not published.
     if session is not Verdict.OK:
-        # The trials keep the windows; what follows from them is not published.
-        entries = [
-            line.model_copy(
-                update={"means": dict.fromkeys(METRICS), "against_reference": {}, "censored": False}
-            )
-            for line in entries
-        ]
+        entries = [_without(line, list(METRICS)) for line in entries]
     else:
+        unpublished = unlike(again)
+        entries = [_without(line, list(unpublished)) for line in entries]
+        findings += [
+            Finding.of("unlike-itself", "warning", f"{text}; this metric is not published")
+            for text in unpublished.values()
+        ]
         verdict = next(
             (v for v in (Verdict.FAILED, Verdict.INVALID) if any(line.verdict is v for line in entries)),
             Verdict.OK,
@@ -379,7 +394,7 @@ def conclude(
     return Concluded(
         verdict=verdict,
         reasons=reasons,
-        findings=findings_of(trials),
+        findings=findings,
         conclusions=Compared(
             reference=reference,
             session=session,

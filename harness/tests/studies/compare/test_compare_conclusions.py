@@ -282,6 +282,25 @@ def test_a_reference_that_fails_or_differs_from_itself_voids_the_session() -> No
     assert conclusions.session_verdict(blocks, conclusions.entry(blocks, "A", {}), {})[0] is Verdict.VOID
 
 
+def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None:
+    blocks = make_blocks()
+    for window in windows_of(blocks, second("A")):
+        window.goodput_rps *= 1.08
+    found = conclusions.conclude(blocks, ["A", "B"], {}, primary="app_cpu_us_per_request")
+    told = found.conclusions.entries[1]
+    assert found.verdict is Verdict.OK
+    assert told.means["goodput_rps"] is None
+    assert "goodput_rps" not in told.against_reference
+    assert told.means["app_cpu_us_per_request"] is not None
+    assert told.against_reference["app_cpu_us_per_request"].ratio.ratio is not None
+    assert [(one.code, one.severity) for one in found.findings] == [("unlike-itself", "warning")]
+    assert "goodput_rps" in found.findings[0].text
+    # The metric that was asked for is the session's.
+    asked = conclusions.conclude(blocks, ["A", "B"], {}, primary="goodput_rps")
+    assert asked.verdict is Verdict.VOID
+    assert set(asked.conclusions.entries[1].means.values()) == {None}
+
+
 def test_a_visit_that_broke_fails_the_session() -> None:
     blocks = make_blocks()
     blocks[0].findings.append(finding("invalid", "failed", "the disk is full"))
