@@ -71,6 +71,11 @@ set positional-arguments := true
 @replay *arguments:
     harness/run replay "$@"
 
+# List the committed records and what each takes to be made anew; --make makes them, and goes on where it was
+[group('measure')]
+@records *arguments:
+    harness/run records "$@"
+
 # Make a published experiment again, beside what was published: just reproduce list, just reproduce hyper-delay
 [group('measure')]
 @reproduce *arguments:

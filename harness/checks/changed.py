@@ -9,6 +9,7 @@ import yaml
 
 from tandem.catalog.catalog import Catalog
 from tandem.lab.provenance import git
+from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
 """What every implementation is built with, verified by, or run on."""
@@ -67,7 +68,7 @@ def images(catalog: Catalog) -> list[PublishedImage]:
             continue
         target = service["build"].get("target", "")
         if "LOADGEN" in target:
-            found += [(f"{name}-{one}", service["build"]["dockerfile"], one) for one in ("oha", "all")]
+            found += [(f"{name}-{one}", service["build"]["dockerfile"], one) for one in (*GENERATORS, "all")]
         else:
             found.append((name, service["build"]["dockerfile"], target))
     found.append(("harness", "harness/Dockerfile", ""))

@@ -1,6 +1,6 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from documents import bench, comparisons, experiments, pairs, selftest
+from documents import bench, comparisons, deciding, experiments, pairs, selftest
 from documents.fill import Figure
 
 FIGURES: dict[str, Figure] = {
@@ -37,6 +37,9 @@ FIGURES: dict[str, Figure] = {
     "compared-steal": comparisons.steal,
     "known-difference": comparisons.added,
     "designs": comparisons.designs,
+    "slice-lengths": deciding.slice_lengths,
+    "before-and-after": deciding.before_and_after,
+    "records-list": deciding.records_list,
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,

@@ -1,11 +1,16 @@
 """What the documents read of the committed records. No other module here knows how a record is kept on disk."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import host_speed, pairing
+from benchmarks import host_speed, pairing, slices
+from tandem.commands.records import folders as committed
+from tandem.engine.blocks import counting
+from tandem.engine.stand_ins import is_look
 from tandem.record.outcome import Outcome
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Selftest
@@ -15,13 +20,30 @@ from tandem.record.window import Window
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all
 
 BENCH, COMPARISONS = "results/reference", "results/comparisons"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
+FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
+DECISIONS = "decisions.json"
+COLD_S = 60.0
+"""Builds of a bench that take longer were from nothing."""
+
+
+@dataclass(frozen=True)
+class WithItself:
+    """The reference of a comparison against its second start."""
+
+    name: str
+    """Of its folder."""
+    sliced: bool
+    same: dict[str, list[float]]
+    """Metric -> ln ratio of each block."""
+    block_s: float
+    """Of a block of two variants: it has three starts, the reference's two and the other's."""
 
 
 class Records:
@@ -66,6 +88,67 @@ class Records:
     def designs(self, name: str) -> dict[str, pairing.Design]:
         """What each design of a comparison finds, by the same comparison's A/A line."""
         return {design.name: design for design in pairing.designs(self.root / COMPARISONS / name)[1]}
+
+    def _comparisons(self, scenario: str) -> list[str]:
+        """The committed comparisons on a scenario."""
+        found = sorted(file.parent.name for file in (self.root / COMPARISONS).glob(f"*/{RESULT}"))
+        return [name for name in found if self.comparison(name).request.scenario == scenario]
+
+    def with_itself(self, scenario: str = "recipes") -> list[WithItself]:
+        """What the committed comparisons say of a program and itself."""
+        out = []
+        for name in self._comparisons(scenario):
+            result, trials = self._folder(f"{COMPARISONS}/{name}")
+            blocks = counting(trial for trial in trials if not is_look(trial.spec))
+            reference = result.conclusions.reference
+            lasts = [sum(p.duration_s for p in block.phases) * 3 / len(block.spec.variants) for block in blocks]
+            out.append(
+                WithItself(
+                    name=name,
+                    sliced=any(record.spec.slices for block in blocks for record in block.windows),
+                    same={
+                        metric: ln_ratios(blocks, second(reference), [reference], known)
+                        for metric, known in METRICS.items()
+                    },
+                    block_s=sum(lasts) / len(lasts),
+                )
+            )
+        return out
+
+    def sliced(self) -> list[slices.Sliced]:
+        """The blocks of the committed comparisons in slices, by slice length."""
+        return slices.sliced([self.root / COMPARISONS / name for name in self._comparisons("recipes")])
+
+    def decisions(self) -> dict[str, tuple[float, float]]:
+        """Name of a conclusion -> how often it is wrong, before and after, as harness/benchmarks/decisions.py found it."""
+        file = self.root / BENCHMARKS / DECISIONS
+        if not file.is_file():
+            return {}
+        found: dict[str, dict[str, float]] = json.loads(file.read_text())["shares"]
+        return {name: (one["before"], one["after"]) for name, one in found.items()}
+
+    def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
+        """Of each committed bench: its folder; whether it looks at the ceilings in its blocks, as those after issue 15 do;
+        whether its images were built from nothing; seconds from its beginning to its first figure, and to its table."""
+        folders = [BENCH, *(str(f.parent.relative_to(self.root)) for f in (self.root / FIRST).glob(f"*/{RESULT}"))]
+        out = []
+        for folder in folders:
+            result, trials = self._folder(folder)
+            own = [trial for trial in trials if not is_look(trial.spec)]
+            ends = [
+                (trial.started_at - result.started_at).total_seconds() + sum(p.duration_s for p in trial.phases)
+                for trial in own
+            ]
+            cold = result.phases_s.get("build", 0.0) >= COLD_S
+            whole_s = (result.finished_at - result.started_at).total_seconds()
+            out.append((Path(folder).name, bool(result.baselines.looks), cold, min(ends), whole_s))
+        return out
+
+    def every(self) -> list[tuple[str, Result[Any]]]:
+        """All committed records, by their folders below results/."""
+        results = self.root / "results"
+        found = [folder.relative_to(results).as_posix() for folder in committed(results)]
+        return [(name, self._folder(f"results/{name}")[0]) for name in found]
 
     def most_steal(self, name: str) -> float:
         """The largest share in any window of a comparison in which one variant was loaded."""

@@ -2,10 +2,6 @@
 
 from collections.abc import Mapping
 
-from rich.text import Text
-
-from tandem.analysis.ceilings import reaches_ceiling
-
 BOTTLENECKS = {
     "generator": "the load generator",
     "generator-thread": "one thread of the load generator",
@@ -65,29 +61,6 @@ def with_interval(value: float | None, interval: tuple[float, float] | None, dig
     if value is None or interval is None:
         return number(value, digits)
     return f"{value:,.{digits}f} ± {(interval[1] - interval[0]) / 2:,.{digits}f}"
-
-
-def bound(told: str, rate_rps: float | None, ceilings_rps: dict[str, float | None]) -> str:
-    """A rate as it is told; as a lower bound where the session's ceiling is as near as that."""
-    return f"≥ {told}" if reaches_ceiling(rate_rps, ceilings_rps) else told
-
-
-def ceilings(
-    found: dict[str, float | None], so: str = "so not ranked by goodput", reached_rps: float = 0.0
-) -> list[Text]:
-    """What the parts around the applications reached, if that was looked at. so: what follows for what reaches them.
-
-    reached_rps: the highest mean goodput of the session.
-    """
-    if not found:
-        return []
-    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
-    lines = [Text(f"ceilings: {told}; ≥: more than 90 % of the lowest, {so}", style="dim")]
-    low = [name for name, rate in found.items() if rate is not None and rate < reached_rps]
-    if low:
-        passed = f"applications reached more than {' and '.join(low)} did in its one look of seconds, which is no ceiling then"
-        lines.append(Text(passed, style="yellow"))
-    return lines
 
 
 def time_spent(phases_s: dict[str, float]) -> str:

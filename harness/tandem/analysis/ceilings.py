@@ -1,23 +1,80 @@
 """How near a rate is to what the parts around the application reach. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from tandem.record.result import Baselines
 
 CENSORED_SHARE = 0.9
-"""A goodput above this share of the lowest ceiling is a lower bound: the ceiling's as much as the application's."""
+"""A goodput above this share of a ceiling is the ceiling's as much as the application's."""
+
+type Made = tuple[int, int]
+"""Block and attempt."""
+type Rates = Mapping[Made, float]
+"""What was reached in each block."""
+
+
+def in_same_blocks(own: Rates, others: Rates) -> list[float]:
+    """own / other, of each block the last attempt in which both are there."""
+    both = {made[0]: made for made in sorted(own.keys() & others.keys())}
+    return [own[made] / others[made] for made in both.values()]
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How a rate is to the ceilings."""
+
+    shares: dict[str, float] = field(default_factory=dict)
+    """Stand-in -> rate by that of the stand-in in the same block, mean over the blocks."""
+    near: str | None = None
+    """The ceiling that cuts it off, in words."""
+
+
+def passed(shares: Iterable[Mapping[str, float]]) -> set[str]:
+    """Those that an application passed. They are no ceilings, and cut nothing off."""
+    return {name for own in shares for name, share in own.items() if share > 1}
+
+
+def near(shares: Mapping[str, float], without: Collection[str]) -> str | None:
+    """The ceiling that a rate comes near to, in words. without: those that were passed."""
+    found = {name: share for name, share in shares.items() if name not in without and share > CENSORED_SHARE}
+    if not found:
+        return None
+    name = max(found, key=lambda one: found[one])
+    return f"{found[name] * 100:.0f} % of the ceiling {name}"
+
+
+def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Nearness]:
+    """Label -> how it is to the ceilings, within blocks. rates: of all that was measured together, by label."""
+    ceilings = {
+        name: {(one.block, one.attempt): one.goodput_rps for one in own if one.goodput_rps}
+        for name, own in baselines.looks.items()
+    }
+    shares = {
+        label: {
+            name: fmean(found) for name, ceiling in ceilings.items() if (found := in_same_blocks(own, ceiling))
+        }
+        for label, own in rates.items()
+    }
+    none = passed(shares.values())
+    return {label: Nearness(own, near(own, none)) for label, own in shares.items()}
+
+
+def cut_off(recorded: str | None, rate_rps: float | None, baselines: Baselines, reached_rps: float) -> str | None:
+    """The ceiling that a rate comes near to, in words: as it was found within the blocks, else by the one look of an older
+    record. reached_rps: the highest rate of the session."""
+    if baselines.looks or not rate_rps:
+        return recorded
+    return near({name: rate_rps / own for name, own in holding(baselines.ceilings_rps, reached_rps).items()}, ())
 
 
 def holding(ceilings_rps: Mapping[str, float | None], reached_rps: float) -> dict[str, float]:
-    """Those that nothing passed: what an application passes is no ceiling, and cuts nothing off. reached_rps: the highest
-    rate of the session."""
+    """Those that nothing passed, of a record with one look before all blocks. reached_rps: the highest rate of the session."""
     return {name: rate for name, rate in ceilings_rps.items() if rate and rate >= reached_rps}
 
 
-def share_of_ceiling(goodput_rps: float | None, ceilings_rps: Mapping[str, float | None]) -> float | None:
-    """The goodput by the lowest ceiling that was measured; None without either."""
-    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
-    return goodput_rps / lowest if goodput_rps and lowest else None
-
-
 def reaches_ceiling(goodput_rps: float | None, ceilings_rps: Mapping[str, float | None]) -> bool:
-    """Is it a lower bound? False where no ceiling was looked at."""
-    return (share_of_ceiling(goodput_rps, ceilings_rps) or 0) > CENSORED_SHARE
+    """Is it the lowest ceiling's as much as its own? False where no ceiling was looked at."""
+    lowest = min((rate for rate in ceilings_rps.values() if rate), default=None)
+    return bool(goodput_rps and lowest) and (goodput_rps or 0) > CENSORED_SHARE * (lowest or 0)

@@ -68,6 +68,12 @@ def loss(rates: Floats) -> Loss | None:
     return Loss((_share(most - half), _share(most + half)), p)
 
 
+def loss_in_scatters(blocks: int, values: int) -> float:
+    """How large a loss must be to be told, in standard deviations of a cell."""
+    largest, _ = _dunnett(values - 1, (blocks - 1) * (values - 1))
+    return float(np.quantile(largest, 1 - ALPHA)) * math.sqrt(2 / blocks)
+
+
 def _share(ln: float) -> float:
     return -math.expm1(-max(0.0, ln))
 

@@ -42,7 +42,10 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> Lab:
-        found: Lab = place(catalog, RESULTS, view, study.request, variants, journal.folder, study.generators)
+        first = next((spec.variants for block in study.outline() for spec in block), [])
+        found: Lab = place(
+            catalog, RESULTS, view, study.request, variants, journal.folder, study.generators, first
+        )
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
-from tandem.commands import advise, develop, page, replay, report, selftest, serve
+from tandem.commands import advise, develop, page, records, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.lab import doctor, matrix
@@ -114,7 +114,7 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, replay, advise, selftest, serve, develop)
+COMMANDS = (report, page, records, replay, advise, selftest, serve, develop)
 """Imported for the commands that they add; those of the studies are added above."""
 
 

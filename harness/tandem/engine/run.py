@@ -67,8 +67,9 @@ class Session:
 
 def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
     """The estimate: how long the study takes, without builds. results: where the newest records tell overheads."""
-    look = stand_ins.specs(study.catalog, study.request) if study.looks_at_ceilings else []
-    return estimate_s([look, *study.outline()], recorded_overheads(results))
+    outline = study.outline()
+    looks = stand_ins.expected(study.catalog, study.request, outline) if study.looks_at_ceilings else []
+    return estimate_s([looks, *outline], recorded_overheads(results))
 
 
 def run[C: Conclusions](
@@ -97,11 +98,13 @@ def run[C: Conclusions](
         lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
-            looked = [make(spec) for spec in stand_ins.specs(study.catalog, study.request)] if looks else []
-            trials = drive(study.plan(), make)
-        every = [*looked, *trials]
-        looks_made = [trial for trial in every if stand_ins.is_look(trial.spec)]
-        baselines = Baselines(ceilings_rps=stand_ins.ceilings_rps(looks_made), selftest=session.selftest)
+            plan = stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
+            every = drive(plan, make)
+        trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
+        looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])
+        baselines = Baselines(
+            ceilings_rps=stand_ins.ceilings_rps(looked), looks=looked, selftest=session.selftest
+        )
         concluded = study.conclude(trials, baselines)
         result = Result[C](
             id=journal.folder.name,
@@ -112,7 +115,7 @@ def run[C: Conclusions](
             headline=study.headline(concluded.conclusions.model_dump(mode="json")),
             reasons=concluded.reasons,
             findings=[*concluded.findings, *session.findings(study.request)],
-            trials=dict(Counter(trial.verdict for trial in trials if not stand_ins.is_look(trial.spec))),
+            trials=dict(Counter(trial.verdict for trial in trials)),
             compared=compared(trials),
             made_again=made_again(trials),
             baselines=baselines,

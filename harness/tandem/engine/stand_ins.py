@@ -1,12 +1,14 @@
-"""Stand-ins: variants that replace the application to bound it. A study that wants it begins with one short look at each,
-or has one in each of its blocks."""
+"""Stand-ins: variants that replace the application to bound it. Where the plan says so, each block of a study has a short look
+at those that can bind."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine.blocks import Blocks
 from tandem.record.request import Request, StandIn, Variant
+from tandem.record.result import Look
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict
 
@@ -18,9 +20,11 @@ MEANINGS: dict[str, str] = {
 }
 WINDOW = "closed"
 LOOK = "look-"
-"""So begin the names of the trials that are a session's look at its ceilings."""
-LOOK_WARM_UP_S, LOOK_S = 2, 5
-LOOK_TRIMS_S = (1.0, 0.5)
+"""So begin the names of the trials that are looks at the ceilings."""
+LOOK_WARM_UP_S, LOOK_S = 1, 4
+LOOK_TRIMS_S = (0.5, 0.5)
+FAR = 0.7
+"""A ceiling that a whole block stayed below this share of is not looked at again: it cannot bind."""
 
 
 def fitting(catalog: Catalog, request: Request) -> list[StandIn]:
@@ -41,9 +45,14 @@ def variant(stand_in: StandIn) -> Variant:
     return Variant(label=f"ceiling {stand_in}", implementation=NULL_IMPLEMENTATION, stand_in=stand_in)
 
 
+def looked_at(catalog: Catalog, request: Request) -> list[StandIn]:
+    """Those that can bind. HAProxy by itself does less than before a null application, so it is never the lower one."""
+    return [stand_in for stand_in in fitting(catalog, request) if stand_in != "proxy"]
+
+
 def variants(catalog: Catalog, request: Request) -> list[Variant]:
-    """All that fit."""
-    return [variant(stand_in) for stand_in in fitting(catalog, request)]
+    """Those that are looked at."""
+    return [variant(stand_in) for stand_in in looked_at(catalog, request)]
 
 
 def trial(
@@ -53,10 +62,8 @@ def trial(
     warm_up: WarmUp,
     seconds: int,
     trims_s: tuple[float, float],
-    counts: bool = True,
 ) -> TrialSpec:
-    """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end. counts:
-    whether a disturbed window voids its block."""
+    """A fresh start of a stand-in with one closed window. seconds: of the window; trims_s: at its start and end."""
     label = variant(stand_in).label
     window = WindowSpec(
         name=WINDOW,
@@ -65,7 +72,6 @@ def trial(
         generator="pgbench" if stand_in == "database" else "oha",
         trim_start_s=trims_s[0],
         trim_end_s=trims_s[1],
-        counts=counts,
     )
     return TrialSpec(
         name=name,
@@ -76,31 +82,57 @@ def trial(
     )
 
 
-def specs(catalog: Catalog, request: Request) -> list[TrialSpec]:
-    """One short look at each."""
-    return [_look(stand_in, f"{LOOK}{stand_in}", 0) for stand_in in fitting(catalog, request)]
-
-
-def in_each_block(
-    catalog: Catalog, request: Request, blocks: Sequence[Sequence[TrialSpec]]
-) -> list[list[TrialSpec]]:
-    """The blocks with a short look at each stand-in in every one of them, at places that the seed draws. The very
-    first trial is none: a figure of what was asked for comes first. A look that the host disturbs is left out of the ratios
-    and voids no block."""
-    chance = random.Random(request.seed)
-    found: list[list[TrialSpec]] = []
-    for block in blocks:
-        mixed, number = list(block), block[0].block
-        for stand_in in fitting(catalog, request):
-            look = _look(stand_in, f"{LOOK}{number}-{stand_in}", number, counts=False)
-            mixed.insert(chance.randint(0 if found else 1, len(mixed)), look)
-        found.append(mixed)
-    return found
-
-
-def _look(stand_in: StandIn, name: str, block: int, counts: bool = True) -> TrialSpec:
+def look(stand_in: StandIn, block: int, attempt: int = 1) -> TrialSpec:
+    """A short look in a block."""
     warm_up = WarmUp(least_s=LOOK_WARM_UP_S, cap_s=LOOK_WARM_UP_S)
-    return trial(stand_in, name, block, warm_up, LOOK_S, LOOK_TRIMS_S, counts)
+    spec = trial(stand_in, f"{LOOK}{block}-{stand_in}", block, warm_up, LOOK_S, LOOK_TRIMS_S)
+    return spec.model_copy(update={"attempt": attempt})
+
+
+def in_each_block(catalog: Catalog, request: Request, plan: Callable[[], Blocks]) -> Blocks:
+    """The plan's blocks, each with a short look at every ceiling that can bind, at places that the seed draws. The very
+    first trial is none: a figure of what was asked for comes first.
+
+    The plan is told of its own trials only, so a look that the host disturbs voids no block.
+    """
+    near, first = looked_at(catalog, request), True
+    own = plan()
+    block = next(own, None)
+    while block is not None:
+        number, attempt = block[0].block, block[0].attempt
+        chance = random.Random(f"{request.seed} {number} {attempt}")
+        mixed = list(block)
+        for stand_in in near:
+            mixed.insert(chance.randint(int(first), len(mixed)), look(stand_in, number, attempt))
+        first = False
+        made = yield mixed
+        near = [stand_in for stand_in in near if can_bind(stand_in, made)]
+        try:
+            block = own.send([one for one in made if not is_look(one.spec)])
+        except StopIteration:
+            block = None
+
+
+def can_bind(stand_in: StandIn, block: Sequence[Trial]) -> bool:
+    """Whether anything in a block came near it, or it is not known."""
+    looks = looks_of([one for one in block if is_look(one.spec) and kind_of(one.spec) == stand_in])
+    rates = [one.goodput_rps for one in looks.get(stand_in, []) if one.goodput_rps]
+    reached = [
+        window.goodput_rps
+        for made in block
+        if not is_look(made.spec)
+        for record in made.windows
+        for window in record.windows.values()
+        if window.verdict is Verdict.OK
+    ]
+    return not rates or not reached or max(reached) >= FAR * min(rates)
+
+
+def expected(catalog: Catalog, request: Request, outline: Sequence[Sequence[TrialSpec]]) -> list[TrialSpec]:
+    """The looks of a typical study: at all in the first block, at one of them in the others."""
+    kinds = looked_at(catalog, request)
+    found = [look(stand_in, block[0].block) for block in outline[:1] for stand_in in kinds]
+    return found + [look(kinds[-1], block[0].block) for block in outline[1:]]
 
 
 def is_look(spec: TrialSpec) -> bool:
@@ -113,12 +145,19 @@ def kind_of(spec: TrialSpec) -> str:
     return spec.variants[0].removeprefix("ceiling ")
 
 
-def ceilings_rps(trials: Sequence[Trial]) -> dict[str, float | None]:
-    """Stand-in -> what it reached, in the mean where it was looked at more than once; None where no look is ok."""
-    reached: dict[str, list[float]] = {}
+def looks_of(trials: Sequence[Trial]) -> dict[str, list[Look]]:
+    """Stand-in -> the looks at it."""
+    found: dict[str, list[Look]] = {}
     for made in trials:
-        own = reached.setdefault(kind_of(made.spec), [])
         window = made.window(WINDOW)
-        if window is not None and Verdict.OK is made.verdict is window.verdict:
-            own.append(window.goodput_rps)
+        ok = window is not None and Verdict.OK is made.verdict is window.verdict
+        rate = window.goodput_rps if ok and window is not None else None
+        one = Look(block=made.spec.block, attempt=made.spec.attempt, goodput_rps=rate)
+        found.setdefault(kind_of(made.spec), []).append(one)
+    return found
+
+
+def ceilings_rps(looks: dict[str, list[Look]]) -> dict[str, float | None]:
+    """Stand-in -> what it reached, in the mean of the looks that are ok; None where there is none."""
+    reached = {name: [one.goodput_rps for one in own if one.goodput_rps] for name, own in looks.items()}
     return {name: fmean(own) if own else None for name, own in reached.items()}

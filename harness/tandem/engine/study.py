@@ -38,7 +38,7 @@ class Study[C: Conclusions](ABC):
 
     @property
     def looks_at_ceilings(self) -> bool:
-        """Whether it begins with a short look at each stand-in; default: what the plan says."""
+        """Whether each block has short looks at the ceilings; default: what the plan says."""
         return self.timing.ceilings
 
     @property
@@ -65,6 +65,11 @@ class Study[C: Conclusions](ABC):
         for window in spec.windows:  # noqa: UP028
             yield window
 
+    @classmethod
+    def today(cls, catalog: Catalog, request: Request) -> Request:
+        """A recorded request as it would be asked today; default: as it is. Raises UsageError for what is no longer there."""
+        return request
+
     def ahead(self, expected_s: float) -> list[str]:
         """What a person is told before anything starts, such as what so short a plan cannot decide. expected_s: the
         estimate."""
@@ -77,7 +82,8 @@ class Study[C: Conclusions](ABC):
 
     @abstractmethod
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[C]:
-        """What follows from all trials, void ones and repeated ones among them."""
+        """What follows from all trials, void ones and repeated ones among them, without the looks at the ceilings:
+        these are in the baselines."""
 
     @classmethod
     @abstractmethod

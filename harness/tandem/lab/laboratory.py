@@ -70,24 +70,42 @@ def shared(stack: Stack) -> list[str]:
     return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
 
 
-def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> None:
+type Jobs = dict[str, tuple[Stack, str]]
+"""Name for people -> a service whose image is built."""
+
+
+def services_of(runs: Sequence[Prepared]) -> Jobs:
+    """The services that stay up for these runs. They are those of the first."""
+    needed = dict.fromkeys(service for run in runs for service in shared(run.stack))
+    return {service: (runs[0].stack, service) for service in needed}
+
+
+def refuse_missing(runs: Sequence[Prepared]) -> None:
+    """Raises TandemError for a variant of an image that is to be there and is not."""
+    for prepared in runs:
+        if prepared.variant.tag and not prepared.stack.has_image("app"):
+            raise TandemError(f"this machine has no image tandem/{prepared.program.replace('@', ':')}")
+
+
+def build(
+    runs: Sequence[Prepared], note: Note, folder: Path | None = None, services: Jobs | None = None
+) -> None:
     """Builds the shared images and those of the variants, side by side. folder: that of their measurements, which keeps
-    what programs they are. Raises TandemError if one does not build, or is not the program that the folder knows."""
+    what programs they are. services: default: those of these runs. Raises TandemError if one does not build, or is not
+    the program that the folder knows."""
     began = time.monotonic()
-    needed = [*dict.fromkeys(service for run in runs for service in shared(run.stack))]
-    jobs = {service: (runs[0].stack, service) for service in needed}
+    refuse_missing(runs)
+    jobs = services_of(runs) if services is None else dict(services)
     jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
     there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
-    for program, stack in there.items():
-        if not stack.has_image("app"):
-            raise TandemError(f"this machine has no image tandem/{program.replace('@', ':')}")
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:
         if seconds >= TOLD_FROM_S:
             note(f"  {name}: {seconds:.0f} s")
 
-    build_side_by_side(jobs, built)
+    if jobs:
+        build_side_by_side(jobs, built)
     if folder is not None:
         programs = jobs | {program: (stack, "app") for program, stack in there.items()}
         keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
@@ -114,12 +132,17 @@ class Laboratory:
     folder: Path
     generators: Collection[str] = (OHA.name,)
     """Those that a window may name."""
+    first: Collection[str] = ()
+    """Labels of the first trial. Before it only what it needs is built, and the rest after it, so that its figures are
+    there as soon as they can be. Empty: all is built before it."""
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
     """By label and slot."""
     _limits: dict[str, str] = field(init=False, default_factory=dict)
     """Those of READ_BY that the shared services run with."""
+    _later: list[Prepared] = field(init=False, default_factory=list)
+    """Those whose images are still to be built."""
 
     def prepared(self, label: str, slot: str | None = None) -> Prepared:
         """A variant, ready. slot: of one application among several."""
@@ -140,20 +163,35 @@ class Laboratory:
         began = time.monotonic()
         try:
             self.view.phase("build", None)
-            build(runs, self.view.note, self.folder)
+            refuse_missing(runs)
+            now, self._later = in_time(runs, self.first)
+            build(now, self.view.note, self.folder, services_of(runs))
             self.phases_s["build"] = time.monotonic() - began
             self.view.phase("start the stack", None)
             began = time.monotonic()
             start(runs[0].stack, self.view.note)
             self._limits = _limits(runs[0].stack)
-            for run in runs:
-                self.environments[run.variant.label] = self._environment(run)
+            self._describe(now)
             self.phases_s["start the stack"] = time.monotonic() - began
             yield
         finally:
             began = time.monotonic()
             runs[0].stack.down()
             self.phases_s["remove the stack"] = time.monotonic() - began
+
+    def _describe(self, runs: Sequence[Prepared]) -> None:
+        """Notes the environments of those whose images are built, all in the order of the variants."""
+        found = self.environments | {run.variant.label: self._environment(run) for run in runs}
+        order = [variant.label for variant in self.variants]
+        self.environments = {label: found[label] for label in order if label in found}
+
+    def _build_the_rest(self) -> None:
+        began, runs = time.monotonic(), self._later
+        self.view.phase("build", None)
+        build(runs, self.view.note, self.folder, {})
+        self._later = []
+        self._describe(runs)
+        self.phases_s["build"] += time.monotonic() - began
 
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)
@@ -170,6 +208,8 @@ class Laboratory:
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
         """Makes a trial. script: yields its windows."""
+        if {run.variant.label for run in self._later} & set(spec.variants):
+            self._build_the_rest()
         floor = self.floor(spec, folder)
         trial = Visit(floor, spec, self.view).run(script)
         for label, start in trial.starts.items():
@@ -204,6 +244,15 @@ class Laboratory:
             stack.start(sorted(other))
             await_services(stack, shared(stack))
             self._limits = wanted
+
+
+def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
+    """Those whose images are built before the first trial, and after it. The stack is that of the first run where it has a
+    latency proxy. first: the labels of that trial; empty: all are."""
+    far = [run for run in runs[:1] if run.cell.db_rtt_ms is not None]
+    programs = {run.program for run in (*far, *(run for run in runs if run.variant.label in first))}
+    now = [run for run in runs if not first or run.program in programs]
+    return now, [run for run in runs if run not in now]
 
 
 def _limits(stack: Stack) -> dict[str, str]:

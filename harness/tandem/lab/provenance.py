@@ -96,12 +96,12 @@ def _toxiproxy(stack: Stack) -> str:
 
 def second_opinions(stack: Stack) -> dict[str, str]:
     """What the generators besides oha say of themselves, where the image has them; wrk does so with a status of 1."""
-    if stack.variables.get("LOADGEN") != "all":
-        return {}
-    said = stack.execute("loadgen", ["sh", "-c", "wrk -v || true; drill --version || true"])
-    words = [line.split() for line in said.splitlines()]
-    found = {line[0]: line[1] for line in words if len(line) > 1 and line[0] in ("wrk", "drill")}
-    return {"vegeta": vegeta.version(stack.execute("loadgen", ["vegeta", "-version"])), **found}
+    image = stack.variables.get("LOADGEN", "")
+    ways = {"vegeta": ["vegeta", "-version"], "wrk": ["sh", "-c", "wrk -v || true"], "drill": ["drill", "--version"]}
+    said = {name: stack.execute("loadgen", way) for name, way in ways.items() if image in (name, "all")}
+    return {
+        name: vegeta.version(text) if name == "vegeta" else text.split()[1] for name, text in said.items()
+    }
 
 
 def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> Environment:

@@ -27,8 +27,11 @@ MEASURING = (
     "capacity",
     "sweep",
     "replay",
+    "records",
     "reproduce",
     "crosscheck",
+    "crossover",
+    "explain",
     "nightly",
     "selftest",
 )

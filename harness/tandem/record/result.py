@@ -32,11 +32,23 @@ class Environment(Part):
     """Component -> its effective configuration, as text."""
 
 
+class Look(Part):
+    """A short look at what a stand-in reaches."""
+
+    block: int
+    attempt: int = 1
+    """Of the block: it is made again where the host disturbed a trial of it."""
+    goodput_rps: Number | None
+    """Null where the host disturbed the look."""
+
+
 class Baselines(Part):
     """What stands beside every result."""
 
     ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
-    """What the stand-ins reached in the same session; empty where the plan has none."""
+    """What the stand-ins reached in the same session, mean of the looks; empty where the plan has none."""
+    looks: dict[str, list[Look]] = Field(default_factory=dict)
+    """Stand-in -> the looks at it, which are in the blocks. Empty in records with one look before all blocks."""
     selftest: str | None = None
     """What the harness's self-test said of the harness that day."""
 

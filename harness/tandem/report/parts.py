@@ -1,14 +1,16 @@
 """What the reports of all studies share. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.ceilings import holding, passed
 from tandem.record.request import Request
-from tandem.record.result import Result
+from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
+from tandem.wording import number
 
 STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
@@ -62,6 +64,25 @@ def settings(result: Result[Any]) -> Text:
     if core:
         lines.append(f"tier core, so unchecked in limits, odd requests and outages: {', '.join(core)}")
     return Text("\n".join(lines), style="dim")
+
+
+def ceilings(
+    baselines: Baselines, shares: Iterable[Mapping[str, float]], reached_rps: float
+) -> list[Text]:
+    """What the parts around the applications reached, and which of these are none. shares: of all that was measured, within
+    the blocks; reached_rps: the highest rate, for a record without them."""
+    found = baselines.ceilings_rps
+    if not found:
+        return []
+    shares = [own for own in shares if own]
+    how = "in the blocks" if shares else "one look"
+    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
+    lines = [Text(f"ceilings ({how}): {told}", style="dim")]
+    none = passed(shares) if shares else {n for n, rate in found.items() if rate} - set(holding(found, reached_rps))
+    if none:
+        text = f"applications passed {' and '.join(sorted(none))}, which is no ceiling then and cuts nothing off"
+        lines.append(Text(text, style="yellow"))
+    return lines
 
 
 def checked(result: Result[Any]) -> list[Text]:

@@ -1,11 +1,42 @@
 """tandem.analysis.ceilings: what cuts a rate off."""
 
-from tandem.analysis.ceilings import holding, reaches_ceiling
+import pytest
+
+from tandem.analysis.ceilings import cut_off, holding, in_same_blocks, nearness, reaches_ceiling
+from tandem.record.result import Baselines, Look
 
 
 def test_what_was_passed_is_no_ceiling() -> None:
-    found = {"null": 20_000.0, "database": 771.0, "proxy": None}
+    found = {"null": 20_000.0, "database": 770.0, "proxy": None}
     assert holding(found, 924.0) == {"null": 20_000.0}
-    assert holding(found, 771.0) == {"null": 20_000.0, "database": 771.0}
+    assert holding(found, 700.0) == {"null": 20_000.0, "database": 770.0}
     assert reaches_ceiling(924.0, found)
     assert not reaches_ceiling(924.0, holding(found, 924.0))
+    assert not reaches_ceiling(None, found)
+
+
+def test_of_a_block_that_was_made_again_the_last_attempt_counts_in_which_both_are_there() -> None:
+    own = {(1, 1): 10.0, (1, 2): 30.0, (2, 1): 10.0, (2, 2): 99.0, (3, 1): 1.0}
+    others = {(1, 1): 10.0, (1, 2): 10.0, (2, 1): 20.0}
+    assert in_same_blocks(own, others) == [3.0, 0.5]
+
+
+def test_a_rate_is_compared_with_the_ceiling_of_its_own_blocks() -> None:
+    looks = {"null": [Look(block=n, goodput_rps=rate) for n, rate in ((1, 1000.0), (2, 500.0), (3, None))]}
+    baselines = Baselines(ceilings_rps={"null": 750.0}, looks=looks)
+    rates = {"near": {(1, 1): 950.0, (2, 1): 475.0, (3, 1): 9.0}, "far": {(1, 1): 500.0}, "none": {}}
+    found = nearness(rates, baselines)
+    assert found["near"].shares == {"null": pytest.approx(0.95)}
+    assert [one.near for one in found.values()] == ["95 % of the ceiling null", None, None]
+    # One that anything passes is none, for nobody.
+    over = nearness(rates | {"over": {(1, 1): 1001.0}}, baselines)
+    assert over["near"].near is None
+
+
+def test_an_older_record_is_held_against_its_one_look() -> None:
+    old = Baselines(ceilings_rps={"null": 1050.0, "database": 700.0})
+    assert cut_off(None, 1000.0, old, 1000.0) == "95 % of the ceiling null"
+    assert cut_off(None, 1000.0, old, 1100.0) is None, "both were passed"
+    assert cut_off(None, None, old, 1000.0) is None
+    new = old.model_copy(update={"looks": {"null": [Look(block=1, goodput_rps=1050.0)]}})
+    assert cut_off(None, 1000.0, new, 1000.0) is None, "the blocks said no"

@@ -22,6 +22,7 @@ from tandem.cli import measure
 from tandem.cli.options import app
 from tandem.commands import main as cli
 from tandem.hosts import Here
+from tandem.lab.stack import MEASURING
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 OWN, CHECKS = (typer.main.get_command(one).commands for one in (app, checks_app))  # type: ignore[attr-defined]
@@ -287,6 +288,7 @@ def test_only_what_can_go_on_says_so() -> None:
         "sweep",
     }
     assert studies | {"selftest"} == {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
+    assert {*studies, "matrix", "records", "replay", "selftest"} == {*MEASURING}, "of which one may run at a time"
     assert "start it again" in cli.interrupted("matrix")
     assert "--resume" not in cli.interrupted("")
 

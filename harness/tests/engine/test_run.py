@@ -100,7 +100,7 @@ def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -
     assert sorted(file.name for file in (journal.folder / "raw").iterdir()) == ALL
 
 
-def test_the_looks_at_the_ceilings_come_first_and_are_no_trials_of_the_study(
+def test_the_looks_at_the_ceilings_are_in_the_blocks_and_are_no_trials_of_the_study(
     real: Catalog, tmp_path: Path
 ) -> None:
     class Looking(Static):
@@ -108,11 +108,14 @@ def test_the_looks_at_the_ceilings_come_first_and_are_no_trials_of_the_study(
 
     lab = FakeLab()
     result, journal = run(Looking, STATIC, session(real, tmp_path, lab))
-    assert lab.visited == ["look-null", "look-proxy", "look-database", *ALL]
-    assert result.baselines.ceilings_rps == {"null": 1000.0, "proxy": 1000.0, "database": 1000.0}
+    assert [name for name in lab.visited if not name.startswith("look-")] == ALL
+    looks = {f"look-{number}-{kind}" for number in (1, 2) for kind in ("null", "database")}
+    assert looks == set(lab.visited) - set(ALL)
+    assert result.baselines.ceilings_rps == {"null": 1000.0, "database": 1000.0}
+    assert [(one.block, one.goodput_rps) for one in result.baselines.looks["null"]] == [(1, 1000.0), (2, 1000.0)]
     assert result.trials == {Verdict.OK: 4}
-    assert len(journal.trials()) == 7
-    assert set(result.environments) == {"rust-async", "ceiling null", "ceiling proxy", "ceiling database"}
+    assert len(journal.trials()) == 8
+    assert set(result.environments) == {"rust-async", "ceiling null", "ceiling database"}
 
 
 def test_a_void_block_is_made_again(real: Catalog, tmp_path: Path) -> None:

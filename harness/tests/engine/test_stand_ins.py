@@ -1,16 +1,21 @@
 """tandem.engine.stand_ins: what replaces the application, where, and for how long."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from harness_engine import made_trial, request, trial_spec
+from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
+from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.errors import UsageError
 from tandem.lab.prepare import Ground, check, prepare
 from tandem.record.request import Conditions
+from tandem.record.result import Look
+from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 
 
@@ -30,51 +35,94 @@ def test_only_what_stands_in_the_path_bounds_it(
     under = Conditions(topology=topology, placement="shared")
     asked = request(scenario=scenario, conditions=under)
     assert stand_ins.fitting(real, asked) == expected
-    assert [variant.stand_in for variant in stand_ins.variants(real, asked)] == expected
+    binding = [stand_in for stand_in in expected if stand_in != "proxy"]
+    assert [variant.stand_in for variant in stand_ins.variants(real, asked)] == binding
 
 
-def test_the_looks_are_one_block_before_all_others(real: Catalog) -> None:
-    looks = stand_ins.specs(real, request())
-    assert [(spec.name, spec.block) for spec in looks] == [
-        ("look-null", 0),
-        ("look-proxy", 0),
-        ("look-database", 0),
-    ]
-    assert [spec.windows[0].generator for spec in looks] == ["oha", "oha", "pgbench"]
-    assert all(spec.warm_up.steady_buckets == 0 for spec in looks)
+BLOCKS = [[trial_spec(f"{n}-{label}", label, block=n) for label in ("one", "two")] for n in (1, 2, 3, 4)]
 
 
-def test_a_look_in_each_block_voids_none(real: Catalog) -> None:
-    blocks = [[trial_spec(f"{n}-{label}", label, block=n) for label in ("one", "two")] for n in (1, 2, 3)]
-    asked = request()
-    mixed = stand_ins.in_each_block(real, asked, blocks)
-    for number, block in enumerate(mixed, start=1):
-        looks = [spec for spec in block if stand_ins.is_look(spec)]
-        assert {spec.name for spec in looks} == {
-            f"look-{number}-{kind}" for kind in ("null", "proxy", "database")
+def answered(spec: TrialSpec, rates: dict[str, float], void: Collection[str] = ()) -> Trial:
+    """rates: of the stand-ins; the variants reach 1000/s. void: names of looks that the host disturbs."""
+    rate = rates[stand_ins.kind_of(spec)] if stand_ins.is_look(spec) else 1000.0
+    verdict = Verdict.VOID if spec.name in void else Verdict.OK
+    closed = good_window(goodput_rps=rate, verdict=verdict)
+    return made_trial(spec, closed=closed, open=None, verdict=verdict)
+
+
+def followed(
+    real: Catalog, rates: dict[str, float], void: Collection[str] = (), seed: int = 1
+) -> tuple[list[list[TrialSpec]], list[Trial], list[list[Trial]]]:
+    """The blocks that were asked for, all trials, and what the plan was told."""
+    told, asked, made = [], [], []
+
+    def plan() -> Blocks:
+        for block in BLOCKS:
+            told.append((yield block))
+
+    plan_with_looks = stand_ins.in_each_block(real, request(seed=seed), plan)
+    block = next(plan_with_looks, None)
+    while block is not None:
+        asked.append(block)
+        trials = [answered(spec, rates, void) for spec in block]
+        made += trials
+        try:
+            block = plan_with_looks.send(trials)
+        except StopIteration:
+            block = None
+    return asked, made, told
+
+
+def kinds(block: list[TrialSpec]) -> set[str]:
+    return {stand_ins.kind_of(spec) for spec in block if stand_ins.is_look(spec)}
+
+
+def test_each_block_looks_at_what_can_bind(real: Catalog) -> None:
+    near = {"null": 1200.0, "database": 900.0}
+    asked, made, told = followed(real, near)
+    for number, block in enumerate(asked, start=1):
+        assert [spec for spec in block if not stand_ins.is_look(spec)] == BLOCKS[number - 1], "their order stays"
+        assert {spec.name for spec in block if stand_ins.is_look(spec)} == {
+            f"look-{number}-null",
+            f"look-{number}-database",
         }
-        assert [spec for spec in block if spec not in looks] == blocks[number - 1], (
-            "the order of the others stays"
-        )
-        assert all(spec.block == number and not spec.windows[0].counts for spec in looks)
-    assert mixed == stand_ins.in_each_block(real, asked, blocks)
-    places = {tuple(map(stand_ins.is_look, block)) for block in mixed}
-    assert len(places) > 1, "they are not always first"
-    # The mean of those that count: a disturbed look is left out by its window.
-    made = [made_trial(spec, open=None) for block in mixed for spec in block if spec.name.endswith("null")]
-    for trial, rate in zip(made, (300.0, 500.0, 9000.0), strict=True):
-        trial.windows[0].only.goodput_rps = rate
-    made[2].windows[0].only.verdict = Verdict.VOID
-    assert stand_ins.ceilings_rps(made) == {"null": 400.0}
+        assert all(spec.block == number for spec in block)
+    assert asked == followed(real, near)[0], "fixed by the seed"
+    assert asked != followed(real, near, seed=2)[0]
+    assert len({tuple(map(stand_ins.is_look, block)) for block in asked}) > 1, "they are not always first"
+    assert not stand_ins.is_look(asked[0][0].model_copy()), "a figure of what was asked for comes first"
+    assert [[trial.spec for trial in own] for own in told] == BLOCKS, "the plan hears of its own trials only"
+    looks = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
+    assert stand_ins.ceilings_rps(looks) == near
 
 
-def test_what_they_reached(real: Catalog) -> None:
-    looks = stand_ins.specs(real, request())
-    made = [made_trial(spec, open=None) for spec in looks]
-    made[1].verdict = Verdict.VOID
-    made[2].windows = []
-    assert stand_ins.ceilings_rps(made) == {"null": 400.0, "proxy": None, "database": None}
-    assert stand_ins.ceilings_rps([]) == {}
+def test_what_nothing_comes_near_is_looked_at_once(real: Catalog) -> None:
+    asked, _, _ = followed(real, {"null": 20_000.0, "database": 1000.0 / 0.71})
+    assert [kinds(block) for block in asked] == [{"null", "database"}, *[{"database"}] * 3]
+    asked, _, _ = followed(real, {"null": 20_000.0, "database": 1000.0 / 0.69})
+    assert [kinds(block) for block in asked] == [{"null", "database"}, set(), set(), set()]
+
+
+def test_a_look_that_the_host_disturbed_tells_nothing_and_voids_nothing(real: Catalog) -> None:
+    rates = {"null": 20_000.0, "database": 1200.0}
+    asked, made, _ = followed(real, rates, void={"look-1-null", "look-2-database"})
+    assert [kinds(block) for block in asked] == [{"null", "database"}] * 2 + [{"database"}] * 2
+    looks = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
+    assert [one.goodput_rps for one in looks["database"]] == [1200.0, None, 1200.0, 1200.0]
+    assert stand_ins.ceilings_rps(looks) == rates
+    assert stand_ins.ceilings_rps({"null": [Look(block=1, goodput_rps=None)]}) == {"null": None}
+
+
+def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
+    def plan() -> Blocks:
+        yield BLOCKS[0]
+        yield [spec.again() for spec in BLOCKS[0]]
+
+    found = stand_ins.in_each_block(real, request(), plan)
+    rates = {"null": 1100.0, "database": 1100.0}
+    again = found.send([answered(spec, rates) for spec in next(found)])
+    assert {spec.attempt for spec in again} == {2}
+    assert {spec.key for spec in again if stand_ins.is_look(spec)} == {"look-1-null.2", "look-1-database.2"}
 
 
 def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
@@ -118,4 +166,10 @@ def test_which_plans_look(real: Catalog) -> None:
     assert looking == {"capacity", "ceiling", "claim", "headline", "nightly", "quick"}
     plans = (real.root / "harness/tests/plans").iterdir()
     assert all(not real.plan(str(file)).ceilings for file in plans)
-    assert estimate_s([stand_ins.specs(real, request())], Overheads()) > 30
+    looks = stand_ins.expected(real, request(), BLOCKS)
+    assert [spec.name for spec in looks] == [
+        "look-1-null",
+        "look-1-database",
+        *(f"look-{number}-database" for number in (2, 3, 4)),
+    ]
+    assert 30 < estimate_s([looks], Overheads()) < 60

@@ -1,18 +1,21 @@
 """tandem.lab.laboratory: what needs no container."""
 
+from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from harness_engine import made_trial, trial_spec
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
-from tandem.lab.laboratory import ContainerFloor, Laboratory
+from tandem.lab.laboratory import ContainerFloor, Laboratory, in_time
 from tandem.lab.live import Lines
 from tandem.lab.silent import NAME as SILENT
+from tandem.lab.stack import Stack
 from tandem.record.request import Conditions, Request, Variant
 from tandem.studies.registry import STUDIES
 
@@ -33,7 +36,14 @@ def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
 
 @pytest.mark.parametrize(
     ("generators", "image"),
-    [(["oha"], "oha"), (["oha", "vegeta"], "all"), (["wrk"], "all"), ([SILENT, "oha"], "oha"), ([], "oha")],
+    [
+        (["oha"], "oha"),
+        (["oha", "vegeta"], "vegeta"),
+        (["wrk"], "wrk"),
+        (["wrk", "drill", "oha"], "all"),
+        ([SILENT, "oha"], "oha"),
+        ([], "oha"),
+    ],
 )
 def test_only_the_generators_that_are_asked_for_are_built(
     root: Path, tmp_path: Path, generators: list[str], image: str
@@ -132,3 +142,55 @@ def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> 
     app: Any = SimpleNamespace(stack=stack, cell=prepared.cell)
     ContainerFloor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()
     assert order == ["stop", "services", "seed"]
+
+
+# ---- what is built when ----
+
+
+def test_what_the_first_trial_does_not_need_is_built_after_it(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[tuple[list[str], bool]] = []
+
+    def build(runs: Any, note: object, folder: object = None, services: Any = None) -> None:
+        built.append(([run.program for run in runs], bool(services)))
+
+    for name, stub in (("build", build), ("start", None), ("check", None), ("refuse_or_clean_up", None)):
+        monkeypatch.setattr(laboratory_, name, stub or (lambda *_: None))
+    monkeypatch.setattr(Stack, "down", lambda self: None)
+    monkeypatch.setattr(Laboratory, "_environment", lambda self, run: run.variant.label)
+    monkeypatch.setattr(laboratory_, "Visit", lambda *_: SimpleNamespace(run=lambda _: made_trial()))
+    app = SimpleNamespace(rest_bytes=1, peaks=lambda: None)
+    monkeypatch.setattr(Laboratory, "floor", lambda *_: SimpleNamespace(apps=defaultdict(lambda: app)))
+    named = [Variant(label=name, implementation=name) for name in ("rust-async", "node", "python-sync")]
+    one = lab(root, tmp_path, *named, Variant(label="again", implementation="node"))
+    one.first = ["node"]
+
+    def visit(label: str) -> None:
+        one.visit(trial_spec(f"1-{label}", label), iter(()), tmp_path)  # type: ignore[arg-type]
+
+    with one.up():
+        assert built == [(["node", "node"], True)], "the services, and of the images the first trial's"
+        visit("node")
+        visit("again")
+        assert len(built) == 1
+        visit("python-sync")
+        assert built[1:] == [(["rust-async", "python-sync"], False)], "the rest at once, side by side"
+        visit("rust-async")
+        assert len(built) == 2
+        assert list(one.environments) == ["rust-async", "node", "python-sync", "again"]
+
+
+def test_without_a_first_trial_all_is_built_before(root: Path, tmp_path: Path) -> None:
+    one = lab(root, tmp_path, *(Variant(label=name, implementation=name) for name in ("rust-async", "node")))
+    runs = [one.prepared(variant.label) for variant in one.variants]
+    assert in_time(runs, []) == (runs, [])
+    assert in_time(runs, ["rust-async", "node"]) == (runs, [])
+
+
+def test_the_stack_is_that_of_the_run_with_the_latency_proxy(root: Path, tmp_path: Path) -> None:
+    """So its image is built before the first trial, whoever is in that."""
+    far = Variant(label="far", implementation="rust-async", db_rtt_ms=5)
+    one = lab(root, tmp_path, far, Variant(label="node", implementation="node"))
+    runs = [one.prepared(variant.label) for variant in one.variants]
+    assert in_time(runs, ["node"]) == (runs, [])

@@ -2,21 +2,21 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from tandem.analysis.ceilings import CENSORED_SHARE
+from tandem.analysis.ceilings import Made, in_same_blocks, nearness
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.ratios import ALPHA, Ratio, compare, t_interval, verdicts
 from tandem.engine.blocks import counting
 from tandem.engine.findings import warnings
 from tandem.judge.bottleneck import is_own, nearest, working
 from tandem.record.part import Number, Part
-from tandem.record.result import Conclusions
+from tandem.record.result import Baselines, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Resource, Verdict, Window
 from tandem.studies.bench.host_speed import host_speed
@@ -279,45 +279,25 @@ def resources_of(closed: Sequence[Window]) -> list[Resource]:
 
 # ---- within blocks ----
 
-type Made = tuple[int, int]
-"""Block and attempt."""
-
-
 def by_block(trials: Sequence[Trial], metric: str) -> dict[Made, float]:
     """The closed window's figure of each good trial that has it."""
     out = {}
     for trial in trials:
         window = trial.window(CLOSED)
-        # Of a stand-in the window tells by itself whether it counts: a disturbed one voids no block.
-        if (
-            window is not None
-            and Verdict.OK is trial.verdict is window.verdict
-            and (value := getattr(window, metric))
-        ):
+        if window is not None and trial.verdict is Verdict.OK and (value := getattr(window, metric)):
             out[trial.spec.block, trial.spec.attempt] = value
     return out
 
 
-def ratios(own: dict[Made, float], others: dict[Made, float]) -> list[float]:
-    """own / other, of each block the last attempt in which both are good."""
-    both = {made[0]: made for made in sorted(own.keys() & others.keys())}
-    return [own[made] / others[made] for made in both.values()]
-
-
 def compare_rows(
-    rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], ceilings: Mapping[str, Sequence[Trial]]
+    rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], baselines: Baselines
 ) -> None:
-    """Notes in each row how it compares with the first one and with the ceilings, within blocks.
-
-    trials_of: by label. ceilings: stand-in -> its trials, which are in the same blocks.
-    """
+    """Notes in each row how it compares with the first one and with the ceilings, within blocks. trials_of: by label."""
+    rates = {row.label: by_block(trials_of[row.label], GOODPUT) for row in rows}
+    to_ceilings = nearness(rates, baselines)
     for row in rows:
-        rates = by_block(trials_of[row.label], GOODPUT)
-        shares = {name: ratios(rates, by_block(own, GOODPUT)) for name, own in ceilings.items()}
-        row.ceiling_shares = {name: float(np.mean(own)) for name, own in shares.items() if own}
-    passed = {name for row in rows for name, share in row.ceiling_shares.items() if share > 1}
-    for row in rows:
-        row.unranked = unranked(row, passed)
+        row.ceiling_shares = to_ceilings[row.label].shares
+        row.unranked = unranked(row, to_ceilings[row.label].near)
     good_rows = [row for row in rows if row.verdict is Verdict.OK]
     if not good_rows or good_rows[0] is not rows[0]:
         return
@@ -326,7 +306,7 @@ def compare_rows(
         reference = by_block(trials_of[first.label], metric)
         found = {
             row.label: compare(
-                [math.log(one) for one in ratios(by_block(trials_of[row.label], metric), reference)]
+                [math.log(one) for one in in_same_blocks(by_block(trials_of[row.label], metric), reference)]
             )
             for row in good_rows[1:]
         }
@@ -347,19 +327,10 @@ def limit_of(row: Row) -> str:
     )
 
 
-def unranked(row: Row, passed: Collection[str] = ()) -> str | None:
-    """Why a goodput is not the implementation's: a resource that it shares, or a ceiling that it comes near to. passed:
-    ceilings that an application passed, which are none."""
+def unranked(row: Row, near: str | None = None) -> str | None:
+    """Why a goodput is not the implementation's: a resource that it shares, or the ceiling that it comes near to."""
     busy = nearest(row.resources)
     tag = "+".join(one.tag for one in busy) or row.bottleneck
     if tag is not None and not is_own(tag):
         return limit_of(row)
-    near = {
-        name: share
-        for name, share in row.ceiling_shares.items()
-        if name not in passed and share > CENSORED_SHARE
-    }
-    if not near:
-        return None
-    name = max(near, key=lambda one: near[one])
-    return f"{near[name] * 100:.0f} % of the ceiling {name}"
+    return near

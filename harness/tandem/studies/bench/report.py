@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tandem.analysis.ceilings import holding
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
@@ -177,19 +176,10 @@ def decided(result: Result[Benched]) -> list[Text]:
 
 
 def ceilings(result: Result[Benched]) -> list[Text]:
-    """What the parts around the applications reached, and which of these are none."""
-    found = result.baselines.ceilings_rps
-    if not found:
-        return []
-    told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
-    blocked = any(row.ceiling_shares for row in result.conclusions.rows)
-    lines = [Text(f"ceilings ({'in each block' if blocked else 'one look'}): {told}", style="dim")]
-    reached = max((row.summary.goodput_rps or 0.0 for row in result.conclusions.rows), default=0.0)
-    passed = [name for name, rate in found.items() if rate and name not in holding(found, reached)]
-    if passed:
-        text = f"applications passed {' and '.join(passed)}, which is no ceiling then and cuts nothing off"
-        lines.append(Text(text, style="yellow"))
-    return lines
+    """What the parts around the applications reached."""
+    rows = result.conclusions.rows
+    reached = max((row.summary.goodput_rps or 0.0 for row in rows), default=0.0)
+    return parts.ceilings(result.baselines, [row.ceiling_shares for row in rows], reached)
 
 
 def markdown(result: Result[Benched]) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tandem.catalog.catalog import Catalog, Plan
-from tandem.engine import stand_ins
+from tandem.engine import deciding
 from tandem.engine.blocks import complete_blocks
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
-from tandem.record.request import Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
@@ -74,52 +73,37 @@ def closed_blocks(plan: Plan, labels: Sequence[str], blocks: int, seed: int) -> 
     return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(orders, start=1)]
 
 
-def of_stand_ins(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    """Stand-in -> the looks at it."""
-    found: dict[str, list[Trial]] = {}
-    for trial in trials:
-        if stand_ins.is_look(trial.spec):
-            found.setdefault(stand_ins.kind_of(trial.spec), []).append(trial)
-    return found
-
-
-def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int) -> Benched:
-    """What trials of these variants, and looks at the ceilings among them, come to. needed: good starts of each."""
+def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int, baselines: Baselines) -> Benched:
+    """What trials of these variants come to. needed: good starts of each. baselines: with the looks at the ceilings."""
     by_label = {label: [t for t in trials if t.spec.variants == [label]] for label in labels}
     rows = [row(label, own, needed) for label, own in by_label.items()]
-    compare_rows(rows, by_label, of_stand_ins(trials))
+    compare_rows(rows, by_label, baselines)
     return Benched(rows=rows, blocks=len({trial.spec.block for own in by_label.values() for trial in own}))
 
 
 def too_few(catalog: Catalog, plan: Plan, variants: int, expected_s: float) -> list[str]:
     """What a plan of so few blocks cannot decide, and how long one that can would take. expected_s: of this one."""
-    if variants < 2 or plan.trials >= BLOCKS_LEAST:
+    if variants < 2:
         return []
-    lasting = lasts(expected_s * BLOCKS_LEAST / plan.trials)
     enough = [one for one in catalog.plans.values() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1]
-    named = f" (--plan {min(enough, key=lambda one: one.trials).name})" if enough else ""
-    return [
-        f"{plan.trials} blocks cannot show that two differ, whatever they are: that takes {BLOCKS_LEAST}{named}, with these"
-        f" windows about {lasting}. What comes out is figures with intervals, and whether two are equivalent"
-    ]
+    return deciding.too_few(
+        plan.trials,
+        BLOCKS_LEAST,
+        "blocks",
+        expected_s,
+        "show that two differ, whatever they are",
+        f"--plan {min(enough, key=lambda one: one.trials).name}" if enough else "",
+        "What comes out is figures with intervals, and whether two are equivalent",
+    )
 
 
 class Bench(Study[Benched]):
-    """Each variant once in each block, and where the plan says so a short look at each ceiling."""
+    """Each variant once in each block."""
 
     name = "bench"
     kind = Benched
     report = staticmethod(tables.report)
     markdown = staticmethod(tables.markdown)
-
-    @property
-    def looks_at_ceilings(self) -> bool:
-        return False  # it looks in each block
-
-    @property
-    def variants(self) -> list[Variant]:
-        looks = stand_ins.variants(self.catalog, self.request) if self.timing.ceilings else []
-        return [*self.request.variants, *looks]
 
     @property
     def labels(self) -> list[str]:
@@ -128,7 +112,7 @@ class Bench(Study[Benched]):
 
     def outline(self) -> list[list[TrialSpec]]:
         plan = self.timing
-        blocks = [
+        return [
             [
                 TrialSpec(
                     name=f"{number}-{label}",
@@ -143,7 +127,6 @@ class Bench(Study[Benched]):
                 complete_blocks(self.labels, plan.trials, self.request.seed), start=1
             )
         ]
-        return stand_ins.in_each_block(self.catalog, self.request, blocks) if plan.ceilings else blocks
 
     def ahead(self, expected_s: float) -> list[str]:
         specs = [spec for block in self.outline() for spec in block]
@@ -178,7 +161,7 @@ class Bench(Study[Benched]):
         return next((spec.key for block in self.outline() for spec in block), None)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
-        found = benched(self.labels, trials, self.timing.trials)
+        found = benched(self.labels, trials, self.timing.trials, baselines)
         return Concluded(
             verdict=worst(r.verdict for r in found.rows),
             reasons=[f"{r.label}: {reason}" for r in found.rows for reason in r.reasons],
@@ -192,7 +175,7 @@ class Bench(Study[Benched]):
         if old.blocks is not None or not trials:
             return result
         needed = min((one.summary.trials_ok for one in old.rows if one.verdict is Verdict.OK), default=1)
-        new = benched([one.label for one in old.rows], trials, needed)
+        new = benched([one.label for one in old.rows], trials, needed, result.baselines)
 
         def chosen(was: Row, now: Row) -> Row:
             if not was.verdict is now.verdict is Verdict.OK:

@@ -1,11 +1,14 @@
 """What a capacity search concludes. Pure."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
+from tandem.analysis.ceilings import Made, Rates, nearness
 from tandem.analysis.threshold import Threshold
 from tandem.record.part import Number, Part
-from tandem.record.result import Conclusions
-from tandem.record.trial import WindowRecord
+from tandem.record.result import Baselines, Conclusions
+from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Times, Verdict
 from tandem.studies.capacity import judged
 from tandem.studies.capacity.judged import Judged, State
@@ -41,6 +44,8 @@ class Behaviour(Part):
     verdict: Verdict
     """Void where the host disturbed it; what an overload does to its own window is the measurement."""
     recovery: Recovery | None = None
+    near_ceiling: str | None = None
+    """The ceiling that cuts the goodput off, in words."""
 
 
 class CapacityFound(Conclusions):
@@ -70,6 +75,10 @@ class CapacityFound(Conclusions):
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour] = Field(default_factory=list)
     """By share."""
+    ceiling_shares: dict[str, Number] = Field(default_factory=dict)
+    """Stand-in -> the highest goodput of each start by that of the stand-in in the same block, mean over the blocks."""
+    near_ceiling: str | None = None
+    """The ceiling that the capacity comes near to, in words."""
 
 
 def limited_by(probes: list[Judged], capacity_rps: int | None) -> str | None:
@@ -97,6 +106,24 @@ def behaviour(record: WindowRecord, share: float) -> Behaviour:
         bottleneck=window.bottleneck,
         verdict=Verdict.VOID if judged.voids(window) else Verdict.OK,
     )
+
+
+def mark_ceilings(found: CapacityFound, trials: Sequence[Trial], baselines: Baselines) -> None:
+    """Notes how near the capacity and the goodputs around it come to the ceilings of the same blocks."""
+    highest: dict[Made, float] = {}
+    for trial in trials:
+        windows = [window for record in trial.windows for window in record.windows.values()]
+        rates = [window.goodput_rps for window in windows if window.verdict is not Verdict.VOID]
+        highest[trial.spec.block, trial.spec.attempt] = max(rates, default=0.0)
+    rates_of: dict[str, Rates] = {"highest": highest}
+    if found.capacity_rps is not None:
+        rates_of["capacity"] = dict.fromkeys(highest, float(found.capacity_rps))
+    rates_of |= {f"{load.share}": dict.fromkeys(highest, load.goodput_rps) for load in found.behaviour}
+    to_ceilings = nearness(rates_of, baselines)
+    found.ceiling_shares = to_ceilings["highest"].shares
+    found.near_ceiling = to_ceilings["capacity"].near if "capacity" in to_ceilings else None
+    for load in found.behaviour:
+        load.near_ceiling = to_ceilings[f"{load.share}"].near
 
 
 def recovery(overload: WindowRecord, after: WindowRecord, slo: Slo) -> Recovery:

@@ -4,12 +4,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tandem.analysis.ceilings import reaches_ceiling
+from tandem.analysis.ceilings import cut_off
 from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
-from tandem.report.parts import conditions_line, host_line, settings, table
+from tandem.report.parts import ceilings, conditions_line, host_line, settings, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
-from tandem.wording import bound, ceilings, limited_by, number, time_spent
+from tandem.wording import limited_by, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 NOTE = "response times are those of the requests that were answered; unsent ones have none"
@@ -56,9 +56,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
     out = []
     found = result.conclusions
     if found.capacity_rps is not None:
-        reached = reaches_ceiling(found.capacity_rps, result.baselines.ceilings_rps)
-        cut_off = found.limited_by == "generator" or reached
-        at_least = "≥ " if cut_off else ""
+        at_least = "≥ " if found.limited_by == "generator" else ""
         told = _estimated(found) if found.estimate else _confirmed(found)
         out.append(
             Text(
@@ -66,6 +64,10 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
                 style="bold",
             )
         )
+        near = cut_off(found.near_ceiling, found.capacity_rps, result.baselines, _highest(found))
+        if near is not None:
+            text = f"the capacity is at {near}: it is the ceiling's as much as the application's"
+            out.append(Text(text, style="yellow"))
         if found.limited_by:
             what = limited_by(found.limited_by)
             exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
@@ -105,19 +107,24 @@ def probes(result: Result[CapacityFound]) -> Table:
     return out
 
 
-def _cells(load: Behaviour, ceilings_rps: dict[str, float | None]) -> list[str]:
+def _highest(found: CapacityFound) -> float:
+    return max((load.goodput_rps for load in found.behaviour), default=0.0)
+
+
+def _cells(load: Behaviour, result: Result[CapacityFound]) -> list[str]:
+    near = cut_off(load.near_ceiling, load.goodput_rps, result.baselines, _highest(result.conclusions))
     times = load.response_time_ms or Times(samples=0)
     void = " (void)" if load.verdict is Verdict.VOID else ""
     return [
         number(load.share * 100),
         number(load.offered_rps),
-        bound(number(load.goodput_rps), load.goodput_rps, ceilings_rps),
+        number(load.goodput_rps),
         number(times.p50, 1),
         number(times.p99, 1),
         number(load.failed_share * 100, 2),
         number(load.unsent_share * 100, 2),
         number(load.recovery.recovery_s if load.recovery else None, 1),
-        limited_by(load.bottleneck) + void,
+        "; ".join(filter(None, (limited_by(load.bottleneck) + void, near))),
     ]
 
 
@@ -125,7 +132,7 @@ def loads(result: Result[CapacityFound]) -> Table:
     """A row for each load around the capacity."""
     out = table("behaviour by load, one fresh start", *COLUMNS, left=COLUMNS[-1:])
     for load in result.conclusions.behaviour:
-        out.add_row(*_cells(load, result.baselines.ceilings_rps))
+        out.add_row(*_cells(load, result))
     return out
 
 
@@ -138,7 +145,7 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         probes(result),
         *behaviour,
         *sentences(result),
-        *ceilings(result.baselines.ceilings_rps, "a lower bound"),
+        *ceilings(result.baselines, [result.conclusions.ceiling_shares], _highest(result.conclusions)),
         *([settings(result)] if result.environments else []),
         Text(time_spent(result.phases_s), style="dim"),
     )
@@ -149,7 +156,7 @@ def markdown(result: Result[CapacityFound]) -> str:
     lines = [f"- {sentence.plain}" for sentence in sentences(result)]
     if result.conclusions.behaviour:
         aligned = ["---:"] * (len(COLUMNS) - 1) + ["---"]
-        rows = [_cells(load, result.baselines.ceilings_rps) for load in result.conclusions.behaviour]
+        rows = [_cells(load, result) for load in result.conclusions.behaviour]
         lines += ["", *(f"| {' | '.join(row)} |" for row in (COLUMNS, aligned, *rows))]
     lines += ["", f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."]
     return "\n".join(lines)

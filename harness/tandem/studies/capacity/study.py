@@ -7,6 +7,7 @@ it had their limits, until there are enough. The last block shows the behaviour 
 from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
@@ -16,7 +17,7 @@ from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 from tandem.studies.bench.study import warm_up_of
 from tandem.studies.capacity import report as tables
-from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limited_by
+from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limited_by, mark_ceilings
 from tandem.studies.capacity.course import (
     AFTER,
     BEHAVIOUR,
@@ -34,6 +35,7 @@ from tandem.studies.capacity.search import PROBES_A_START, Search, parse_slo
 
 TYPICAL_PROBES = 9
 TYPICAL_RPS = 1000
+FURTHER_LEAST = 3
 
 
 class Capacity(Study[CapacityFound]):
@@ -123,6 +125,16 @@ class Capacity(Study[CapacityFound]):
 
     # ---- what it says ----
 
+    def ahead(self, expected_s: float) -> list[str]:
+        return deciding.too_few(
+            self.timing.trials,
+            FURTHER_LEAST,
+            "further fresh starts",
+            expected_s,
+            "tell how much starts differ: the interval would be mostly what is supposed of that beforehand",
+            "--plan capacity",
+        )
+
     def line(self, made: Trial | WindowRecord) -> str | None:
         if made.spec.variants != [self.label]:
             return None  # a stand-in's
@@ -171,24 +183,26 @@ class Capacity(Study[CapacityFound]):
         steps, further = course.searching.steps, course.further
         search = None if steps is None else steps.search
         capacity_rps = course.capacity_rps
+        found = CapacityFound(
+            slo=self.terms.slo,
+            closed_goodput_rps=course.searching.goodput_rps,
+            search=course.searching.judged,
+            decided=isinstance(search, Search) and search.decided,
+            bracket_rps=(None, None) if search is None else (search.lower_rps, search.upper_rps),
+            confirmations=course.confirmations,
+            confirmed=further.done if further else 0,
+            fresh_starts=self.timing.trials,
+            capacity_rps=capacity_rps,
+            estimate=course.found,
+            limited_by=limited_by([*course.searching.judged, *course.confirmations], capacity_rps),
+            behaviour=sorted(course.behaviour, key=lambda load: load.share),
+        )
+        mark_ceilings(found, trials, baselines)
         return Concluded(
             verdict=course.verdict,
             reasons=course.reasons,
             findings=_warnings(trials),
-            conclusions=CapacityFound(
-                slo=self.terms.slo,
-                closed_goodput_rps=course.searching.goodput_rps,
-                search=course.searching.judged,
-                decided=isinstance(search, Search) and search.decided,
-                bracket_rps=(None, None) if search is None else (search.lower_rps, search.upper_rps),
-                confirmations=course.confirmations,
-                confirmed=further.done if further else 0,
-                fresh_starts=self.timing.trials,
-                capacity_rps=capacity_rps,
-                estimate=course.found,
-                limited_by=limited_by([*course.searching.judged, *course.confirmations], capacity_rps),
-                behaviour=sorted(course.behaviour, key=lambda load: load.share),
-            ),
+            conclusions=found,
         )
 
 

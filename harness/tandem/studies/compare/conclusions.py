@@ -9,13 +9,13 @@ from typing import Literal
 from pydantic import Field
 
 from tandem.analysis import ratios
-from tandem.analysis.ceilings import CENSORED_SHARE, share_of_ceiling
+from tandem.analysis.ceilings import Made, cut_off, nearness
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
 from tandem.record.part import Number, Part
-from tandem.record.result import Concluded, Conclusions
+from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
@@ -68,11 +68,15 @@ class ComparedVariant(Part):
     against_reference: dict[str, ComparedRatio]
     bottleneck: str | None
     ceiling_share: Number | None = None
-    """Of the lowest ceiling of the session."""
+    """Of the lowest ceiling of the session, in records with one look before all blocks."""
+    ceiling_shares: dict[str, Number] = Field(default_factory=dict)
+    """Stand-in -> goodput by that of the stand-in in the same block, mean over the blocks."""
+    near_ceiling: str | None = None
+    """The ceiling that cuts the goodput off, in words."""
     in_turns: str | None = None
     """Why it was measured in windows in turn where others were in slices."""
     censored: bool = False
-    """The goodput is the ceiling's as much as the variant's: at least this, and not ranked."""
+    """The goodput is the ceiling's as much as the variant's, and not ranked."""
     void_blocks: int = 0
     """Blocks in which the host disturbed a window of this variant, those that were made again among them. Where one
     variant has far more of them than another, what is left of it is a selection."""
@@ -174,12 +178,17 @@ def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric:
     return [value for value in found if value is not None]
 
 
-def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
-    means = [
-        statistics.fmean(found[n] for n in chosen(found))
+def _by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
+    """The mean of each block that has any."""
+    return {
+        (block.spec.block, block.spec.attempt): statistics.fmean(found[n] for n in chosen(found))
         for block in blocks
         if (found := values(block, variant, metric))
-    ]
+    }
+
+
+def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
+    means = _by_block(blocks, variant, metric).values()
     return statistics.fmean(means) if means else None
 
 
@@ -330,13 +339,26 @@ def _without(line: ComparedVariant, metrics: Collection[str]) -> ComparedVariant
     """A line that does not tell these metrics."""
     means = {name: None if name in metrics else mean for name, mean in line.means.items()}
     against = {name: one for name, one in line.against_reference.items() if name not in metrics}
-    censored = line.censored and "goodput_rps" not in metrics
-    return line.model_copy(update={"means": means, "against_reference": against, "censored": censored})
+    changes: dict[str, object] = {"means": means, "against_reference": against}
+    if "goodput_rps" in metrics:
+        changes |= {"censored": False, "near_ceiling": None}
+    return line.model_copy(update=changes)
 
 
-def _mark_ceiling(line: ComparedVariant, ceilings_rps: dict[str, float | None]) -> None:
-    line.ceiling_share = share_of_ceiling(line.means["goodput_rps"], ceilings_rps)
-    line.censored = (line.ceiling_share or 0) > CENSORED_SHARE
+def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], baselines: Baselines) -> None:
+    """Notes in each line how near its goodput comes to the ceilings."""
+    goodput = METRICS["goodput_rps"]
+    rates = {
+        line.variant: _by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
+        for line in lines
+    }
+    to_ceilings = nearness(rates, baselines)
+    reached = max((line.means["goodput_rps"] or 0.0 for line in lines), default=0.0)
+    for line in lines:
+        found = to_ceilings[line.variant]
+        line.ceiling_shares = found.shares
+        line.near_ceiling = cut_off(found.near, line.means["goodput_rps"], baselines, reached)
+        line.censored = line.near_ceiling is not None
 
 
 def findings_of(trials: Sequence[Trial]) -> list[Finding]:
@@ -358,7 +380,7 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
 def conclude(
     trials: Sequence[Trial],
     labels: list[str],
-    ceilings_rps: dict[str, float | None],
+    baselines: Baselines,
     in_turns: Mapping[str, str] | None = None,
     primary: str | None = None,
     looks: Sequence[int] = (),
@@ -373,7 +395,7 @@ def conclude(
     entries = [entry(trials, label, against.get(label, {})) for label in labels]
     for line in entries:
         line.in_turns = (in_turns or {}).get(line.variant)
-        _mark_ceiling(line, ceilings_rps)
+    mark_ceilings(entries, blocks, baselines)
     session, reasons = session_verdict(trials, entries[0], again, primary)
     verdict, findings = session, findings_of(trials)
     # The trials keep the windows; what follows from them is not published.

@@ -7,12 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis import ratios
+from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import Better
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import conditions_line, host_line, settings
+from tandem.report.parts import ceilings, conditions_line, host_line, settings
 from tandem.studies.compare.conclusions import METRICS, Compared, ComparedRatio, ComparedVariant, second
-from tandem.wording import ceilings, limited_by, number, time_spent
+from tandem.wording import limited_by, number, time_spent
 
 COLUMNS = {
     "goodput_rps": ("goodput", "1/s"),
@@ -67,24 +68,30 @@ def _p(value: float | None) -> str:
     return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _row(label: str, metric: str, compared: ComparedRatio | None, line: ComparedVariant | None) -> list[str]:
+def _row(
+    label: str,
+    metric: str,
+    compared: ComparedRatio | None,
+    line: ComparedVariant | None,
+    near: str | None = None,
+) -> list[str]:
+    """near: the ceiling that cuts its goodput off."""
     word = told(compared, METRICS[metric].better)
     if line is not None and line.verdict is not Verdict.OK:
         word = str(line.verdict)
-    bound = metric == "goodput_rps" and line is not None and line.censored
-    if bound and compared:
+    if near and compared:
         word = "not ranked"
     ratio = compared.ratio if compared else None
     mean = line.means.get(metric) if line else None
     return [
         label,
-        ("≥ " if bound else "") + number(mean, 0 if metric == "goodput_rps" else 1),
+        number(mean, 0 if metric == "goodput_rps" else 1),
         "–" if ratio is None or ratio.ratio is None else f"{ratio.ratio:.3f}",
         word,
         _p(compared.p_adjusted if compared else None),
         _p(ratio.p_sign_flip if ratio else None),
         _blocks(ratio.n if ratio else None, line),
-        limited_by(line.bottleneck) if line else "",
+        "; ".join(filter(None, (limited_by(line.bottleneck), near))) if line else "",
     ]
 
 
@@ -93,14 +100,24 @@ def _blocks(used: int | None, line: ComparedVariant | None) -> str:
     return f"{number(used)}, {void} void" if void else number(used)
 
 
-def rows(found: Compared, metric: str) -> Iterator[list[str]]:
+def _highest(found: Compared) -> float:
+    return max((line.means["goodput_rps"] or 0.0 for line in found.entries), default=0.0)
+
+
+def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
+    return cut_off(line.near_ceiling, line.means["goodput_rps"], result.baselines, _highest(result.conclusions))
+
+
+def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
     """The cells of a metric's table; the reference has a second line, against itself."""
+    found = result.conclusions
     for line in found.entries:
+        near = _near(result, line) if metric == "goodput_rps" else None
         if line.variant == found.reference:
-            yield _row(f"{line.variant} (reference)", metric, None, line)
+            yield _row(f"{line.variant} (reference)", metric, None, line, near)
             yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
         else:
-            yield _row(line.variant, metric, line.against_reference.get(metric), line)
+            yield _row(line.variant, metric, line.against_reference.get(metric), line, near)
 
 
 def _effect(found: Compared, metric: str) -> str:
@@ -141,7 +158,7 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
         table = Table(title=_title(result, metric), title_justify="left")
         for place, head in enumerate(("variant", COLUMNS[metric][1], *HEADS)):
             table.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
-        for row in rows(result.conclusions, metric):
+        for row in rows(result, metric):
             table.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
         out += [table, Text(_effect(result.conclusions, metric), style="dim")]
     return out
@@ -153,7 +170,7 @@ def markdown(result: Result[Compared]) -> str:
     for metric in _shown(result.conclusions):
         heads = ("variant", COLUMNS[metric][1], *HEADS)
         rule = ("---:" if place in RIGHT else "---" for place in range(len(heads)))
-        cells = (heads, rule, *rows(result.conclusions, metric))
+        cells = (heads, rule, *rows(result, metric))
         lines += [f"{_title(result, metric)}.", "", *(f"| {' | '.join(row)} |" for row in cells), ""]
         lines += [f"{_effect(result.conclusions, metric).capitalize()}.", ""]
     return "\n".join([*lines, f"{host_line(result)}; seed {result.request.seed}."])
@@ -176,8 +193,7 @@ def report(result: Result[Compared]) -> RenderableType:
         for line in found.entries
         if line.in_turns
     ]
-    reached_rps = max(line.means["goodput_rps"] or 0.0 for line in found.entries)
-    lines += ceilings(result.baselines.ceilings_rps, reached_rps=reached_rps)
+    lines += ceilings(result.baselines, [line.ceiling_shares for line in found.entries], _highest(found))
     lines += [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
     if found.session is not Verdict.OK:
         lines += [

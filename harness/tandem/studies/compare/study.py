@@ -19,6 +19,7 @@ from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
+from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, in_blocks
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError, unknown
@@ -165,12 +166,25 @@ class Compare(Study[Compared]):
     def ahead(self, expected_s: float) -> list[str]:
         named = f"the primary metric is {self.primary}: it has 5 % of its own, all others together have another 5 %"
         if not self.looks:
-            return [named]
+            return [named, *self._too_few(expected_s)]
         *before, last = self.looks
         return [
             f"{named}; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first that decides the"
             f" primary metric. The estimate is that of all {last}"
         ]
+
+    def _too_few(self, expected_s: float) -> list[str]:
+        if len(self.request.variants) < 2:
+            return []
+        return deciding.too_few(
+            self.pairing.blocks,
+            BLOCKS_LEAST,
+            "blocks",
+            expected_s,
+            "show that two differ, whatever they are",
+            "--plan quick",
+            "What comes out is ratios with intervals, and whether two are equivalent",
+        )
 
     @property
     def variants(self) -> list[Variant]:
@@ -280,4 +294,4 @@ class Compare(Study[Compared]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
-        return conclude(trials, labels, baselines.ceilings_rps, self.in_turns, self.primary, self.looks)
+        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks)

@@ -10,6 +10,7 @@ from tandem.analysis.ratios import t_interval
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
+from tandem.engine import deciding
 from tandem.engine.blocks import best
 from tandem.engine.findings import warnings, why
 from tandem.engine.study import Study
@@ -81,6 +82,9 @@ class Crossover(Study[Crossed]):
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
         return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
+
+    def ahead(self, expected_s: float) -> list[str]:
+        return deciding.too_few(self.asked.rounds, deciding.INTERVAL_LEAST, "rounds", expected_s, "say who wins in any cell", "--rounds 3")
 
     # ---- afterwards ----
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.study import Study
@@ -63,6 +64,9 @@ class Explain(Study[Explained]):
             [self._trial(name, number) for name in (twice if number % 2 == 0 else once)]
             for number, (once, twice) in enumerate(orders, start=1)
         ]
+
+    def ahead(self, expected_s: float) -> list[str]:
+        return deciding.too_few(self.asked.blocks, deciding.INTERVAL_LEAST, "blocks", expected_s, "decide any factor", "--blocks 3")
 
     def _trial(self, name: str, block: int) -> TrialSpec:
         return closed_trial(self.timing, block, name.removesuffix(AGAIN), name)

@@ -40,6 +40,8 @@ class FilesLab:
     folder: Path
     generators: Collection[str] = ()
     """None: its programs answer no HTTP."""
+    first: Collection[str] = ()
+    """All its trials are of one image."""
     host: Host = HERE
     make_container: Callable[[Path], FilesContainer] = FilesContainer
     environments: dict[str, Environment] = field(init=False, default_factory=dict)

@@ -18,6 +18,7 @@ from tandem.studies.files.spec import Case, case_of, cases, facts, request_with,
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
+from tandem.studies.reproduce.study import too_few_starts
 
 
 def request_of(
@@ -74,6 +75,16 @@ class Files(Study[Reproduced]):
             [self._start(number, by_name[name]) for name in order]
             for number, order in enumerate(complete_blocks(list(by_name), starts, self.request.seed), start=1)
         ]
+
+    @classmethod
+    def today(cls, catalog: Catalog, request: Request) -> Request:
+        """Of the experiment as its file has it now."""
+        name, scale = str(request.options["experiment"]), cast("float | None", request.options.get("scale"))
+        experiment = pick(read_all(catalog.root), name)
+        return request_of(experiment, name, cast("PlanName", request.plan), request.seed, scale)
+
+    def ahead(self, expected_s: float) -> list[str]:
+        return too_few_starts(self.experiment.plan(self.plan_name).starts, expected_s)
 
     def _start(self, block: int, case: Case) -> TrialSpec:
         labels = [one.label for one in self._rows_of[case]]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine import deciding
 from tandem.engine.study import Study
 from tandem.errors import UsageError, unknown
 from tandem.record.request import Conditions, Request, Variant
@@ -57,6 +58,12 @@ def request_for(
     )
 
 
+def too_few_starts(starts: int, expected_s: float) -> list[str]:
+    """What so few fresh starts cannot decide. expected_s: how long they take."""
+    least = deciding.INTERVAL_LEAST
+    return deciding.too_few(starts, least, "fresh starts", expected_s, "decide a claim", "--plan core")
+
+
 class Reproduce(Study[Reproduced]):
     """Each row once in each block; rows that share a fresh start are windows of one trial.
 
@@ -91,6 +98,16 @@ class Reproduce(Study[Reproduced]):
 
     def outline(self) -> list[list[TrialSpec]]:
         return self.rows.outline(self.request.seed)
+
+    @classmethod
+    def today(cls, catalog: Catalog, request: Request) -> Request:
+        """Of the experiment as its file has it now."""
+        name, cpus = str(request.options["experiment"]), int(str(request.options["cpus"]))
+        experiment = pick(read_all(catalog.root) | read_claims(catalog.root), name)
+        return request_for(catalog, name, experiment, plan_named(request.plan), cpus, request.seed)
+
+    def ahead(self, expected_s: float) -> list[str]:
+        return too_few_starts(self.rows.plan.starts, expected_s)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         groups = {file_name(group): group for group in self.rows.groups}

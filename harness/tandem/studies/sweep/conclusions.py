@@ -34,6 +34,10 @@ class Level(Part):
     app_cpu_us_per_request: MeanOfRounds
     service_time_mean_ms: MeanOfRounds
     bottleneck: str | None
+    ceiling_shares: dict[str, Number] = Field(default_factory=dict)
+    """Stand-in -> goodput by that of the stand-in in the same block, mean over the blocks."""
+    near_ceiling: str | None = None
+    """The ceiling that cuts the goodput off, in words."""
 
 
 class Curve(Part):

@@ -4,12 +4,13 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import ALPHA
 from tandem.record.result import Result
-from tandem.report.parts import findings, table
+from tandem.report.parts import ceilings, findings, table
 from tandem.studies.sweep.axis import AXES
-from tandem.studies.sweep.conclusions import Curve, MeanOfRounds, Swept
-from tandem.wording import bound, ceilings, limited_by, number, time_spent, with_interval
+from tandem.studies.sweep.conclusions import Curve, Level, MeanOfRounds, Swept
+from tandem.wording import limited_by, number, time_spent, with_interval
 
 COLUMNS = (
     "rounds",
@@ -20,11 +21,19 @@ COLUMNS = (
     "limited by",
 )
 """After the one of the axis."""
-CUT_OFF = "a lower bound; where the peak is one, c90, the loss and the law are not the application's alone"
+CUT_OFF = "the peak is at {}: it, c90, the loss and the law are the ceiling's as much as the application's"
 
 
 def _with(found: MeanOfRounds, digits: int = 0) -> str:
     return with_interval(found.mean, found.interval, digits)
+
+
+def _highest(found: Result[Swept]) -> float:
+    return max((curve.peak_rps or 0.0 for curve in found.conclusions.curves), default=0.0)
+
+
+def _near(found: Result[Swept], level: Level) -> str | None:
+    return cut_off(level.near_ceiling, level.goodput_rps.mean, found.baselines, _highest(found))
 
 
 def _table(found: Result[Swept], curve: Curve) -> Table:
@@ -37,11 +46,11 @@ def _table(found: Result[Swept], curve: Curve) -> Table:
         out.add_row(
             str(level.value),
             str(level.rounds),
-            bound(_with(level.goodput_rps), rate, found.baselines.ceilings_rps),
+            _with(level.goodput_rps),
             number(share),
             _with(level.app_cpu_us_per_request),
             _with(level.service_time_mean_ms, 2),
-            limited_by(level.bottleneck),
+            "; ".join(filter(None, (limited_by(level.bottleneck), _near(found, level)))),
         )
     return out
 
@@ -66,13 +75,15 @@ def _loss(curve: Curve, last: int) -> str:
 def _words(found: Result[Swept], curve: Curve) -> list[Text]:
     out = []
     if curve.peak_at is not None:
-        peak = bound(number(curve.peak_rps), curve.peak_rps, found.baselines.ceilings_rps)
-        text = f"{curve.label}: peak {peak}/s at {found.conclusions.axis} {curve.peak_at}{_between(curve.peak_between)}"
+        text = f"{curve.label}: peak {number(curve.peak_rps)}/s at {found.conclusions.axis} {curve.peak_at}{_between(curve.peak_between)}"
         if curve.c90 is not None:
             text += f"; 90 % of it from {curve.c90} on{_between(curve.c90_between)}"
         if curve.retrograde_loss is not None:
             text += f"; {_loss(curve, max(found.conclusions.values))}"
         out.append(Text(text, style="bold"))
+        top = next(level for level in curve.levels if level.value == curve.peak_at)
+        if (near := _near(found, top)) is not None:
+            out.append(Text(CUT_OFF.format(near), style="yellow"))
     usl = curve.usl
     if usl is not None and usl.reason is None:
         law = f"λ {number(usl.lambda_rps)}/s, σ {usl.sigma:.3g}, κ {usl.kappa:.3g}, R² {usl.r2:.3f}"
@@ -89,8 +100,8 @@ def report(result: Result[Swept]) -> Group:
         parts += [_table(result, curve), *_words(result, curve)]
     tested = "in brackets: 95 %; a loss is told where the largest value is behind one of all others by Dunnett's test"
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    highest = max(curve.peak_rps or 0.0 for curve in result.conclusions.curves)
-    parts += ceilings(result.baselines.ceilings_rps, CUT_OFF, highest)
+    shares = [level.ceiling_shares for curve in result.conclusions.curves for level in curve.levels]
+    parts += ceilings(result.baselines, shares, _highest(result))
     parts += [
         Text(note, style="dim"),
         Text(tested, style="dim"),

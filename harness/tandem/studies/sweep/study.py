@@ -1,10 +1,14 @@
 """The study behind `sweep`: each variant at each value of one setting, fresh starts in randomised complete blocks."""
 
 from collections.abc import Sequence
+from itertools import count
 
 from pydantic import JsonValue, ValidationError
 
+from tandem.analysis.ceilings import nearness
+from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
+from tandem.engine import deciding
 from tandem.engine.blocks import best
 from tandem.engine.findings import warnings, why
 from tandem.engine.study import Study
@@ -14,10 +18,15 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
+from tandem.studies.bench.conclusions import GOODPUT, by_block
 from tandem.studies.bench.study import closed_blocks
 from tandem.studies.sweep import report as tables
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
 from tandem.studies.sweep.conclusions import Swept, curve
+
+
+SCATTERS_MOST = 3.0
+"""Of the scatter of a start: a sweep that would miss larger losses is too short."""
 
 
 class SweepOptions(Part):
@@ -90,6 +99,13 @@ class Sweep(Study[Swept]):
         labels = [variant.label for variant in self.variants]
         return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
 
+    def ahead(self, expected_s: float) -> list[str]:
+        rounds, values = self.asked.rounds, len(self.asked.values)
+        least = next(n for n in count(2) if loss_in_scatters(n, values) <= SCATTERS_MOST)
+        times = loss_in_scatters(rounds, values)
+        cannot = f"show a loss unless it is {times:.0f} times the scatter of a start"
+        return deciding.too_few(rounds, least, "rounds", expected_s, cannot, f"--rounds {least}")
+
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
         asked, chosen = self.asked, best(trials)
         by_label = {v.label: [t for t in chosen if t.spec.variants == [v.label]] for v in self.variants}
@@ -97,6 +113,12 @@ class Sweep(Study[Swept]):
             curve(v.label, asked.axis, {value: by_label[self.label(v, value)] for value in asked.values})
             for v in self.request.variants
         ]
+        rates = {label: by_block(own, GOODPUT) for label, own in by_label.items()}
+        to_ceilings = nearness(rates, baselines)
+        for v, found in zip(self.request.variants, curves, strict=True):
+            for level in found.levels:
+                one = to_ceilings[self.label(v, level.value)]
+                level.ceiling_shares, level.near_ceiling = one.shares, one.near
         wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
         known = all(lv.goodput_rps.mean is not None for own in curves for lv in own.levels)
         return Concluded(

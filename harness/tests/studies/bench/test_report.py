@@ -157,7 +157,7 @@ def test_a_ceiling_that_was_passed_is_told() -> None:
     assert "≥" not in low
     assert "applications passed" not in told(null=20_000.0, database=1500.0, proxy=None)
     blocked = good_row(ceiling_shares={"null": 0.06})
-    assert "ceilings (in each block): null" in render(
+    assert "ceilings (in the blocks): null" in render(
         blocked, baselines=Baselines(ceilings_rps={"null": 2e4})
     )
 

@@ -8,6 +8,7 @@ import pytest
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
+from tandem.record.result import Baselines, Look
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare import conclusions, report
@@ -103,7 +104,7 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
 
 def table_of(metric: str, effect: float, noise: float, blocks: int = 8) -> str:
     """The row of B in the terminal's table."""
-    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], {}, primary="goodput_rps")
+    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], Baselines(), primary="goodput_rps")
     rows = report.rows(found.conclusions, metric)
     return next(row for row in rows if row[0] == "B")[3]
 
@@ -162,7 +163,7 @@ def test_blocks_that_were_void_are_counted_for_each_variant() -> None:
     again.spec = again.spec.again()
     spoil([blocks[2]], "B", "void", 2)
     spoil([blocks[5]], "B", "void", 1)
-    found = conclusions.conclude([*blocks, again], ["A", "B"], {}, primary="goodput_rps").conclusions
+    found = conclusions.conclude([*blocks, again], ["A", "B"], Baselines(), primary="goodput_rps").conclusions
     assert [line.void_blocks for line in found.entries] == [0, 2]
     [row] = [row for row in report.rows(found, "goodput_rps") if row[0] == "B"]
     assert row[6] == "8, 2 void"
@@ -220,15 +221,15 @@ def test_a_block_that_was_made_again_counts_once() -> None:
     again = blocks[2].model_copy(deep=True)
     again.spec = again.spec.again()
     spoil([blocks[2]], "B", "void", 4)
-    found = conclusions.conclude([*blocks, again], ["A", "B"], {})
+    found = conclusions.conclude([*blocks, again], ["A", "B"], Baselines())
     assert found.conclusions.blocks == 8
     assert found.conclusions.entries[1].against_reference["goodput_rps"].ratio.n == 8
     assert [one.text for one in found.findings] == ["B: block-3: on purpose (and 3 more like it)"]
-    alone = conclusions.conclude(blocks, ["A", "B"], {})
+    alone = conclusions.conclude(blocks, ["A", "B"], Baselines())
     assert alone.conclusions.entries[1].against_reference["goodput_rps"].ratio.n == 7
     # A wrong answer is not made good by another try.
     spoil([blocks[2]], "B", "invalid", 1)
-    assert conclusions.conclude([*blocks, again], ["A", "B"], {}).verdict is Verdict.INVALID
+    assert conclusions.conclude([*blocks, again], ["A", "B"], Baselines()).verdict is Verdict.INVALID
 
 
 def test_one_invalid_window_makes_the_variant_invalid_and_its_figures_null() -> None:
@@ -239,7 +240,7 @@ def test_one_invalid_window_makes_the_variant_invalid_and_its_figures_null() -> 
     line = conclusions.entry(blocks, "B", compared)
     assert (line.verdict, line.reasons, line.against_reference) == (Verdict.INVALID, ["on purpose"], {})
     assert set(line.means.values()) == {None}
-    found = conclusions.conclude(blocks, ["A", "B"], {})
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines())
     assert (found.verdict, found.reasons) == (Verdict.INVALID, ["B: on purpose"])
     assert found.conclusions.session is Verdict.OK, "the others may be believed"
 
@@ -249,14 +250,14 @@ def test_a_variant_that_does_not_start_is_failed() -> None:
     blocks[2].starts["B"].refused = "did not start"
     assert conclusions.entry(blocks, "B", {}).reasons == ["block 3: did not start"]
     assert conclusions.entry(blocks, "B", {}).verdict is Verdict.FAILED
-    assert conclusions.conclude(blocks, ["A", "B"], {}).verdict is Verdict.FAILED
+    assert conclusions.conclude(blocks, ["A", "B"], Baselines()).verdict is Verdict.FAILED
 
 
 def test_a_window_that_breaks_fails_its_variant_alone() -> None:
     blocks = make_blocks()
     record = records_of(blocks, "B")[0]
     record.windows, record.refused = {}, "the window broke"
-    found = conclusions.conclude(blocks, ["A", "B"], {}).conclusions
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines()).conclusions
     assert [line.verdict for line in found.entries] == [Verdict.OK, Verdict.FAILED]
     assert found.entries[1].reasons == ["the window broke"]
 
@@ -286,7 +287,7 @@ def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None
     blocks = make_blocks()
     for window in windows_of(blocks, second("A")):
         window.goodput_rps *= 1.08
-    found = conclusions.conclude(blocks, ["A", "B"], {}, primary="app_cpu_us_per_request")
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary="app_cpu_us_per_request")
     told = found.conclusions.entries[1]
     assert found.verdict is Verdict.OK
     assert told.means["goodput_rps"] is None
@@ -296,7 +297,7 @@ def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None
     assert [(one.code, one.severity) for one in found.findings] == [("unlike-itself", "warning")]
     assert "goodput_rps" in found.findings[0].text
     # The metric that was asked for is the session's.
-    asked = conclusions.conclude(blocks, ["A", "B"], {}, primary="goodput_rps")
+    asked = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary="goodput_rps")
     assert asked.verdict is Verdict.VOID
     assert set(asked.conclusions.entries[1].means.values()) == {None}
 
@@ -304,28 +305,55 @@ def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None
 def test_a_visit_that_broke_fails_the_session() -> None:
     blocks = make_blocks()
     blocks[0].findings.append(finding("invalid", "failed", "the disk is full"))
-    found = conclusions.conclude(blocks, ["A", "B"], {})
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines())
     assert (found.verdict, found.reasons) == (Verdict.FAILED, ["block 1: the disk is full"])
     assert set(found.conclusions.entries[1].means.values()) == {None}
 
 
-def test_a_goodput_at_the_ceiling_is_a_lower_bound() -> None:
+def looks(rates: list[float | None]) -> Baselines:
+    """One look at a ceiling in each block."""
+    found = [Look(block=number, goodput_rps=rate) for number, rate in enumerate(rates, start=1)]
+    return Baselines(ceilings_rps={"database": 1.0}, looks={"database": found})
+
+
+def test_a_goodput_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
     blocks = make_blocks(effect=2.0, noise=0.0)
     rate = conclusions.entry(blocks, "A", {}).means["goodput_rps"]
     assert rate is not None
-    found = conclusions.conclude(blocks, ["A", "B"], {"proxy": rate * 2.1, "null": None})
+    own = [2.1 * found for block in blocks for found in conclusions.values(block, "A", METRICS["goodput_rps"]).values()]
+    each = own[:: len(own) // len(blocks)]
+    found = conclusions.conclude(blocks, ["A", "B"], looks([*each])).conclusions.entries
+    assert [line.censored for line in found] == [False, True]
+    assert (found[0].near_ceiling, found[1].near_ceiling) == (None, "95 % of the ceiling database")
+    assert found[1].ceiling_shares["database"] == pytest.approx(2 / 2.1, rel=0.01)
+    # One that a variant passes cuts nothing off; a look that the host disturbed is left out.
+    low: list[float | None] = [one * 0.9 for one in each]
+    for rates in (low, [None] * len(each)):
+        lines = conclusions.conclude(blocks, ["A", "B"], looks(rates)).conclusions.entries
+        assert [line.censored for line in lines] == [False, False]
+    assert conclusions.conclude(blocks, ["A", "B"], Baselines()).conclusions.entries[1].ceiling_shares == {}
+
+
+def test_an_older_record_has_one_look_before_all_blocks() -> None:
+    blocks = make_blocks(effect=2.0, noise=0.0)
+    rate = conclusions.entry(blocks, "A", {}).means["goodput_rps"]
+    assert rate is not None
+    old = Baselines(ceilings_rps={"proxy": rate * 2.1, "null": None})
+    found = conclusions.conclude(blocks, ["A", "B"], old)
     assert [line.censored for line in found.conclusions.entries] == [False, True]
-    assert conclusions.conclude(blocks, ["A", "B"], {}).conclusions.entries[1].ceiling_share is None
+    passed = Baselines(ceilings_rps={"proxy": rate * 1.9, "null": None})
+    found = conclusions.conclude(blocks, ["A", "B"], passed)
+    assert [line.censored for line in found.conclusions.entries] == [False, False]
 
 
 @pytest.mark.parametrize("spoilt", ["A", "A~2"])
 def test_a_void_session_publishes_no_figure(spoilt: str) -> None:
     blocks = make_blocks(effect=1.2)
-    good = conclusions.conclude(blocks, ["A", "B"], {})
+    good = conclusions.conclude(blocks, ["A", "B"], Baselines())
     told = good.conclusions.entries[1].against_reference["goodput_rps"]
     assert told.verdict == "faster"  # the control
     spoil(blocks, spoilt, "invalid", 1)
-    found = conclusions.conclude(blocks, ["A", "B"], {})
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines())
     assert found.verdict is found.conclusions.session is Verdict.VOID
     assert spoilt in found.reasons[0]
     assert [set(line.means.values()) for line in found.conclusions.entries] == [{None}, {None}]
@@ -337,7 +365,7 @@ def test_what_a_warm_up_and_an_end_say_is_told_once_for_each_variant() -> None:
     for block in blocks[:3]:
         block.starts["B"].findings.append(finding("warning", "no-steady-state", "not steady"))
     blocks[0].starts["A"].findings.append(finding("warning", "unclean-stop", "killed"))
-    found = conclusions.conclude(blocks, ["A", "B"], {})
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines())
     assert found.verdict is Verdict.OK
     assert {(one.code, one.text) for one in found.findings} == {
         ("no-steady-state", "B: block-1: not steady (and 2 more like it)"),
@@ -375,7 +403,7 @@ def test_who_took_turns_is_compared_in_turns_and_marked() -> None:
     blocks = make_blocks(effect=1.5, noise=0.001)
     for block in blocks:
         add_slices(block, A=900.0, A_2=900.0)
-    found = conclusions.conclude(blocks, ["A", "B"], {}, {"B": "it keeps no connection"}).conclusions
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines(), {"B": "it keeps no connection"}).conclusions
     ratio = found.entries[1].against_reference["goodput_rps"].ratio
     assert ratio.ratio == pytest.approx(1.5, rel=0.01)
     assert [line.in_turns for line in found.entries] == [None, "it keeps no connection"]

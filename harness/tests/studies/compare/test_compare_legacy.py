@@ -33,7 +33,7 @@ def test_an_old_record_is_read() -> None:
 def test_its_windows_give_the_figures_that_it_had() -> None:
     _, result, trials = read_folder(OLD)
     labels = [variant.label for variant in result.request.variants]
-    again = conclude(trials, labels, result.baselines.ceilings_rps)
+    again = conclude(trials, labels, result.baselines)
     assert again.reasons == result.reasons
     for metric, found in result.conclusions.same_against_itself.items():
         assert again.conclusions.same_against_itself[metric].ratio.ratio == pytest.approx(

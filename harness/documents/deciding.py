@@ -1,0 +1,140 @@
+"""Figures of how much is decided, before and after: from committed comparisons, benches and benchmarks. Pure.
+
+What was not measured is null, and says so.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from statistics import stdev
+
+from benchmarks.decisions import NAMES
+from benchmarks.slices import BLOCKS_LEAST as BLOCKS_TOLD
+from benchmarks.slices import FIGURES
+from documents.records import Records, WithItself
+from documents.tables import percent
+from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
+from tandem.report.markdown import table
+from tandem.wording import lasts
+
+NOT_MEASURED = "null: not measured"
+SIZE = 0.03
+BLOCKS_MOST = 2000
+OF_A_VERDICT = 0.75**0.5
+"""The scatter of a variant by the mean of the reference's two starts, by that of the second start by the first."""
+METRICS = {
+    "goodput": "goodput_rps",
+    "CPU per request, alone": "app_cpu_us_per_request",
+    "CPU per request, all at once": "duet_cpu_us_per_request",
+}
+
+
+def slice_lengths(records: Records) -> str:
+    """The lengths, with the evidence for the best one."""
+    found = records.sliced()
+    if not found:
+        return "Not measured: no committed comparison was made in slices."
+    rows, words = [], []
+    for one in found:
+        data = f"{len(one.found)} blocks, {one.load_s:.0f} s of each variant in slices of {one.slice_s:g} s"
+        for length in one.lengths:
+            low, high = length.interval
+            same = length.slice_s == one.slice_s
+            rows.append(
+                (
+                    data if same else "",
+                    f"{length.slice_s:g} s",
+                    *(percent(length.errors[name], 2) for name in FIGURES),
+                    "1" if same else f"× {length.against:.2f} ({low:.2f} to {high:.2f})",
+                )
+            )
+        words.append(f"By these blocks the shortest slice that no longer one is better than lasts {one.best_s:g} s.")
+    heads = ("data", "slice>", *(f"standard error of a block, {name}>" for name in FIGURES), "by the shortest>")
+    return "\n\n".join((table(heads, rows), *words))
+
+
+# ---- before and after ----
+
+
+def blocks_needed(scatter: float, size: float = SIZE) -> int | None:
+    """So many blocks find a difference of that size with 80 % power, by the t test; six decide at the least."""
+    for blocks in count(BLOCKS_LEAST):
+        found = detectable_ratio(scatter, blocks)
+        if found is not None and found <= 1 + size:
+            return blocks
+        if blocks > BLOCKS_MOST:
+            return None
+    return None
+
+
+def _told[T](found: Sequence[T], tell: Callable[[T], str | None]) -> str:
+    """What each record says; null where none says anything."""
+    return "; ".join(filter(None, map(tell, found))) or NOT_MEASURED
+
+
+def _scatter(metric: str) -> Callable[[WithItself], str | None]:
+    def tell(one: WithItself) -> str | None:
+        ln = one.same[metric]
+        if len(ln) < BLOCKS_TOLD:
+            return None
+        return f"{one.name}: {percent(stdev(ln), 1)} ({len(ln)} blocks)"
+
+    return tell
+
+
+def _minutes(metric: str) -> Callable[[WithItself], str | None]:
+    def tell(one: WithItself) -> str | None:
+        ln = one.same[metric]
+        if len(ln) < BLOCKS_TOLD:
+            return None
+        blocks = blocks_needed(stdev(ln) * OF_A_VERDICT)
+        if blocks is None:
+            return f"{one.name}: more than {BLOCKS_MOST} blocks"
+        return f"{one.name}: {blocks * one.block_s / 60:.0f} min ({blocks} blocks)"
+
+    return tell
+
+
+def before_and_after(records: Records) -> str:
+    """A row for each aim."""
+    made = records.with_itself()
+    turns, slices = [one for one in made if not one.sliced], [one for one in made if one.sliced]
+    rows: list[tuple[str, str, str]] = []
+    for words, of in (
+        ("scatter of a block's ln ratio, a program with itself", _scatter),
+        (f"machine time until `compare A B` finds {SIZE:.0%}".replace("%", " %"), _minutes),
+    ):
+        for name, metric in METRICS.items():
+            rows.append((f"{words}: {name}", _told(turns, of(metric)), _told(slices, of(metric))))
+    simulated = records.decisions()
+    for name in NAMES:
+        shares = simulated.get(name)
+        told = (NOT_MEASURED, NOT_MEASURED) if shares is None else tuple(percent(one, 1) for one in shares)
+        rows.append((name.replace("%", " %"), told[0], told[1]))
+    first = records.first_numbers()
+    for words, cold, place in (
+        ("from the command to the first figure, images there", False, 3),
+        ("from the command to the first figure, images built from nothing", True, 3),
+        ("from the command to the first table, images built from nothing", True, 4),
+    ):
+        old, new = (
+            [f"{one[0]}: {lasts(float(one[place]))}" for one in first if one[2] is cold and one[1] is blocked]
+            for blocked in (False, True)
+        )
+        rows.append((words, _told(old, str), _told(new, str)))
+    return table(("what", "before", "after"), rows)
+
+
+def records_list(records: Records) -> str:
+    """Every committed record: what was asked for, and how long it took."""
+    rows = [
+        (
+            f"`{name}`",
+            result.request.study,
+            str(result.request.plan),
+            str(len(result.request.variants)),
+            f"{result.started_at:%Y-%m-%d}",
+            f"{(result.finished_at - result.started_at).total_seconds() / 60:.0f} min",
+        )
+        for name, result in records.every()
+    ]
+    return table(("record", "study", "plan", "variants>", "made", "took>"), rows)

@@ -1,0 +1,123 @@
+"""tandem.commands.records: which records there are, which have to be made anew, and how one takes the place of another."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_engine import FakeLab, request, session
+from harness_places import ROOT
+
+from tandem.catalog.catalog import Catalog
+from tandem.commands import records
+from tandem.engine.journal import Journal
+from tandem.engine.run import run
+from tandem.errors import TandemError, UsageError
+from tandem.record import store
+from tandem.record.request import Request
+from tandem.record.window import Verdict
+from tandem.studies.bench.study import Bench
+from tandem.studies.registry import read_folder
+
+ASKED = request("rust-async", "node", plan="smoke")
+
+
+@pytest.fixture(autouse=True)
+def _room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "NEEDED_BYTES", 1)
+
+
+def measured(catalog: Catalog, results: Path, asked: Request = ASKED, **lab: Any) -> Path:
+    return run(Bench, asked, session(catalog, results, FakeLab(**lab)))[1].folder
+
+
+@pytest.fixture
+def committed(real: Catalog, tmp_path: Path) -> Path:
+    """A record, where committed ones are."""
+    folder = tmp_path / "results/comparisons/mine"
+    folder.parent.mkdir(parents=True)
+    shutil.copytree(measured(real, tmp_path / "elsewhere"), folder)
+    return folder
+
+
+def test_every_committed_record_is_listed_with_what_it_takes(real: Catalog) -> None:
+    results = ROOT / "results"
+    found = [records.committed(real, results, folder, "none") for folder in records.folders(results)]
+    names = [one.folder for one in found]
+    assert {"reference", "comparisons/falcon", "explanations/published-python"} <= {*names}
+    assert {f"reference-experiments/{name}" for name in ("file-io", "hyper-delay")} <= {*names}
+    assert not any(one.today for one in found), "another harness made them"
+    for one in found:
+        assert (one.expected_s or 0) > 60 or one.refused
+    [lost] = [one for one in found if one.folder == "comparisons/python-async"]
+    assert lost.expected_s is None
+    assert "python-async-slow" in lost.state
+
+
+def test_what_this_harness_made_is_not_due(real: Catalog, committed: Path) -> None:
+    _, result, _ = read_folder(committed)
+    for one in result.environments.values():
+        one.hashes["harness/tandem/"] = "abc"
+    store.write_model(committed / store.RESULT, result)
+    results = committed.parents[1]
+    assert records.committed(real, results, committed, "abc").state == "made by this harness"
+    assert records.committed(real, results, committed, "def").state == "to be made anew"
+
+
+def test_a_record_is_made_anew_in_its_place(
+    real: Catalog, committed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = committed.parents[1]
+    before = read_folder(committed)[1].id
+    asked: list[tuple[Request, bool]] = []
+
+    def make(kind: Any, wanted: Request, resume: bool, as_json: bool) -> Any:
+        asked.append((wanted, resume))
+        made = run(kind, wanted, session(real, results, FakeLab()))
+        (made[1].folder / "raw/1-node").mkdir(parents=True, exist_ok=True)
+        (made[1].folder / "raw/1-node/closed.sqlite").write_text("rows")
+        return made
+
+    monkeypatch.setattr(records, "make", make)
+    assert records.made_anew(real, results, committed, as_json=False) is None
+    assert asked == [(ASKED, False)]
+    kind, after, trials = read_folder(committed)
+    assert (kind, after.id != before, len(trials)) == (Bench, True, 6)
+    assert not list(committed.rglob("*.sqlite")), "rows are not committed"
+    assert [folder.name for folder in committed.parent.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("ends", [Verdict.VOID, TandemError("the disk is full")])
+def test_what_does_not_come_out_well_leaves_the_record(
+    real: Catalog, committed: Path, monkeypatch: pytest.MonkeyPatch, ends: Any
+) -> None:
+    results = committed.parents[1]
+    before = (committed / store.RESULT).read_text()
+
+    def make(kind: Any, wanted: Request, resume: bool, as_json: bool) -> Any:
+        if isinstance(ends, TandemError):
+            raise ends
+        return run(kind, wanted, session(real, results, FakeLab(verdicts=dict.fromkeys(range(20), ends))))
+
+    monkeypatch.setattr(records, "make", make)
+    why = records.made_anew(real, results, committed, as_json=False)
+    assert why
+    assert ("the disk is full" in why) == isinstance(ends, TandemError)
+    assert (committed / store.RESULT).read_text() == before
+
+
+def test_an_interrupted_one_is_gone_on_with(real: Catalog, tmp_path: Path) -> None:
+    assert not records.begun(tmp_path, ASKED)
+    Journal.begin(tmp_path, ASKED)
+    assert records.begun(tmp_path, ASKED.model_copy(update={"seed": 99}))
+    assert not records.begun(tmp_path, request("node", plan="smoke"))
+
+
+def test_experiments_are_asked_for_as_their_files_have_them_now(real: Catalog) -> None:
+    """What was measured under an older file would be refused: its digest is another."""
+    for name in ("hyper-delay", "file-io"):
+        kind, result, _ = read_folder(ROOT / "results/reference-experiments" / name)
+        old = result.request.model_copy(update={"options": {**result.request.options, "digest": "old"}})
+        with pytest.raises(UsageError, match="has changed since"):
+            kind(real, old)
+        assert kind(real, kind.today(real, old)).request.options["digest"] != "old"
