@@ -24,7 +24,9 @@ TIMES = 1000
 ROUNDS, VALUES = 3, 6
 BLOCKS, METRICS = 6, 4
 
-CAPACITY = f"capacity: what is told holds the truth (starts differ by {START_SD:.0%}, probes by {PROBE_SD:.0%})"
+CAPACITY = (
+    f"capacity: what is told holds the truth (starts differ by {START_SD:.0%}, probes by {PROBE_SD:.0%})"
+)
 SWEEP = f"false alarms: a sweep of {VALUES} equal values in {ROUNDS} rounds is told a loss at the largest"
 COMPARED = f"false alarms: of two equal variants any of {METRICS} metrics is told different, {BLOCKS} blocks"
 PRIMARY = "the same of the metric that is named beforehand"

@@ -113,7 +113,10 @@ def against(one: Variances, other: Variances) -> tuple[float, float, float]:
         return statistics.fmean(math.log(mean(one[name]) / mean(other[name])) / 2 for name in FIGURES)
 
     whole = ln(None)
-    low, high = t_interval([blocks * whole - (blocks - 1) * ln(n) for n in range(blocks)]) or (-math.inf, math.inf)
+    low, high = t_interval([blocks * whole - (blocks - 1) * ln(n) for n in range(blocks)]) or (
+        -math.inf,
+        math.inf,
+    )
     return math.exp(whole), math.exp(low), math.exp(high)
 
 
@@ -180,7 +183,9 @@ def sliced(folders: Sequence[Path]) -> list[Sliced]:
 
 def told(found: Sliced) -> list[str]:
     """The lengths, and which is the best."""
-    out = [f"{len(found.found)} blocks in slices of {found.slice_s:g} s, {found.load_s:.0f} s of each variant:"]
+    out = [
+        f"{len(found.found)} blocks in slices of {found.slice_s:g} s, {found.load_s:.0f} s of each variant:"
+    ]
     for one in found.lengths:
         errors = ", ".join(f"{error:.2%} of {name}" for name, error in one.errors.items())
         low, high = one.interval
@@ -197,7 +202,9 @@ def lines(blocks: Sequence[Trial], reference: str) -> list[str]:
     found, out = pairs(blocks, reference), []
     lasts_s = statistics.fmean(sum(phase.duration_s for phase in block.phases) for block in blocks)
     for name in FIGURES:
-        of_blocks = [ln_ratios(one, other, name, min(len(one.good), len(other.good)))[0] for one, other in found]
+        of_blocks = [
+            ln_ratios(one, other, name, min(len(one.good), len(other.good)))[0] for one, other in found
+        ]
         if len(of_blocks) >= BLOCKS_LEAST:
             spread, number = statistics.stdev(of_blocks), max(2, int(BUDGET_S / lasts_s))
             effect = detectable_ratio(spread, number)

@@ -47,8 +47,15 @@ def slice_lengths(records: Records) -> str:
                     "1" if same else f"× {length.against:.2f} ({low:.2f} to {high:.2f})",
                 )
             )
-        words.append(f"By these blocks the shortest slice that no longer one is better than lasts {one.best_s:g} s.")
-    heads = ("data", "slice>", *(f"standard error of a block, {name}>" for name in FIGURES), "by the shortest>")
+        words.append(
+            f"By these blocks the shortest slice that no longer one is better than lasts {one.best_s:g} s."
+        )
+    heads = (
+        "data",
+        "slice>",
+        *(f"standard error of a block, {name}>" for name in FIGURES),
+        "by the shortest>",
+    )
     return "\n\n".join((table(heads, rows), *words))
 
 

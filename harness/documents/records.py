@@ -101,7 +101,9 @@ class Records:
             result, trials = self._folder(f"{COMPARISONS}/{name}")
             blocks = counting(trial for trial in trials if not is_look(trial.spec))
             reference = result.conclusions.reference
-            lasts = [sum(p.duration_s for p in block.phases) * 3 / len(block.spec.variants) for block in blocks]
+            lasts = [
+                sum(p.duration_s for p in block.phases) * 3 / len(block.spec.variants) for block in blocks
+            ]
             out.append(
                 WithItself(
                     name=name,
@@ -130,13 +132,17 @@ class Records:
     def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
         """Of each committed bench: its folder; whether it looks at the ceilings in its blocks, as those after issue 15 do;
         whether its images were built from nothing; seconds from its beginning to its first figure, and to its table."""
-        folders = [BENCH, *(str(f.parent.relative_to(self.root)) for f in (self.root / FIRST).glob(f"*/{RESULT}"))]
+        folders = [
+            BENCH,
+            *(str(f.parent.relative_to(self.root)) for f in (self.root / FIRST).glob(f"*/{RESULT}")),
+        ]
         out = []
         for folder in folders:
             result, trials = self._folder(folder)
             own = [trial for trial in trials if not is_look(trial.spec)]
             ends = [
-                (trial.started_at - result.started_at).total_seconds() + sum(p.duration_s for p in trial.phases)
+                (trial.started_at - result.started_at).total_seconds()
+                + sum(p.duration_s for p in trial.phases)
                 for trial in own
             ]
             cold = result.phases_s.get("build", 0.0) >= COLD_S

@@ -53,7 +53,9 @@ def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Near
     }
     shares = {
         label: {
-            name: fmean(found) for name, ceiling in ceilings.items() if (found := in_same_blocks(own, ceiling))
+            name: fmean(found)
+            for name, ceiling in ceilings.items()
+            if (found := in_same_blocks(own, ceiling))
         }
         for label, own in rates.items()
     }
@@ -61,12 +63,16 @@ def nearness(rates: Mapping[str, Rates], baselines: Baselines) -> dict[str, Near
     return {label: Nearness(own, near(own, none)) for label, own in shares.items()}
 
 
-def cut_off(recorded: str | None, rate_rps: float | None, baselines: Baselines, reached_rps: float) -> str | None:
+def cut_off(
+    recorded: str | None, rate_rps: float | None, baselines: Baselines, reached_rps: float
+) -> str | None:
     """The ceiling that a rate comes near to, in words: as it was found within the blocks, else by the one look of an older
     record. reached_rps: the highest rate of the session."""
     if baselines.looks or not rate_rps:
         return recorded
-    return near({name: rate_rps / own for name, own in holding(baselines.ceilings_rps, reached_rps).items()}, ())
+    return near(
+        {name: rate_rps / own for name, own in holding(baselines.ceilings_rps, reached_rps).items()}, ()
+    )
 
 
 def holding(ceilings_rps: Mapping[str, float | None], reached_rps: float) -> dict[str, float]:

@@ -141,7 +141,9 @@ def _shown(found: Sequence[Committed]) -> None:
         takes = "–" if one.expected_s is None else lasts(one.expected_s)
         rows.add_row(one.folder, one.study, one.plan, str(one.variants), one.made, takes, one.state)
     due_s = sum(one.expected_s or 0.0 for one in found if not one.today)
-    out.print(proof(), rows, Text(f"what is to be made anew takes about {lasts(due_s)}, without builds"), sep="\n")
+    out.print(
+        proof(), rows, Text(f"what is to be made anew takes about {lasts(due_s)}, without builds"), sep="\n"
+    )
 
 
 @app.command()
@@ -174,7 +176,9 @@ def records(
         return
     status, told = line(RESULTS, ROOT, datetime.now(UTC))
     if status is not Status.PASSED and not untested:
-        raise UsageError(f"{told}. A record is worth what its harness is: run just selftest first, or give --untested")
+        raise UsageError(
+            f"{told}. A record is worth what its harness is: run just selftest first, or give --untested"
+        )
     failed = False
     for one in sorted(found, key=lambda one: one.expected_s or 0.0):
         err.print(f"{one.folder}: {one.state}")

@@ -98,7 +98,9 @@ def run[C: Conclusions](
         lab = session.lab(study, [*study.variants, *looks], journal)
         with lab.up():
             make = _maker(study, lab, journal, view)
-            plan = stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
+            plan = (
+                stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
+            )
             every = drive(plan, make)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
         looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])

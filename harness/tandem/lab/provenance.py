@@ -97,7 +97,11 @@ def _toxiproxy(stack: Stack) -> str:
 def second_opinions(stack: Stack) -> dict[str, str]:
     """What the generators besides oha say of themselves, where the image has them; wrk does so with a status of 1."""
     image = stack.variables.get("LOADGEN", "")
-    ways = {"vegeta": ["vegeta", "-version"], "wrk": ["sh", "-c", "wrk -v || true"], "drill": ["drill", "--version"]}
+    ways = {
+        "vegeta": ["vegeta", "-version"],
+        "wrk": ["sh", "-c", "wrk -v || true"],
+        "drill": ["drill", "--version"],
+    }
     said = {name: stack.execute("loadgen", way) for name, way in ways.items() if image in (name, "all")}
     return {
         name: vegeta.version(text) if name == "vegeta" else text.split()[1] for name, text in said.items()

@@ -66,9 +66,7 @@ def settings(result: Result[Any]) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
-def ceilings(
-    baselines: Baselines, shares: Iterable[Mapping[str, float]], reached_rps: float
-) -> list[Text]:
+def ceilings(baselines: Baselines, shares: Iterable[Mapping[str, float]], reached_rps: float) -> list[Text]:
     """What the parts around the applications reached, and which of these are none. shares: of all that was measured, within
     the blocks; reached_rps: the highest rate, for a record without them."""
     found = baselines.ceilings_rps
@@ -78,9 +76,15 @@ def ceilings(
     how = "in the blocks" if shares else "one look"
     told = ", ".join(f"{name} {number(rate)}/s" for name, rate in found.items())
     lines = [Text(f"ceilings ({how}): {told}", style="dim")]
-    none = passed(shares) if shares else {n for n, rate in found.items() if rate} - set(holding(found, reached_rps))
+    none = (
+        passed(shares)
+        if shares
+        else {n for n, rate in found.items() if rate} - set(holding(found, reached_rps))
+    )
     if none:
-        text = f"applications passed {' and '.join(sorted(none))}, which is no ceiling then and cuts nothing off"
+        text = (
+            f"applications passed {' and '.join(sorted(none))}, which is no ceiling then and cuts nothing off"
+        )
         lines.append(Text(text, style="yellow"))
     return lines
 

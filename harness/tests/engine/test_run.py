@@ -112,7 +112,10 @@ def test_the_looks_at_the_ceilings_are_in_the_blocks_and_are_no_trials_of_the_st
     looks = {f"look-{number}-{kind}" for number in (1, 2) for kind in ("null", "database")}
     assert looks == set(lab.visited) - set(ALL)
     assert result.baselines.ceilings_rps == {"null": 1000.0, "database": 1000.0}
-    assert [(one.block, one.goodput_rps) for one in result.baselines.looks["null"]] == [(1, 1000.0), (2, 1000.0)]
+    assert [(one.block, one.goodput_rps) for one in result.baselines.looks["null"]] == [
+        (1, 1000.0),
+        (2, 1000.0),
+    ]
     assert result.trials == {Verdict.OK: 4}
     assert len(journal.trials()) == 8
     assert set(result.environments) == {"rust-async", "ceiling null", "ceiling database"}

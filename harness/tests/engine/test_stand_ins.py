@@ -58,7 +58,8 @@ def followed(
 
     def plan() -> Blocks:
         for block in BLOCKS:
-            told.append((yield block))
+            trials = yield block
+            told.append(trials)
 
     plan_with_looks = stand_ins.in_each_block(real, request(seed=seed), plan)
     block = next(plan_with_looks, None)
@@ -81,7 +82,9 @@ def test_each_block_looks_at_what_can_bind(real: Catalog) -> None:
     near = {"null": 1200.0, "database": 900.0}
     asked, made, told = followed(real, near)
     for number, block in enumerate(asked, start=1):
-        assert [spec for spec in block if not stand_ins.is_look(spec)] == BLOCKS[number - 1], "their order stays"
+        assert [spec for spec in block if not stand_ins.is_look(spec)] == BLOCKS[number - 1], (
+            "their order stays"
+        )
         assert {spec.name for spec in block if stand_ins.is_look(spec)} == {
             f"look-{number}-null",
             f"look-{number}-database",

@@ -73,7 +73,9 @@ def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
     assert not told(Bench(real, asked("bench", plan="nightly")))
     assert not told(Compare(real, asked("compare", plan="quick")))
     assert not told(Compare(real, asked("compare", plan="claim"))), "it looks at 6, 9 and 12"
-    assert not told(Compare(real, asked("compare", "node", plan="smoke"))), "one alone is compared with itself"
+    assert not told(Compare(real, asked("compare", "node", plan="smoke"))), (
+        "one alone is compared with itself"
+    )
 
 
 def test_starts_that_cannot_decide(real: Catalog, root: Path) -> None:

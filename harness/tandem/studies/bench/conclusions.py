@@ -279,6 +279,7 @@ def resources_of(closed: Sequence[Window]) -> list[Resource]:
 
 # ---- within blocks ----
 
+
 def by_block(trials: Sequence[Trial], metric: str) -> dict[Made, float]:
     """The closed window's figure of each good trial that has it."""
     out = {}
@@ -289,9 +290,7 @@ def by_block(trials: Sequence[Trial], metric: str) -> dict[Made, float]:
     return out
 
 
-def compare_rows(
-    rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], baselines: Baselines
-) -> None:
+def compare_rows(rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], baselines: Baselines) -> None:
     """Notes in each row how it compares with the first one and with the ceilings, within blocks. trials_of: by label."""
     rates = {row.label: by_block(trials_of[row.label], GOODPUT) for row in rows}
     to_ceilings = nearness(rates, baselines)

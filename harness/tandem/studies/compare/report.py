@@ -105,7 +105,9 @@ def _highest(found: Compared) -> float:
 
 
 def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
-    return cut_off(line.near_ceiling, line.means["goodput_rps"], result.baselines, _highest(result.conclusions))
+    return cut_off(
+        line.near_ceiling, line.means["goodput_rps"], result.baselines, _highest(result.conclusions)
+    )
 
 
 def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:

@@ -84,7 +84,14 @@ class Crossover(Study[Crossed]):
         return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
 
     def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(self.asked.rounds, deciding.INTERVAL_LEAST, "rounds", expected_s, "say who wins in any cell", "--rounds 3")
+        return deciding.too_few(
+            self.asked.rounds,
+            deciding.INTERVAL_LEAST,
+            "rounds",
+            expected_s,
+            "say who wins in any cell",
+            "--rounds 3",
+        )
 
     # ---- afterwards ----
 

@@ -66,7 +66,14 @@ class Explain(Study[Explained]):
         ]
 
     def ahead(self, expected_s: float) -> list[str]:
-        return deciding.too_few(self.asked.blocks, deciding.INTERVAL_LEAST, "blocks", expected_s, "decide any factor", "--blocks 3")
+        return deciding.too_few(
+            self.asked.blocks,
+            deciding.INTERVAL_LEAST,
+            "blocks",
+            expected_s,
+            "decide any factor",
+            "--blocks 3",
+        )
 
     def _trial(self, name: str, block: int) -> TrialSpec:
         return closed_trial(self.timing, block, name.removesuffix(AGAIN), name)

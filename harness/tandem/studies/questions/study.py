@@ -41,7 +41,8 @@ class Questions(Study[Answered]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Answered]:
         asked, needed = self.request.variants, self.timing.trials
         found = {
-            one.name: benched([one.label(variant) for variant in asked], trials, needed, baselines) for one in CONDITIONS
+            one.name: benched([one.label(variant) for variant in asked], trials, needed, baselines)
+            for one in CONDITIONS
         }
         far = {
             row.label: waited([t for t in trials if t.spec.variants == [row.label]], row)

@@ -24,7 +24,6 @@ from tandem.studies.sweep import report as tables
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
 from tandem.studies.sweep.conclusions import Swept, curve
 
-
 SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""
 

@@ -1,5 +1,6 @@
 """tandem.studies.bench.conclusions: summaries, verdicts and findings of a variant."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -274,9 +275,7 @@ HOST = (1.0, 1.2, 0.8, 1.1, 0.9, 1.3)
 """How fast the host is in each block: a change that falls on all variants alike."""
 
 
-def compared(
-    trials: dict[str, list[Trial]], looks: dict[str, list[Look]] | None = None
-) -> dict[str, Row]:
+def compared(trials: dict[str, list[Trial]], looks: dict[str, list[Look]] | None = None) -> dict[str, Row]:
     rows = [row(label, own, 1) for label, own in trials.items()]
     compare_rows(rows, trials, Baselines(looks=looks or {}))
     return {one.label: one for one in rows}

@@ -77,7 +77,7 @@ def test_the_first_start_gives_a_first_figure(
 
 def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> None:
     plan = real.plans["nightly"]
-    spec = own(Bench(real, ASKED).outline()[0])[0]
+    spec = Bench(real, ASKED).outline()[0][0]
     closed, opened = spec.windows
     assert (closed.load, closed.seconds, closed.share) == ("closed", plan.closed_s, None)
     assert (opened.load, opened.seconds) == ("open", plan.open_s)

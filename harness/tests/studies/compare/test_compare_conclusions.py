@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from harness_engine import request, result_of
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
@@ -104,8 +105,10 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
 
 def table_of(metric: str, effect: float, noise: float, blocks: int = 8) -> str:
     """The row of B in the terminal's table."""
-    found = conclusions.conclude(make_blocks(effect, blocks, noise), ["A", "B"], Baselines(), primary="goodput_rps")
-    rows = report.rows(found.conclusions, metric)
+    found = conclusions.conclude(
+        make_blocks(effect, blocks, noise), ["A", "B"], Baselines(), primary="goodput_rps"
+    )
+    rows = report.rows(result_of(request("A", "B"), found), metric)
     return next(row for row in rows if row[0] == "B")[3]
 
 
@@ -163,9 +166,9 @@ def test_blocks_that_were_void_are_counted_for_each_variant() -> None:
     again.spec = again.spec.again()
     spoil([blocks[2]], "B", "void", 2)
     spoil([blocks[5]], "B", "void", 1)
-    found = conclusions.conclude([*blocks, again], ["A", "B"], Baselines(), primary="goodput_rps").conclusions
-    assert [line.void_blocks for line in found.entries] == [0, 2]
-    [row] = [row for row in report.rows(found, "goodput_rps") if row[0] == "B"]
+    found = conclusions.conclude([*blocks, again], ["A", "B"], Baselines(), primary="goodput_rps")
+    assert [line.void_blocks for line in found.conclusions.entries] == [0, 2]
+    [row] = [row for row in report.rows(result_of(request("A", "B"), found), "goodput_rps") if row[0] == "B"]
     assert row[6] == "8, 2 void"
 
 
@@ -320,7 +323,11 @@ def test_a_goodput_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
     blocks = make_blocks(effect=2.0, noise=0.0)
     rate = conclusions.entry(blocks, "A", {}).means["goodput_rps"]
     assert rate is not None
-    own = [2.1 * found for block in blocks for found in conclusions.values(block, "A", METRICS["goodput_rps"]).values()]
+    own = [
+        2.1 * found
+        for block in blocks
+        for found in conclusions.values(block, "A", METRICS["goodput_rps"]).values()
+    ]
     each = own[:: len(own) // len(blocks)]
     found = conclusions.conclude(blocks, ["A", "B"], looks([*each])).conclusions.entries
     assert [line.censored for line in found] == [False, True]
@@ -328,7 +335,8 @@ def test_a_goodput_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
     assert found[1].ceiling_shares["database"] == pytest.approx(2 / 2.1, rel=0.01)
     # One that a variant passes cuts nothing off; a look that the host disturbed is left out.
     low: list[float | None] = [one * 0.9 for one in each]
-    for rates in (low, [None] * len(each)):
+    none: list[float | None] = [None] * len(each)
+    for rates in (low, none):
         lines = conclusions.conclude(blocks, ["A", "B"], looks(rates)).conclusions.entries
         assert [line.censored for line in lines] == [False, False]
     assert conclusions.conclude(blocks, ["A", "B"], Baselines()).conclusions.entries[1].ceiling_shares == {}

@@ -76,6 +76,8 @@ def test_of_independent_noise_no_length_is_better(benchmark: ModuleType) -> None
 
 
 @pytest.mark.parametrize(("slow", "alternating", "best"), [(0.2, 0.0, 1.0), (0.0, 0.5, 2.0)])
-def test_the_best_length_is_chosen(benchmark: ModuleType, slow: float, alternating: float, best: float) -> None:
+def test_the_best_length_is_chosen(
+    benchmark: ModuleType, slow: float, alternating: float, best: float
+) -> None:
     """What lasts for seconds wants short slices; what alternates with them wants longer ones."""
     assert benchmark.best_s(blocks_of(slow, alternating), 1.0) == best
