@@ -88,6 +88,17 @@ def _scatter(metric: str) -> Callable[[WithItself], str | None]:
     return tell
 
 
+def _unlike(metric: str) -> Callable[[WithItself], str | None]:
+    def tell(one: WithItself) -> str | None:
+        found = one.unlike[metric]
+        if not found:
+            return None
+        least, most = (percent(share, 1) for share in (min(found), max(found)))
+        return f"{one.name}: {least if least == most else f'{least} to {most}'}"
+
+    return tell
+
+
 def _minutes(metric: str) -> Callable[[WithItself], str | None]:
     def tell(one: WithItself) -> str | None:
         ln = one.same[metric]
@@ -108,6 +119,7 @@ def before_and_after(records: Records) -> str:
     rows: list[tuple[str, str, str]] = []
     for words, of in (
         ("scatter of a block's ln ratio, a program with itself", _scatter),
+        ("scatter of a block's ln ratio, unlike programs", _unlike),
         (f"machine time until `compare A B` finds {SIZE:.0%}".replace("%", " %"), _minutes),
     ):
         for name, metric in METRICS.items():

@@ -42,6 +42,8 @@ class WithItself:
     sliced: bool
     same: dict[str, list[float]]
     """Metric -> ln ratio of each block."""
+    unlike: dict[str, list[float]]
+    """Metric -> scatter of a block's ln ratio, of each other variant to the reference."""
     block_s: float
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
 
@@ -111,6 +113,14 @@ class Records:
                     same={
                         metric: ln_ratios(blocks, second(reference), [reference], known)
                         for metric, known in METRICS.items()
+                    },
+                    unlike={
+                        metric: [
+                            found.ratio.sd_ln
+                            for line in result.conclusions.entries
+                            if (found := line.against_reference.get(metric)) and found.ratio.sd_ln is not None
+                        ]
+                        for metric in METRICS
                     },
                     block_s=sum(lasts) / len(lasts),
                 )

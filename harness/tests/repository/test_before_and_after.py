@@ -1,0 +1,90 @@
+"""documents.deciding: what is decided, before and after; what was not measured is null and says so."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks.decisions import CAPACITY, NAMES, decisions
+from documents.deciding import METRICS, NOT_MEASURED, before_and_after, blocks_needed, slice_lengths
+from documents.records import WithItself
+from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
+
+
+def made(name: str, sliced: bool, scatter: float, blocks: int = 6) -> WithItself:
+    """Blocks of a minute, whose ln ratios are so far from each other."""
+    ln = [scatter * (-1) ** n for n in range(blocks)]
+    same = dict.fromkeys(METRICS.values(), ln)
+    unlike = dict.fromkeys(METRICS.values(), [2 * scatter, scatter] if blocks > 2 else [])
+    return WithItself(name, sliced, same, unlike, 60.0)
+
+
+def records(*made: WithItself, **found: Any) -> Any:
+    return SimpleNamespace(
+        with_itself=lambda: list(made),
+        decisions=lambda: found.get("decisions", {}),
+        first_numbers=lambda: found.get("first", []),
+        sliced=lambda: found.get("sliced", []),
+    )
+
+
+def rows(found: Any) -> dict[str, list[str]]:
+    cells = [line.strip("|").split(" | ") for line in before_and_after(found).splitlines()[2:]]
+    return {cell[0].strip(): [part.strip(" |") for part in cell[1:]] for cell in cells}
+
+
+def test_what_nobody_measured_is_null() -> None:
+    told = rows(records())
+    assert len(told) == 3 * len(METRICS) + len(NAMES) + 3
+    assert {part for row in told.values() for part in row} == {NOT_MEASURED}
+    assert slice_lengths(records()) == "Not measured: no committed comparison was made in slices."
+    few = rows(records(made("few", sliced=True, scatter=0.01, blocks=2)))
+    assert {part for row in few.values() for part in row} == {NOT_MEASURED}, "two blocks tell no scatter"
+
+
+def test_turns_are_before_and_slices_after() -> None:
+    told = rows(records(made("old", sliced=False, scatter=0.09), made("new", sliced=True, scatter=0.01)))
+    before, after = told["scatter of a block's ln ratio, a program with itself: goodput"]
+    assert (before, after) == ("old: 9.9 % (6 blocks)", "new: 1.1 % (6 blocks)")
+    assert told["scatter of a block's ln ratio, unlike programs: goodput"][1] == "new: 1.0 % to 2.0 %"
+    before, after = told["machine time until `compare A B` finds 3 %: goodput"]
+    assert after == "new: 6 min (6 blocks)", "six decide at the least"
+    assert int(before.split()[1]) > 60
+
+
+@pytest.mark.parametrize("scatter", [0.012, 0.03, 0.09])
+def test_so_many_blocks_are_needed(scatter: float) -> None:
+    found = blocks_needed(scatter)
+    assert found is not None
+    assert found >= BLOCKS_LEAST
+    assert (detectable_ratio(scatter, found) or 2) <= 1.03
+    assert found == BLOCKS_LEAST or (detectable_ratio(scatter, found - 1) or 0) > 1.03
+
+
+def test_too_much_scatter_is_told() -> None:
+    assert blocks_needed(2.0) is None
+    told = rows(records(made("wild", sliced=True, scatter=2.0)))
+    assert told["machine time until `compare A B` finds 3 %: goodput"][1] == "wild: more than 2000 blocks"
+
+
+def test_times_are_those_of_benches() -> None:
+    first = [
+        ("old", False, False, 130.0, 3000.0),
+        ("warm", True, False, 60.0, 400.0),
+        ("cold", True, True, 500.0, 700.0),
+    ]
+    told = rows(records(first=first))
+    assert told["from the command to the first figure, images there"] == ["old: 2 min", "warm: 60 s"]
+    assert told["from the command to the first figure, images built from nothing"] == [
+        NOT_MEASURED,
+        "cold: 8 min",
+    ]
+    assert told["from the command to the first table, images built from nothing"][1] == "cold: 12 min"
+
+
+def test_conclusions_are_simulated() -> None:
+    found = decisions(40)
+    assert tuple(found) == NAMES
+    assert found[CAPACITY]["after"] > 0.8 > 0.6 > found[CAPACITY]["before"]
+    shares = {name: (one["before"], one["after"]) for name, one in found.items()}
+    assert rows(records(decisions=shares))[CAPACITY.replace("%", " %")][1].endswith(" %")
