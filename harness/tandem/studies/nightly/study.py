@@ -8,6 +8,7 @@ implementations and scenarios follow each other until the budget is spent, so wh
 import random
 from collections.abc import Iterator, Sequence
 
+from tandem.analysis.change import LEARNED
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, trial_s
@@ -110,6 +111,13 @@ class Nightly(Study[NightMeasured]):
             trim_end_s=self.pairing.trim_end_s,
             settled=False,
         )
+
+    def ahead(self, expected_s: float) -> list[str]:
+        each = len(self.outline()) / len(self.request.variants)
+        return [
+            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is learned from for its first"
+            f" {LEARNED} nights"
+        ]
 
     def plan(self) -> Blocks:
         """Until the budget is spent, by the time that the trials took. A void block is not made again: the next pass is as
