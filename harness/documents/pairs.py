@@ -73,15 +73,15 @@ def _borrowed(folder: Path) -> dict[str, Path]:
 
 def sources(folder: Path) -> dict[str, list[str]]:
     """What it is made of by the path within the folder, as lines without the empty ones: a bridge's own files lie over others'."""
-    name = folder.name
-    own = re.compile("|".join(map(re.escape, (name, name.replace("-", "_")))))
     found = {}
     for file, path in {**_borrowed(folder), **_files(folder)}.items():
         try:
             text = path.read_text()
         except UnicodeDecodeError:  # no text, so it has no lines
             continue
-        lines = [line.rstrip() for line in own.sub("NAME", text).splitlines()]
+        name = path.relative_to(folder.parent).parts[0]
+        own = "|".join(map(re.escape, (name, name.replace("-", "_"))))
+        lines = [line.rstrip() for line in re.sub(own, "NAME", text).splitlines()]
         found[file] = [line for line in lines if line]
     return found
 
