@@ -20,9 +20,7 @@ from contract_checks.stack import Stack
 from contract_checks.wire import Wire, request
 
 BUILDS = ("address", "thread")  # of common/cpp/compile
-SERVERS = [
-    replace(catalog.load(name), build=build) for name in ("cpp-async", "cpp-sync") for build in BUILDS
-]
+SERVERS = [replace(catalog.load(name), build=build) for name in ("cpp-async", "cpp-sync") for build in BUILDS]
 REPORT = re.compile(r"(Address|Leak|Thread)Sanitizer|runtime error: |Assertion '")
 SHOWN = 60  # lines of a report
 GRACE_S = 20
@@ -136,7 +134,9 @@ def seeded(request: pytest.FixtureRequest) -> Iterator[str]:
     """The image of a program that makes the mistake that it is told to make."""
     image = f"tandem/seeded-{request.param}"
     built = ["--build-arg", f"PROFILE={request.param}", "--label", "dev.tandem.built=test", "--tag", image]
-    docker("buildx", "build", "--load", *built, "-f", f"{catalog.ROOT / SEEDED}/Dockerfile", str(catalog.ROOT))
+    docker(
+        "buildx", "build", "--load", *built, "-f", f"{catalog.ROOT / SEEDED}/Dockerfile", str(catalog.ROOT)
+    )
     yield image
     docker("image", "rm", "--force", image)
 

@@ -37,7 +37,9 @@ PER_S = 997
 """Samples of each CPU; no multiple of a timer's rate."""
 DATA = "/tmp/perf.data"
 SHOWN = 40
-KERNEL_PARTS = re.compile(r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)\s*$")
+KERNEL_PARTS = re.compile(
+    r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)\s*$"
+)
 """What a process asked of the kernel, waiting and waking, and the network's part: each with all that it calls."""
 
 
@@ -55,7 +57,9 @@ def described(window: Window) -> str:
     switches = window.app_context_switches_per_request
     lines = [f"{window.goodput_rps:,.0f} right answers a second, limited by: {window.bottleneck}"]
     if cpu is not None:
-        lines.append(f"CPU per request {cpu:.1f} µs" + (f", {system:.1f} of it in the kernel" if system else ""))
+        lines.append(
+            f"CPU per request {cpu:.1f} µs" + (f", {system:.1f} of it in the kernel" if system else "")
+        )
     if switches is not None:
         lines.append(f"{switches:.2f} context switches per request that its threads asked for")
     lines += [f"{finding.severity}: {finding.text}" for finding in window.findings]
@@ -170,7 +174,10 @@ class Profile:
             Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
             Section("CPU time by file, percent", shares(by_file)),
             Section("CPU time by function, percent", shares(own)),
-            Section("parts of the kernel with all that they call, percent with and without it", kernel_parts(below)),
+            Section(
+                "parts of the kernel with all that they call, percent with and without it",
+                kernel_parts(below),
+            ),
             Section(
                 f"system calls per request, by strace, which slows it to {traced.goodput_rps:,.0f} a second",
                 per_request(calls, asked),
@@ -182,4 +189,3 @@ def _said(tool: Container, command: list[str]) -> str:
     """What a command in the tools' container says. Its status says nothing: an interrupt ends it."""
     done = subprocess.run(["docker", "exec", tool.id, *command], capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
-

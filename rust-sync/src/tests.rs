@@ -54,7 +54,13 @@ async fn what_does_not_block_is_answered_while_all_threads_are_busy() {
     let app = app("--threads=1");
     let began = Instant::now();
     let prompt = async {
-        for request in ["GET /healthz", "GET /", "POST /user/", "GET /users/", "GET /pool"] {
+        for request in [
+            "GET /healthz",
+            "GET /",
+            "POST /user/",
+            "GET /users/",
+            "GET /pool",
+        ] {
             assert_eq!(send(&app, request, "").await.0, 200, "{request}");
         }
         began.elapsed()

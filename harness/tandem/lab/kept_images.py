@@ -59,7 +59,9 @@ def present(implementation: str, tag: str) -> bool:
 def of_commit(root: Path, implementation: str, tag: str) -> bool:
     """Builds the image of a tag that is the beginning of a commit's hash, from that commit. False where there is no such
     commit: a branch is none, because its image would be another one tomorrow. Raises TandemError if it does not build."""
-    commit = git(root, "rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}") if HASH.fullmatch(tag) else None
+    commit = (
+        git(root, "rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}") if HASH.fullmatch(tag) else None
+    )
     if commit is None or not commit.startswith(tag):
         return False
     rebuild(root, implementation, Program(tag=tag, commit=commit), "Compare with a later commit.")

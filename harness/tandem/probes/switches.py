@@ -27,7 +27,9 @@ class Look:
 def between(before: Look, after: Look) -> int | None:
     """Context switches from one look to the other. None where threads ended that did much of the work: the kernel forgets
     their count with them, as that of the child processes of a request."""
-    seen_s = sum(cpu_s - before.threads_cpu_s.get(thread, 0.0) for thread, cpu_s in after.threads_cpu_s.items())
+    seen_s = sum(
+        cpu_s - before.threads_cpu_s.get(thread, 0.0) for thread, cpu_s in after.threads_cpu_s.items()
+    )
     if seen_s < SEEN_SHARE * (after.cpu_s - before.cpu_s):
         return None
     return sum(number - before.switches.get(thread, 0) for thread, number in after.switches.items())
