@@ -28,11 +28,7 @@ fn main() -> ExitCode {
     };
     let served = server::run(config.server.port, threads, || {
         // Whoever awaits holds no thread.
-        let router = routes::router(
-            Repository::new(&config),
-            identity,
-            config.server.access_log,
-        );
+        let router = routes::router(Repository::new(&config), identity, config.server.access_log);
         TowerToHyperService::new(router)
     });
     match served {

@@ -9,14 +9,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use axum::routing::Route;
 use common::bodies;
 use futures_util::FutureExt;
 use futures_util::stream::once;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Bytes, Frame};
 use tower::{Layer, Service, ServiceExt};
 
 use crate::executor::Executor;
@@ -61,7 +62,9 @@ impl OnThread {
         let body = match bodies::read(body.map_err(axum::Error::into_inner)).await {
             Ok(body) => Body::from(body),
             // The handler tells, for there may be another reason to refuse the request.
-            Err(refused) => Body::from_stream(once(ready(Err::<Bytes, _>(refused)))),
+            Err(refused) => Body::new(StreamBody::new(once(ready(Err::<Frame<Bytes>, _>(
+                refused,
+            ))))),
         };
         let job = (self.handler, Request::from_parts(head, body));
         match self.threads.0.execute(job).await {
