@@ -48,12 +48,8 @@ int beyond_the_end() {
 
 int main(int count, char** arguments) {
     const std::map<std::string_view, std::function<int()>> mistakes{
-        {"data-race", data_race},
-        {"use-after-free", use_after_free},
-        {"leak", leak},
-        {"overflow", overflow},
-        {"beyond-the-end", beyond_the_end},
-        {"none", [] { return 0; }},
+        {"data-race", data_race}, {"use-after-free", use_after_free}, {"leak", leak},
+        {"overflow", overflow},   {"beyond-the-end", beyond_the_end}, {"none", [] { return 0; }},
     };
     volatile int result = mistakes.at(count > 1 ? arguments[1] : "none")();
     static_cast<void>(result);
