@@ -21,6 +21,7 @@ from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
 from tandem.lab.challenge import challenge
 from tandem.lab.drive import Ran
+from tandem.lab.kept_images import of_commit, reference
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
@@ -79,8 +80,14 @@ def build(runs: Sequence[Prepared], note: Note, folder: Path | None = None) -> N
     jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
     there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
     for program, stack in there.items():
-        if not stack.has_image("app"):
-            raise TandemError(f"this machine has no image tandem/{program.replace('@', ':')}")
+        if stack.has_image("app"):
+            continue
+        implementation, _, tag = program.partition("@")
+        note(f"{program}: if that is a commit, it is built from it")
+        if not of_commit(stack.root, implementation, tag):
+            raise TandemError(
+                f"this machine has no image {reference(implementation, tag)}, and this clone has no commit {tag}"
+            )
     note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:

@@ -31,6 +31,7 @@ MEASURING = (
     "crosscheck",
     "nightly",
     "selftest",
+    "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
