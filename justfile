@@ -106,6 +106,11 @@ set positional-arguments := true
 @new *arguments:
     harness/run new "$@"
 
+# Say where an application's CPU time goes under load: just profile rust-sync --scenario index
+[group('develop')]
+@profile *arguments:
+    harness/run profile "$@"
+
 # Say in seconds whether a folder has the shape that takes part: just shape go-async
 [group('develop')]
 @shape *arguments:

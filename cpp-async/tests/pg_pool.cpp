@@ -9,6 +9,7 @@
 #include <latch>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -130,6 +131,23 @@ TEST_CASE("two threads share a pool of one") {
         }) == 0);
         CHECK(fixture.pool.use().checkouts == static_cast<std::uint64_t>(threads * tasks * each));
     }
+}
+
+TEST_CASE("why there is no connection is told to those who wait on another thread") {
+    constexpr int requests = 100;
+    Fixture fixture({{"DB_POOL_MAX", "1"},
+                     {"DATABASE_URL", "postgresql://app@127.0.0.1:1/tandem?sslmode=disable"}});
+    std::atomic<int> told = 0;
+    CHECK(fixture.failures([&](Worker& worker) -> Task<void> {
+        for (int request = 0; request < requests; ++request) {
+            try {
+                const auto connection = co_await fixture.pool.acquire(worker);
+            } catch (const pg::Error& error) {
+                told += std::string_view(error.what()).contains("refused") ? 1 : 0;
+            }
+        }
+    }) == 0);
+    CHECK(told == threads * requests);
 }
 
 TEST_CASE("connections that the server closed are replaced") {

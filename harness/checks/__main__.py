@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from checks import changed, new, release, run, shape
+from checks import changed, new, profile, release, run, shape
 from documents.figures import FIGURES
 from documents.fill import fill_all
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT, err, out
+from tandem.cli import options as cli
+from tandem.cli.measure import view_for
+from tandem.cli.options import RESULTS, ROOT, err, out
 from tandem.commands.main import main
 from tandem.hosts import HERE
 from tandem.lab.stack import other_measurements
@@ -90,6 +92,35 @@ def new_(
     out.print(
         f"Next: just shape {name}, just matrix {name}, docs/how-to/add-an-implementation.md", highlight=False
     )
+
+
+@app.command(name="profile")
+def profile_(
+    implementation: Annotated[str, typer.Argument(metavar="VARIANT", help="As `compare` takes them.")],
+    scenario: cli.ScenarioName = "index",
+    topology: cli.ChosenTopology = None,
+    placement: cli.ChosenPlacement = None,
+    seconds: Annotated[int, typer.Option(min=3, help="Of each of three loads.")] = 15,
+) -> None:
+    """Say where an application's CPU time goes under load: by function, in the kernel, and its system calls."""
+    catalog, view = Catalog(ROOT), view_for(False)
+    request = cli.make_request(
+        "profile",
+        catalog,
+        cli.read_variants([implementation]),
+        scenario=scenario,
+        plan="smoke",
+        topology=topology,
+        placement=placement,
+        seed=0,
+    )
+    try:
+        sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
+    finally:
+        view.close()
+    for section in sections:
+        out.print(f"\n{section.title}", style="bold", markup=False, highlight=False)
+        out.print(section.text, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(name="test")

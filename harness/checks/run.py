@@ -26,6 +26,8 @@ BUILDS_AT_ONCE = "3"
 """Each has stretches on one core: linters, the linker, packages on their way."""
 SLOWEST = "--durations=12"
 CONTRACT = ("test_contract.py", "test_contract_files.py")
+SANITIZERS = "contract/tests/test_sanitizers.py"
+"""What is instrumented is slow, and beside others it would miss the contract's time limits."""
 
 
 class _LastLine:
@@ -92,7 +94,7 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[list[str]]:
     return [
         ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
         ["-n", BUILDS_AT_ONCE, SLOWEST, builds],
-        ["-m", chosen, SLOWEST, str(tests), *ignored],
+        ["-m", chosen, SLOWEST, str(tests), str(root / SANITIZERS), *ignored],
         # In this order: the long groups first, so that none is left at the end.
         [
             *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),

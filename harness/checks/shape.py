@@ -121,6 +121,7 @@ EXAMPLES = {
     "stack": 'a list of texts: stack = ["net/http", "pgx"]',
     "pool_tells": "pool_tells = true or pool_tells = false, without quotes",
     "worker_pools": "worker_pools = true or worker_pools = false, without quotes",
+    "threadless": 'a list of scenarios: threadless = ["index"]',
     "bridge": 'a table: of = "python-async", checks = ["statements", "notes"]',
     "defaults": 'a number or a formula of the CPUs: WORKERS = "cpus", THREADS = "2*cpus+1"',
     "further_values": 'a list of texts for each setting: DB_PREPARE = ["each"]',

@@ -18,6 +18,10 @@ PAIRS = (
     ("rust-sync", "rust-async"),
     ("falcon-sync", "falcon-async"),
     ("python-sync", "python-async"),
+    ("python-async", "starlette-psycopg"),
+    ("starlette-psycopg", "starlette-threads"),
+    ("python-sync", "django-async"),
+    ("starlette-threads", "django-async"),
 )
 """The baseline first, as in a comparison. Another pair is another line."""
 COMMON = "common"
@@ -38,20 +42,47 @@ class Difference:
     other: int
 
 
-def sources(folder: Path) -> dict[str, list[str]]:
-    """Its source files by their path within the folder, as lines without the empty ones."""
-    name = folder.name
-    own = re.compile("|".join(map(re.escape, (name, name.replace("-", "_")))))
+def _files(folder: Path) -> dict[str, Path]:
+    """Its source files by their path within it."""
     found = {}
     for place, folders, files in os.walk(folder):
         folders[:] = [part for part in folders if part not in BUILT and not part.startswith(".")]
         for file in sorted({*files} - NOT_SOURCES):
-            try:
-                text = Path(place, file).read_text()
-            except UnicodeDecodeError:  # no text, so it has no lines
+            found[Path(place, file).relative_to(folder).as_posix()] = Path(place, file)
+    return found
+
+
+def _borrowed(folder: Path) -> dict[str, Path]:
+    """The files of other implementations that its Dockerfile lays below its own, by their path within its image's folder."""
+    root, found = folder.parent, dict[str, Path]()
+    dockerfile = folder / "Dockerfile"
+    for line in dockerfile.read_text().splitlines() if dockerfile.is_file() else ():
+        name, *words = line.split() or [""]
+        if name != "COPY" or words[0].startswith("--"):
+            continue
+        *copied, to = words
+        for source in map(Path, copied):
+            if source.parts[0] == folder.name or not (root / source.parts[0] / "bench.toml").is_file():
                 continue
-            lines = [line.rstrip() for line in own.sub("NAME", text).splitlines()]
-            found[Path(place, file).relative_to(folder).as_posix()] = [line for line in lines if line]
+            if (root / source).is_dir():
+                found |= {(Path(to) / file).as_posix(): path for file, path in _files(root / source).items()}
+            else:
+                found[(Path(to) / source.name).as_posix()] = root / source
+    return found
+
+
+def sources(folder: Path) -> dict[str, list[str]]:
+    """What it is made of by the path within the folder, as lines without the empty ones: a bridge's own files lie over others'."""
+    found = {}
+    for file, path in {**_borrowed(folder), **_files(folder)}.items():
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:  # no text, so it has no lines
+            continue
+        name = path.relative_to(folder.parent).parts[0]
+        own = "|".join(map(re.escape, (name, name.replace("-", "_"))))
+        lines = [line.rstrip() for line in re.sub(own, "NAME", text).splitlines()]
+        found[file] = [line for line in lines if line]
     return found
 
 

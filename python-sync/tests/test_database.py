@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from unittest.mock import MagicMock
 
 import pytest
-from django.db import Error, InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db import Error, InterfaceError, InternalError, NotSupportedError, OperationalError, ProgrammingError
 
 from recipes import database
 from recipes.database import open_cursor, pool_use, set_time_zone
@@ -42,6 +42,7 @@ def test_an_answer_gives_the_connection_back(connection: MagicMock) -> None:
     [
         OperationalError("terminating connection due to administrator command"),
         InternalError("received 2 results from command 'COMMIT'"),
+        NotSupportedError("cached plan must not change result type"),
     ],
 )
 def test_a_connection_that_failed_is_not_used_again(connection: MagicMock, error: Error) -> None:

@@ -1,8 +1,6 @@
 """The application without a server and without a database."""
 
-import io
 from time import monotonic
-from typing import Any
 
 import pytest
 from django.test import Client, RequestFactory
@@ -10,7 +8,7 @@ from rows import BODY, DASHBOARD_BODY, DASHBOARD_ROWS, ROWS
 
 from recipes import database, handlers, inputs, repository
 from recipes.config import INDEX, MAX_BODY
-from recipes.errors import ApiError, BadRequest, DatabaseUnavailable, NotFound, PayloadTooLarge, Unauthorized
+from recipes.errors import DatabaseUnavailable, NotFound, Unauthorized
 from recipes.models import Dashboard, Recipe, dashboard_from_rows, recipe_from_rows
 
 GOOD = {"cookie": "theme=dark; sessionid=good"}
@@ -230,23 +228,6 @@ def test_order_of_refusal(client: Client) -> None:
         assert response.status_code == status
     response = client.post("/work", large[1:], content_type="application/json")
     assert response.status_code == 400
-
-
-@pytest.mark.parametrize(
-    ("content", "error"),
-    [(b" " * (MAX_BODY + 1), PayloadTooLarge), (OSError("gone"), BadRequest)],
-    ids=["large", "gone"],
-)
-def test_a_body_without_a_length(content: Any, error: type[ApiError]) -> None:
-    class Broken:
-        def read(self, _: int) -> bytes:
-            raise content
-
-    stream = Broken() if isinstance(content, Exception) else io.BytesIO(content)
-    request = RequestFactory().post("/work")
-    request.META.update({"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": stream})
-    with pytest.raises(error):
-        inputs.body(request)
 
 
 @pytest.mark.parametrize(

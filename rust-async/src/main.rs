@@ -9,6 +9,7 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
+use std::convert::identity;
 use std::process::ExitCode;
 
 use common::server::{self, Threads};
@@ -26,7 +27,8 @@ fn main() -> ExitCode {
         blocking: config.runtime.threads,
     };
     let served = server::run(config.server.port, threads, || {
-        let router = routes::router(Repository::new(&config), config.server.access_log);
+        // Whoever awaits holds no thread.
+        let router = routes::router(Repository::new(&config), identity, config.server.access_log);
         TowerToHyperService::new(router)
     });
     match served {

@@ -1,5 +1,7 @@
 //! Requests to the whole application, without a socket and without a database.
 
+use std::convert::identity;
+
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};
@@ -22,7 +24,7 @@ fn app_with(setting: &str) -> Router {
         "--database-url=postgresql://app@%2Fnonexistent/tandem?sslmode=disable",
         setting,
     ]);
-    router(Repository::new(&config), true)
+    router(Repository::new(&config), identity, true)
 }
 
 async fn send(router: &Router, request: &str, body: Body) -> (u16, HeaderMap, String) {

@@ -7,7 +7,7 @@ mod blocking;
 mod config;
 mod database;
 mod executor;
-mod front;
+mod on_threads;
 mod pool_use;
 mod repository;
 #[cfg(test)]
@@ -16,11 +16,14 @@ mod tests;
 use std::io;
 use std::process::ExitCode;
 
+use axum::Router;
 use common::server::{self, Threads};
-use common::{logging, settings};
+use common::{logging, routes, settings};
+use hyper_util::service::TowerToHyperService;
 
 use crate::config::Config;
-use crate::front::Front;
+use crate::on_threads::OnThreads;
+use crate::repository::Repository;
 
 fn main() -> ExitCode {
     let config: Config = settings::load();
@@ -35,11 +38,23 @@ fn main() -> ExitCode {
 }
 
 fn serve(config: &Config) -> io::Result<()> {
-    let front = Front::start(config)?;
+    let router = router(config)?;
     let threads = Threads {
         workers: Some(config.workers),
         // For name lookups alone, of which there are none here.
         blocking: 1,
     };
-    server::run(config.server.port, threads, || front)
+    server::run(config.server.port, threads, || {
+        TowerToHyperService::new(router)
+    })
+}
+
+/// What may block has a thread; the rest is answered where it was read, however busy those are.
+fn router(config: &Config) -> io::Result<Router> {
+    let threads = OnThreads::start(config.threads)?;
+    Ok(routes::router(
+        Repository::new(config),
+        |handler| handler.route_layer(threads.clone()),
+        config.server.access_log,
+    ))
 }

@@ -4,7 +4,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
-# As in the release profile of the servers in Rust: the third level, and one optimisation of the whole.
+# As in the release profile of the servers in Rust: the third level, and one optimisation of the whole. Names of functions
+# stay, for profiles.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 set(CMAKE_INTERPROCEDURAL_OPTIMIZATION_RELEASE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -18,7 +19,8 @@ if(SANITIZE)
   # Asio's fences, which ThreadSanitizer does not see, stand beside locks, which it does.
   add_compile_options(-fsanitize=${SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
     -Wno-error -Wno-tsan -Wno-maybe-uninitialized)
-  add_link_options(-fsanitize=${SANITIZE})
+  # Linked in, so that an image for it needs no more packages than any other.
+  add_link_options(-fsanitize=${SANITIZE} -static-libasan -static-libubsan -static-libtsan)
 endif()
 
 # The tests of the common code and of the server, beside its library.

@@ -18,7 +18,7 @@ const INDEX: &str = include_str!("../../../contract/golden/index.html");
 
 /// What the handlers share.
 #[derive(Debug)]
-pub(crate) struct App<A> {
+pub struct App<A> {
     pub(crate) application: A,
     pub(crate) users: Users,
 }

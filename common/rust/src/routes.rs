@@ -7,15 +7,22 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{any, get, post};
+use axum::routing::{MethodRouter, any, get, post};
 
 use crate::application::Application;
 use crate::handlers::{self, App};
 use crate::logging::ACCESS_LOG;
 use crate::users::Users;
 
-/// `get` serves HEAD, too.
-pub fn router<A: Application>(application: A, access_log: bool) -> Router {
+/// What answers one path.
+pub type Handlers<A> = MethodRouter<Arc<App<A>>>;
+
+/// `get` serves HEAD, too. `waiting` is put around the handlers that may wait, or compute for long.
+pub fn router<A: Application>(
+    application: A,
+    waiting: impl Fn(Handlers<A>) -> Handlers<A>,
+    access_log: bool,
+) -> Router {
     let index = get(handlers::index);
     let new_user = post(handlers::create_user::<A>).fallback(handlers::only_post);
     let user = any(handlers::other_user_method)
@@ -45,15 +52,18 @@ pub fn router<A: Application>(application: A, access_log: bool) -> Router {
         .route("/users", users)
         .route(
             "/work",
-            post(handlers::work::<A>).fallback(handlers::only_post),
+            waiting(post(handlers::work::<A>).fallback(handlers::only_post)),
         )
-        .route("/api/v1/recipes", get(handlers::random_recipe::<A>))
-        .route("/api/v1/recipes/{id}", get(handlers::recipe::<A>))
+        .route(
+            "/api/v1/recipes",
+            waiting(get(handlers::random_recipe::<A>)),
+        )
+        .route("/api/v1/recipes/{id}", waiting(get(handlers::recipe::<A>)))
         .route(
             "/api/v1/recipes/{id}/notes",
-            post(handlers::write_note::<A>).fallback(handlers::only_post),
+            waiting(post(handlers::write_note::<A>).fallback(handlers::only_post)),
         )
-        .route("/api/v1/dashboard", get(handlers::dashboard::<A>))
+        .route("/api/v1/dashboard", waiting(get(handlers::dashboard::<A>)))
         .fallback(handlers::not_found)
         .method_not_allowed_fallback(handlers::only_get)
         .with_state(Arc::new(app));

@@ -27,6 +27,8 @@ class Implementation:
     checks: Mapping[str, str] = field(default_factory=dict)
     # The files of checks in which a bridge differs from what it is a bridge of; empty for what is none.
     bridge: tuple[str, ...] = ()
+    # Another build of its folder than the release build: what its Dockerfile makes of this PROFILE.
+    build: str = ""
 
     def serves(self, scenario: str) -> bool:
         """Whether the implementation has the scenario."""
@@ -37,8 +39,13 @@ class Implementation:
         return {name: value for name, value in settings.items() if name not in self.settings}
 
     @property
+    def variant(self) -> str:
+        """What its build adds to the name of the image."""
+        return f"-{self.build}" if self.build else ""
+
+    @property
     def image(self) -> str:
-        return f"tandem/{self.name}"
+        return f"tandem/{self.name}{self.variant}"
 
 
 def names() -> list[str]:

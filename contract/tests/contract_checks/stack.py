@@ -24,6 +24,7 @@ UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
     "DATABASE_ADDRESS",
     "FAULT",
     "SCALE",
+    "VARIANT",
 ]
 SERVICES = ("db", "pgbouncer", "proxy")
 LOGINS: dict[str, dict[str, Any]] = {
@@ -88,7 +89,11 @@ class Stack:
             print(f"end of the variant's log:\n{end_of_log(container)}")
             raise
         finally:
-            docker("rm", "--force", "--volumes", container)
+            self.leave(container)
+
+    def leave(self, container: str) -> None:
+        """The end of a further container."""
+        docker("rm", "--force", "--volumes", container)
 
     def container(self, service: str) -> str:
         """The name of a service's container."""
@@ -144,7 +149,9 @@ class Stack:
     def _compose(self, *arguments: str, implementation: Implementation | None = None) -> str:
         environment = dict.fromkeys(UNSET, "") | ENVIRONMENT
         if implementation:
-            environment["IMPL"] = implementation.name
+            environment |= {"IMPL": implementation.name, "VARIANT": implementation.variant}
+        if implementation and implementation.build:
+            environment["PROFILE"] = implementation.build
         files = ["--project-name", self.project, "--file", str(ROOT / "compose.yaml")]
         return docker("compose", "--progress", "plain", *files, *arguments, environment=environment)
 

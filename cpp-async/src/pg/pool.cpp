@@ -57,8 +57,8 @@ Task<Lease> Pool::acquire(Worker& worker) {
         const std::scoped_lock lock(mutex_);
         std::erase(waiters_, waiter);
     }
-    if (waiter->error) {
-        std::rethrow_exception(waiter->error);
+    if (!waiter->error.empty()) {
+        throw Error(waiter->error);
     }
     if (!waiter->connection) {
         throw Error("no connection in time");
@@ -105,13 +105,13 @@ void Pool::open_for_waiters(Worker& worker) {
 
 Task<void> Pool::open(Worker& worker) {
     std::unique_ptr<Connection> connection;
-    std::exception_ptr error;
+    std::string error;  // an exception belongs to its thread
     try {
         connection = co_await Connection::open(worker, target_, prepare_);
         connection->detach();
     } catch (const std::exception& failure) {
         log(LogLevel::debug, failure.what());
-        error = std::current_exception();
+        error = failure.what();
     }
     std::shared_ptr<Waiter> waiter;
     {
@@ -123,7 +123,7 @@ Task<void> Pool::open(Worker& worker) {
             --open_;
             waiter = next_waiter();
             if (waiter) {
-                waiter->error = error;
+                waiter->error = std::move(error);
             }
         }
     }

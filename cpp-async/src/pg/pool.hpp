@@ -2,9 +2,9 @@
 #pragma once
 
 #include <deque>
-#include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,7 +57,7 @@ private:
 
         Timer timer;
         std::unique_ptr<Connection> connection;
-        std::exception_ptr error;
+        std::string error;
     };
 
     std::unique_ptr<Connection> take_idle_or_wait(const Worker& worker,

@@ -78,7 +78,8 @@ def build() -> falcon.App[falcon.Request, falcon.Response]:
     """The application of one worker."""
     size = int(os.environ["DB_POOL_MAX"]) // int(os.environ["WORKERS"])
     options = {"autocommit": True, "prepare_threshold": 0, "cursor_factory": psycopg.RawCursor}
-    pool = ConnectionPool(os.environ["DATABASE_URL"], min_size=size, max_size=size, kwargs=options, open=True)
+    url, limits = os.environ["DATABASE_URL"], {"min_size": size, "max_size": size, "timeout": 1.5}
+    pool = ConnectionPool(url, kwargs=options, open=True, **limits)
     pool.wait()
     app = falcon.App()
     app.add_route("/healthz", Health())

@@ -17,7 +17,13 @@ const SQL = Object.fromEntries(
 const PAGE = readFileSync(new URL("golden/index.html", CONTRACT));
 
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => `${text.slice(0, 10)}T${text.slice(11, 19)}Z`);
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.DB_POOL_MAX) });
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: Number(process.env.DB_POOL_MAX),
+  // The time limits that node has.
+  connectionTimeoutMillis: 1500,
+  query_timeout: 2000,
+});
 const app = Fastify({ keepAliveTimeout: 75_000 });
 app.register(cookie);
 app.get("/healthz", () => "ok");

@@ -33,6 +33,8 @@ async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Any]]:
         min_size=size,
         max_size=size,
         reset=keep,
+        # The time limits that python-async has.
+        command_timeout=2,
         server_settings={"client_encoding": "UTF8"},
     ) as pool:
         yield {"pool": pool}
@@ -47,7 +49,7 @@ async def index(_: Request) -> Response:
 
 
 async def recipes(request: Request) -> Response:
-    async with request.state.pool.acquire() as connection:
+    async with request.state.pool.acquire(timeout=1.5) as connection:
         user = await connection.fetchval(SQL["session"], request.cookies["sessionid"])
         recipe = dict(await connection.fetchrow(SQL["recipe_random"], user))
         parts = {name: await connection.fetch(SQL[name], recipe["id"]) for name in PARTS}

@@ -35,7 +35,7 @@ Variants = Annotated[
     typer.Argument(
         metavar="VARIANT",
         help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them."
-        " NAME@TAG is the image tandem/NAME:TAG, as it is.",
+        " NAME@TAG is the image tandem/NAME:TAG, as it is; a commit's hash as TAG is built from that commit, once.",
     ),
 ]
 Json = Annotated[
@@ -96,8 +96,8 @@ def parse_settings(pairs: list[str] | None) -> dict[str, str]:
 
 
 def read_variant(text: str) -> Variant:
-    """NAME or NAME:SETTING=VALUE,SETTING=VALUE, with @TAG behind NAME for an image that is there. Raises UsageError for
-    anything else."""
+    """NAME or NAME:SETTING=VALUE,SETTING=VALUE, with @TAG behind NAME for an image that is there, or can be
+    built from the commit of that hash. Raises UsageError for anything else."""
     program, colon, given = text.partition(":")
     name, at, tag = program.partition("@")
     if at and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):

@@ -1,6 +1,7 @@
 """Counters of one container's control group, version 1 or 2, by the host PID of its first process."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -54,12 +55,14 @@ class LocalCgroup:
                 cpu_s=int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9,
                 throttled_s=_fields((self._cpu / "cpu.stat").read_text()).get("throttled_time", 0) / 1e9,
                 anonymous_bytes=_fields((self._memory / "memory.stat").read_text())["total_rss"],
+                system_s=_fields((self._cpuacct / "cpuacct.stat").read_text())["system"] / self._ticks_per_s,
             )
         cpu = _fields((self._unified / "cpu.stat").read_text())
         return Usage(
             cpu_s=cpu["usage_usec"] / 1e6,
             throttled_s=cpu.get("throttled_usec", 0) / 1e6,
             anonymous_bytes=_fields((self._unified / "memory.stat").read_text())["anon"],
+            system_s=cpu["system_usec"] / 1e6,
         )
 
     def processes(self, name: str | None = None) -> list[int]:
@@ -81,14 +84,26 @@ class LocalCgroup:
         every process.
         """
         out: dict[int, float] = {}
+        for thread, text in self._of_threads("stat"):
+            fields = text.rpartition(")")[2].split()
+            out[thread] = (int(fields[11]) + int(fields[12])) / self._ticks_per_s
+        return out
+
+    def thread_switches(self) -> dict[int, int]:
+        """Voluntary context switches of every thread in the group, by thread id. psutil tells those of main threads."""
+        return {
+            thread: int(text.rpartition("\nvoluntary_ctxt_switches:")[2].split()[0])
+            for thread, text in self._of_threads("status")
+        }
+
+    def _of_threads(self, name: str) -> Iterator[tuple[int, str]]:
+        """This file of every thread in the group that is there, with its id."""
         for pid in self.processes():
-            for stat in (self._proc / str(pid) / "task").glob("*/stat"):
+            for file in (self._proc / str(pid) / "task").glob(f"*/{name}"):
                 try:
-                    fields = stat.read_text().rpartition(")")[2].split()
+                    yield int(file.parent.name), file.read_text()
                 except OSError:
                     continue  # the thread ended meanwhile
-                out[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / self._ticks_per_s
-        return out
 
     def resident_bytes(self) -> int:
         """Raises ProcessLookupError if a process ends meanwhile."""

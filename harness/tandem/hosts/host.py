@@ -13,6 +13,8 @@ class Usage:
     cpu_s: float
     throttled_s: float
     anonymous_bytes: int
+    system_s: float | None = None
+    """What of the CPU time the kernel used for it; the kernel's estimate, by ticks. None where it does not tell."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class Cgroup(Protocol):
 
     def thread_cpu_s(self) -> dict[int, float]:
         """CPU-seconds since its start of every living thread in the group, by thread id."""
+
+    def thread_switches(self) -> dict[int, int]:
+        """How often each living thread in the group gave up its CPU by itself since its start, by thread id."""
 
     def processes(self, name: str | None = None) -> list[int]:
         """PIDs in the group, of all or of those with this name (the kernel's: 15 characters at the most)."""

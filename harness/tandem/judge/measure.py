@@ -59,6 +59,8 @@ class Measured:
     db_rtt_ms: DbRtt | None = None
     app_pool: PoolUse | None = None
     """None: the application's pool does not tell."""
+    app_switches: int | None = None
+    """Context switches that the application's threads asked for over the whole window."""
     own: Own | None = None
     """Where variants took turns: its slices, and `began_s` is when its rows count from."""
 
@@ -143,12 +145,19 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
 
     told = measured.report.told
     first, last = series.samples[0], series.samples[-1]
-    if own is None:
-        app_cpu_s = last.usage["app"].cpu_s - first.usage["app"].cpu_s
-        answered: float = (len(rows) if told is None else told.requests) + measured.probes
-    else:
-        app_cpu_s = sum(grown(series, spans, _usage("app", lambda usage: usage.cpu_s)))
-        answered = float(steady.sum()) + measured.probes * measured_s / (last.at_s - first.at_s)
+    every = (len(rows) if told is None else told.requests) + measured.probes
+    answered = (
+        float(every)
+        if own is None
+        else float(steady.sum()) + measured.probes * measured_s / (last.at_s - first.at_s)
+    )
+
+    def app_us_per_request(value: Callable[[Usage], float]) -> float | None:
+        """Of a counter of the application's CPU time, in the seconds of the answers that are counted."""
+        of_app = _usage("app", value)
+        used_s = of_app(last) - of_app(first) if own is None else sum(grown(series, spans, of_app))
+        return used_s / answered * 1e6 if answered else None
+
     roles = {role: _role(role, series, asked, spans) for role in asked.cpusets}
     bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
@@ -172,7 +181,13 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         else None,
         scheduled=open_loop.scheduled if open_loop else None,
         unsent=open_loop.unsent if open_loop else None,
-        app_cpu_us_per_request=app_cpu_s / answered * 1e6 if answered else None,
+        app_cpu_us_per_request=app_us_per_request(lambda usage: usage.cpu_s),
+        app_system_cpu_us_per_request=None
+        if first.usage["app"].system_s is None
+        else app_us_per_request(lambda usage: usage.system_s or 0.0),
+        app_context_switches_per_request=measured.app_switches / every
+        if measured.app_switches is not None and every
+        else None,
         app_memory_peak_bytes=roles["app"].memory_peak_bytes,
         roles=roles,
         statements=measured.statements,

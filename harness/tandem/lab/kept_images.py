@@ -1,6 +1,7 @@
-"""Images that outlive the next build: each program that a night measured has a tag of its own."""
+"""Images that outlive the next build: each program that a night measured has a tag of its own, and so has a commit's."""
 
 import io
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -18,6 +19,8 @@ from tandem.lab.stack import BENCH_PROJECT, LOG_TAIL, Stack, build_side_by_side,
 
 DIGITS = 12
 """Of a digest, in a tag."""
+HASH = re.compile(r"[0-9a-f]{7,40}")
+"""Of a commit, or its beginning."""
 
 
 def reference(implementation: str, tag: str) -> str:
@@ -53,13 +56,25 @@ def present(implementation: str, tag: str) -> bool:
     return DockerClient().image.exists(reference(implementation, tag))
 
 
-def rebuild(root: Path, implementation: str, program: Program) -> None:
-    """Builds an image that is missing from its commit, and gives it its tag.
+def of_commit(root: Path, implementation: str, tag: str) -> bool:
+    """Builds the image of a tag that is the beginning of a commit's hash, from that commit. False where there is no such
+    commit: a branch is none, because its image would be another one tomorrow. Raises TandemError if it does not build."""
+    commit = (
+        git(root, "rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}") if HASH.fullmatch(tag) else None
+    )
+    if commit is None or not commit.startswith(tag):
+        return False
+    rebuild(root, implementation, Program(tag=tag, commit=commit), "Compare with a later commit.")
+    return True
+
+
+def rebuild(root: Path, implementation: str, program: Program, remedy: str = "") -> None:
+    """Builds an image that is missing from its commit, and gives it its tag. remedy: for where that cannot be done.
 
     Raises TandemError where no commit has its sources, this clone does not have that commit, or it does not build.
     """
     name = reference(implementation, program.tag)
-    remedy = f"Freeze today's image in its place: just nightly {implementation} --freeze"
+    remedy = remedy or f"Freeze today's image in its place: just nightly {implementation} --freeze"
     if program.commit is None or program.dirty:
         raise TandemError(f"the image {name} is missing, and no commit has its sources. {remedy}")
     archive = subprocess.run(

@@ -21,6 +21,7 @@ from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
 from tandem.lab.challenge import challenge
 from tandem.lab.drive import Ran
+from tandem.lab.kept_images import of_commit, reference
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
@@ -80,11 +81,17 @@ def services_of(runs: Sequence[Prepared]) -> Jobs:
     return {service: (runs[0].stack, service) for service in needed}
 
 
-def refuse_missing(runs: Sequence[Prepared]) -> None:
-    """Raises TandemError for a variant of an image that is to be there and is not."""
-    for prepared in runs:
-        if prepared.variant.tag and not prepared.stack.has_image("app"):
-            raise TandemError(f"this machine has no image tandem/{prepared.program.replace('@', ':')}")
+def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
+    """Builds from its commit what a variant names and this machine does not have. Raises TandemError where there is neither."""
+    for program, stack in {one.program: one.stack for one in runs if one.variant.tag}.items():
+        if stack.has_image("app"):
+            continue
+        implementation, _, tag = program.partition("@")
+        note(f"{program}: if that is a commit, it is built from it")
+        if not of_commit(stack.root, implementation, tag):
+            raise TandemError(
+                f"this machine has no image {reference(implementation, tag)}, and this clone has no commit {tag}"
+            )
 
 
 def build(
@@ -94,7 +101,7 @@ def build(
     what programs they are. services: default: those of these runs. Raises TandemError if one does not build, or is not
     the program that the folder knows."""
     began = time.monotonic()
-    refuse_missing(runs)
+    find_tagged(runs, note)
     jobs = services_of(runs) if services is None else dict(services)
     jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
     there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
@@ -163,7 +170,7 @@ class Laboratory:
         began = time.monotonic()
         try:
             self.view.phase("build", None)
-            refuse_missing(runs)
+            find_tagged(runs, self.view.note)
             now, self._later = in_time(runs, self.first)
             build(now, self.view.note, self.folder, services_of(runs))
             self.phases_s["build"] = time.monotonic() - began

@@ -31,6 +31,7 @@ from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.probes.probe import Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Prober, Sample, Sampler, Series
+from tandem.probes.switches import Switches
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
@@ -322,6 +323,10 @@ def _distance(scene: Scene) -> Probe | None:
     return None if setting_ms is None else RoundTrip(services["faults"].address, ADMIN_PASSWORD, setting_ms)
 
 
+def _switches(scene: Scene) -> Probe:
+    return Switches({label: HERE.cgroup(app.app.pid) for label, app in scene.apps.items()})
+
+
 def _disturbances(scene: Scene) -> Probe:
     first = scene.first
     return Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
@@ -332,6 +337,7 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
     Pools,
     StatementCounts,
     Counters,
+    _switches,
     _distance,
     Bodies,
     Idle,

@@ -146,7 +146,9 @@ def cell_of(
         implementation=implementation,
         scenario=scenario,
         workers=started_workers(implementation, settings),
-        handler_threads=handler_threads(implementation, settings),
+        handler_threads=None
+        if scenario.name in implementation.threadless
+        else handler_threads(implementation, settings),
         db_pool_usable=db_pool_usable(scenario, implementation, settings),
         resets=settings.get("DB_RESET") == "1",
         time_zone=settings.get("DB_TIME_ZONE") == "request",

@@ -34,6 +34,7 @@ MEASURING = (
     "explain",
     "nightly",
     "selftest",
+    "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
 SERVED = ("db", "pgbouncer", "app", "proxy")

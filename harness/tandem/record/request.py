@@ -35,7 +35,8 @@ class Variant(Part):
     build: Build | None = None
     """Another build of the implementation's folder; None: the release build."""
     tag: str | None = None
-    """Of an image of the implementation that is there already, in place of a build: `tandem/<implementation>:<tag>`."""
+    """Of an image of the implementation that is there already, or of the commit that it is built from, in place of a build
+    of the folder: `tandem/<implementation>:<tag>`."""
 
 
 class Conditions(Part):

@@ -268,6 +268,11 @@ class Window(Part):
     app_pool_wait_ms: Number | None = None
     """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
     counts it; null where it does not tell."""
+    app_system_cpu_us_per_request: Number | None = None
+    """What of `app_cpu_us_per_request` was spent in the kernel, which counts it by ticks."""
+    app_context_switches_per_request: Number | None = None
+    """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
+    much of the work ended meanwhile."""
     established: int | None = None
     """Where the generator asks the application itself: so many connections were open, at the most."""
     app_threads: int | None = None

@@ -57,7 +57,8 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
         closed["good"] + closed["probes"], rel=0.005
     )
     assert closed["proxy"]["responses_2xx"] == pytest.approx(closed["good"] + closed["probes"], rel=0.005)
-    assert closed["app_cpu_us_per_request"] > 0
+    assert 0 < closed["app_system_cpu_us_per_request"] < closed["app_cpu_us_per_request"]
+    assert closed["app_context_switches_per_request"] > 0
     assert closed["app_memory_peak_bytes"] > 2**20
     assert opened["offered_rps"] == int(closed["goodput_rps"] * 0.5)
     assert opened["response_time_ms"]["p50"] >= opened["service_time_ms"]["p50"] * 0.9

@@ -82,6 +82,23 @@ def test_common_code_counts_where_both_are_built_with_it(pair: Path) -> None:
     assert "and 3 lines of `common/x`." in section(pair, "x-sync", "x-async")
 
 
+def test_a_bridge_is_made_of_others_below_its_own(pair: Path) -> None:
+    bridge = pair / "x-bridge"
+    (bridge / "src").mkdir(parents=True)
+    (bridge / "src/main.x").write_text("use x_bridge\nstart\nserve(threads)\n")
+    (bridge / "Dockerfile").write_text(
+        "FROM base AS sources\nCOPY contract/sql sql\nCOPY x-async/src src\nCOPY x-sync/src/threads.x src/\n"
+        "COPY x-bridge/src src\nCOPY --from=sources /app /app\n"
+    )
+    assert differences(pair, "x-async", "x-bridge") == [
+        Difference("Dockerfile", 0, 0, 6),
+        Difference("Cargo.toml", 0, 5, 0),
+        Difference("src/main.x", 2, 1, 1),
+        Difference("src/threads.x", 0, 0, 2),
+        Difference("src/same.x", 2, 0, 0),
+    ]
+
+
 def test_dependencies_of_a_python_project(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["falcon==4.0", "psycopg[c]==3.3"]\n')
     assert dependencies(tmp_path) == {"falcon": "==4.0", "psycopg": "[c]==3.3"}

@@ -36,6 +36,7 @@ THREAD = (
     "{tid} ({name}) S 32025 32065 32065 0 -1 4194560 9431 0 0 0 {user} {system} 0 0 20 0 1 0 385135 57364480 11661"
     " 18446744073709551615 4325376 7599353 140736195803072 0 0 0 0 16781312 137447943 1 0 0 17 1 0 0 0 0 0\n"
 )
+STATUS = "Name:\tgunicorn\nVmRSS:\t  112 kB\nvoluntary_ctxt_switches:\t{switches}\nnonvoluntary_ctxt_switches:\t7\n"
 
 
 def write(file: Path, text: str) -> None:
@@ -55,12 +56,14 @@ def proc(tmp_path: Path) -> Path:
     for pid, tid, name, user, system in threads:
         text = THREAD.format(tid=tid, name=name, user=user, system=system)
         write(folder / str(pid) / "task" / str(tid) / "stat", text)
+        write(folder / str(pid) / "task" / str(tid) / "status", STATUS.format(switches=10 * (tid - PID)))
     return folder
 
 
 def v1(tmp_path: Path, proc: Path, lines: str, cpu: str, cpuacct: str) -> LocalCgroup:
     groups = tmp_path / "cgroup"
     write(groups / cpuacct / CONTAINER[1:] / "cpuacct.usage", "925346707\n")
+    write(groups / cpuacct / CONTAINER[1:] / "cpuacct.stat", "user 80\nsystem 12\n")
     write(groups / cpuacct / CONTAINER[1:] / "cgroup.procs", f"{PID}\n32327\n")
     write(groups / cpu / CONTAINER[1:] / "cpu.stat", V1_CPU_STAT)
     write(groups / "memory" / CONTAINER[1:] / "memory.stat", V1_MEMORY_STAT)
@@ -93,6 +96,7 @@ def test_the_usage_of_a_container(group: LocalCgroup) -> None:
     found = group.usage()
     assert found.cpu_s == pytest.approx(0.925346, abs=1e-6)
     assert found.throttled_s == pytest.approx(1.5)
+    assert found.system_s == pytest.approx(0.12 if group.version == 1 else 0.125346)
     assert found.anonymous_bytes == (50712577 if group.version == 1 else 50712576)
 
 
@@ -110,18 +114,25 @@ def test_version_2_is_seen(tmp_path: Path, proc: Path) -> None:
 def test_without_a_quota_nothing_is_throttled(tmp_path: Path, proc: Path) -> None:
     """The root's cpu.stat and some kernels leave the throttling out."""
     group = v2(tmp_path, proc, "usage_usec 5000000\nuser_usec 1\nsystem_usec 2\n")
-    assert group.usage() == Usage(cpu_s=5.0, throttled_s=0.0, anonymous_bytes=50712576)
+    assert group.usage() == Usage(5.0, throttled_s=0.0, anonymous_bytes=50712576, system_s=2e-6)
 
 
 def test_the_cpu_time_of_every_thread(group: LocalCgroup) -> None:
     assert group.thread_cpu_s() == {PID: 0.28, PID + 1: 1.20, 32327: 0.08}
 
 
+def test_the_context_switches_of_every_thread(group: LocalCgroup) -> None:
+    """Those that it asked for, and not those that the scheduler forced on it."""
+    assert group.thread_switches() == {PID: 0, PID + 1: 10, 32327: 2620}
+
+
 def test_a_thread_that_ended_is_left_out(group: LocalCgroup, proc: Path) -> None:
-    stat = proc / str(PID) / "task" / str(PID + 1) / "stat"
-    stat.unlink()
-    stat.symlink_to("/nonexistent")
+    for name in ("stat", "status"):
+        file = proc / str(PID) / "task" / str(PID + 1) / name
+        file.unlink()
+        file.symlink_to("/nonexistent")
     assert group.thread_cpu_s() == {PID: 0.28, 32327: 0.08}
+    assert group.thread_switches() == {PID: 0, 32327: 2620}
 
 
 def test_a_container_that_is_gone(tmp_path: Path, proc: Path) -> None:

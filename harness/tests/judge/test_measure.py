@@ -1,5 +1,7 @@
 """tandem.judge.measure: a window from synthetic counters that grow at known rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from harness_samples import make_rows
@@ -93,9 +95,28 @@ def test_the_cost_of_a_request_counts_the_probes_too(closed: Window) -> None:
     assert closed.app_cpu_us_per_request == pytest.approx(0.8 * 12 / 1020 * 1e6)
 
 
+def test_what_of_it_the_kernel_used() -> None:
+    """A quarter of the CPU time, by the kernel's own split; where it tells none nobody knows."""
+    assert window(measured(), conditions()).app_system_cpu_us_per_request is None
+    samples = [
+        replace(one, usage={**one.usage, "app": replace(app, system_s=app.cpu_s / 4)})
+        for one in series().samples
+        for app in [one.usage["app"]]
+    ]
+    split = window(measured(series=Series(samples)), conditions())
+    assert split.app_system_cpu_us_per_request == pytest.approx(0.8 * 12 / 1020 * 1e6 / 4)
+
+
+def test_context_switches_are_told_for_each_request() -> None:
+    assert window(measured(), conditions()).app_context_switches_per_request is None
+    found = window(measured(app_switches=2040), conditions())
+    assert found.app_context_switches_per_request == pytest.approx(2.0)
+
+
 def test_without_answers_a_request_has_no_cost() -> None:
-    found = window(measured(rows=make_rows([], []), probes=0), conditions())
+    found = window(measured(rows=make_rows([], []), probes=0, app_switches=3), conditions())
     assert found.app_cpu_us_per_request is None
+    assert found.app_context_switches_per_request is None
     assert (found.requests, found.good, found.goodput_rps, found.little) == (0, 0, 0.0, None)
 
 

@@ -118,6 +118,9 @@ def test_how_many_handlers_and_connections_there_are(real: Catalog, tmp_path: Pa
     loop = cell(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
     assert (loop.handler_threads, loop.db_pool_usable) == (None, 20)
     assert cell(variant("rust-async"), scenario="index").db_pool_usable is None
+    of = variant("rust-sync", settings={"WORKERS": "1", "THREADS": "3"})
+    held = {name: cell(of, scenario=name).handler_threads for name in ("index", "users", "work", "recipes")}
+    assert held == {"index": None, "users": None, "work": 3, "recipes": 3}, "a page waits for nothing"
 
 
 # ---- stand-ins ----

@@ -38,7 +38,8 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
         assert alone[alone.index(str(file)) - 1] == "--ignore"
         assert together[together.index(str(file)) - 1] != "--ignore"
     for file in (root / "contract/tests").glob("test_*.py"):
-        assert str(file) in together
+        assert (str(file) in together) != (str(file) in alone)
+    assert str(root / run.SANITIZERS) in alone
 
 
 @pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])

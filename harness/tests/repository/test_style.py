@@ -18,6 +18,7 @@ NOT_OURS = {".git", ".venv", "target", "node_modules", "results", "__pycache__",
 OURS = {
     "cpp-async",
     "cpp-sync",
+    "django-async",
     "falcon-async",
     "falcon-sync",
     "node",

@@ -59,7 +59,7 @@ class Environment(BaseSettings):
     )
     log_level: Literal["debug", "info", "warn", "error"] = Field("warn", description="debug, info, warn or error")
     workers: Count = Field(BEST["WORKERS"], description=A_COUNT)
-    threads: Count = Field(BEST["THREADS"], description=A_COUNT)
+    threads: Count = Field(BEST.get("THREADS", "1"), description=A_COUNT)
     db_pool_max: PositiveInt = Field(20, description="a number from 1")
     db_persistent: Switch = Field("1", validate_default=True, description=A_SWITCH)
     db_prepare: Switch = Field("1", validate_default=True, description=A_SWITCH)
@@ -108,7 +108,7 @@ env = load()
 # What follows is Django's. https://docs.djangoproject.com/en/6.1/ref/settings/
 # No apps, sessions, templates or secret key: nothing here would use them.
 ROOT_URLCONF = "recipes.routes"
-MIDDLEWARE = ["recipes.errors.ApiMiddleware"]
+MIDDLEWARE = ["recipes.middleware.ApiMiddleware"]
 # Nothing builds a URL from the Host header.
 ALLOWED_HOSTS = ["*"]
 USE_I18N = False

@@ -6,7 +6,7 @@ from select import POLLIN, poll
 from threading import BoundedSemaphore
 from typing import cast
 
-from django.db import Error, InterfaceError, InternalError, OperationalError, connection
+from django.db import Error, InterfaceError, InternalError, NotSupportedError, OperationalError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
@@ -15,8 +15,9 @@ from recipes.errors import DatabaseUnavailable
 from recipes.models import PoolUse
 
 # What a server that is away or stopping does to a connection, in any of its states. Psycopg's InternalError: a
-# farewell that arrives together with the answer to COMMIT is one result too many.
-UNAVAILABLE = (OperationalError, InternalError)
+# farewell that arrives together with the answer to COMMIT is one result too many. NotSupportedError: a change of the
+# schema left a prepared statement with a plan that does not fit; it goes with its connection.
+UNAVAILABLE = (OperationalError, InternalError, NotSupportedError)
 
 slots = BoundedSemaphore(env.pool_size)
 

@@ -1,7 +1,6 @@
 """What can go wrong, and which answer it becomes."""
 
 import logging
-from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
@@ -56,29 +55,25 @@ def answer(error: ApiError | type[ApiError]) -> HttpResponse:
     return JSONResponse({"error": error.message}, error.status)
 
 
-class ApiMiddleware:
-    """What holds for every view: errors as JSON, no body for HEAD."""
+def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """What holds for every answer: errors are JSON, HEAD has no body."""
+    if isinstance(response, HttpResponseNotAllowed):
+        allow = response["Allow"]
+        response = answer(MethodNotAllowed)
+        response["Allow"] = allow
+    if request.method == "HEAD":
+        # gunicorn would leave the body out as well, with a warning. The length stays that of GET.
+        response.content = b""
+    return response
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if isinstance(response, HttpResponseNotAllowed):
-            allow = response["Allow"]
-            response = answer(MethodNotAllowed)
-            response["Allow"] = allow
-        if request.method == "HEAD":
-            # gunicorn would leave the body out as well, with a warning. The length stays that of GET.
-            response.content = b""
-        return response
-
-    def process_exception(self, _: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, ApiError):
-            return None
-        if error.status >= 500:
-            logger.error("%s: %r", error.message, error.__cause__)
-        return answer(error)
+def on_api_error(error: Exception) -> HttpResponse | None:
+    """The answer that the error is; none to a bug."""
+    if not isinstance(error, ApiError):
+        return None
+    if error.status >= 500:
+        logger.error("%s: %r", error.message, error.__cause__)
+    return answer(error)
 
 
 def on_suspicious_request(_: HttpRequest, exception: Exception) -> HttpResponse:

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from recipes import database, inputs, repository
+from recipes.body import read_body
 from recipes.config import INDEX
 from recipes.responses import HTMLResponse, JSONResponse, TextResponse
 
@@ -28,7 +29,7 @@ def index(_: HttpRequest) -> HttpResponse:
 @require_POST
 def work(request: HttpRequest) -> HttpResponse:
     delay_s = inputs.delay_s(request.GET.getlist("delay_ms"))
-    total = sum(inputs.numbers(inputs.body(request)))
+    total = sum(inputs.numbers(read_body(request)))
     time.sleep(delay_s)
     return TextResponse(f"Sum: {total}")
 
@@ -48,7 +49,7 @@ def recipe_by_id(request: HttpRequest, text: str) -> HttpResponse:
 def write_note(request: HttpRequest, text: str) -> HttpResponse:
     recipe_id = inputs.recipe_id(text)
     session_key = inputs.session_key(request)
-    note = inputs.new_note(inputs.body(request))
+    note = inputs.new_note(read_body(request))
     note_id = repository.write_note(session_key, recipe_id, note.text)
     return JSONResponse({"id": note_id}, 201)
 

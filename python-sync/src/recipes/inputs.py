@@ -1,15 +1,12 @@
-"""What a request says, checked: path, query, cookie and body."""
+"""What a request says, checked: path, query, cookie and what its body has."""
 
 import re
 from typing import Annotated
 
 import msgspec
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
-from gunicorn.http.errors import ParseException
 
-from recipes.config import MAX_BODY
-from recipes.errors import BadRequest, PayloadTooLarge, Unauthorized, Unprocessable
+from recipes.errors import BadRequest, Unauthorized, Unprocessable
 
 RECIPE_ID = re.compile(r"[1-9][0-9]{0,9}")
 MAX_RECIPE_ID = 2**31 - 1
@@ -49,22 +46,6 @@ def session_key(request: HttpRequest) -> str:
     if not key or "\0" in key:
         raise Unauthorized
     return key
-
-
-def body(request: HttpRequest) -> bytes:
-    """The body; raises PayloadTooLarge before it reads more than MAX_BODY bytes, BadRequest when it breaks off."""
-    try:
-        if "HTTP_TRANSFER_ENCODING" not in request.META:
-            return request.body
-        # To Django a body without a length is empty; gunicorn's stream ends where the last chunk does.
-        content: bytes = request.META["wsgi.input"].read(MAX_BODY + 1)
-    except RequestDataTooBig as error:
-        raise PayloadTooLarge from error
-    except (OSError, ParseException) as error:
-        raise BadRequest from error
-    if len(content) > MAX_BODY:
-        raise PayloadTooLarge
-    return content
 
 
 def numbers(content: bytes) -> list[int]:

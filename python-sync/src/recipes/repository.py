@@ -16,6 +16,7 @@ def named_placeholders(query: str) -> str:
     return re.sub(r"\$(\d+)", r"%(p\1)s", query.replace("%", "%%"))
 
 
+DASHBOARD = ("recipes", "teams", "notes", "events")
 queries = {file.stem: named_placeholders(file.read_text()) for file in QUERIES.glob("*.sql")}
 
 
@@ -60,7 +61,7 @@ def dashboard(session_key: str) -> Dashboard:
     """Raises Unauthorized without a live session."""
     with open_cursor() as cursor:
         user_id = find_user(cursor, session_key)
-        parts = {name: fetch(cursor, f"dashboard_{name}", user_id) for name in ("recipes", "teams", "notes", "events")}
+        parts = {name: fetch(cursor, f"dashboard_{name}", user_id) for name in DASHBOARD}
     return dashboard_from_rows(user_id, **parts)
 
 

@@ -18,8 +18,9 @@ STATEMENT_TIMEOUT_S = 2.0
 OPENING_S = 10.0
 
 # What a server that is away, stopping or full does to a connection, in any of its states. Psycopg's InternalError: a
-# farewell that arrives together with the answer to COMMIT is one result too many.
-UNAVAILABLE = (psycopg.OperationalError, psycopg.InternalError)
+# farewell that arrives together with the answer to COMMIT is one result too many. FeatureNotSupported: a change of the
+# schema left a prepared statement with a plan that does not fit; it goes with its connection.
+UNAVAILABLE = (psycopg.OperationalError, psycopg.InternalError, psycopg.errors.FeatureNotSupported)
 
 adapters = AdaptersMap(psycopg.adapters)
 # Ids, as the schema has them. psycopg's own choice depends on the value, and prepares a statement for each.

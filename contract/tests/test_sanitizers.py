@@ -1,0 +1,171 @@
+"""The servers in C++ under sanitizers, whole and with debug assertions: the contract's checks of faults, and no report."""
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contract_checks import catalog, crowds, outage, pool, restarts, stopping
+from contract_checks.backend import Backend
+from contract_checks.docker import docker, inspect, output, wait_until
+from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
+from contract_checks.needs import for_scenario, name_of, needs, unsupported
+from contract_checks.registry import Check
+from contract_checks.stack import Stack
+from contract_checks.wire import Wire, request
+
+BUILDS = ("address", "thread")  # of common/cpp/compile
+SERVERS = [replace(catalog.load(name), build=build) for name in ("cpp-async", "cpp-sync") for build in BUILDS]
+REPORT = re.compile(r"(Address|Leak|Thread)Sanitizer|runtime error: |Assertion '")
+SHOWN = 60  # lines of a report
+GRACE_S = 20
+SEEDED = "common/cpp/tests/seeded"
+SHORT_OF = 28  # https://github.com/google/sanitizers/issues/1716
+KEY = session(1)
+RECIPE = request("GET", f"{RECIPES}/1", f"Cookie: sessionid={KEY}")
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        int(Path("/proc/sys/vm/mmap_rnd_bits").read_text()) > SHORT_OF,
+        reason=f"GCC 14's sanitizers may not run here: they need vm.mmap_rnd_bits={SHORT_OF}",
+    ),
+]
+
+
+def report(container: str, since_s: float = 0) -> str:
+    """The first report of a sanitizer in the container's log, or what is odd about its end; "" where there is none."""
+    lines = "\n".join(output(container, since_s)).splitlines()
+    found = next((number for number, line in enumerate(lines) if REPORT.search(line)), None)
+    if found is not None:
+        return "\n".join(lines[found : found + SHOWN])
+    status = inspect(container)["State"]["ExitCode"]
+    return f"ended with status {status}" if status else ""
+
+
+class Watched(Stack):
+    """Ends each container of the application as an orderly stop does, and keeps what was reported in it."""
+
+    def __init__(self, project: str) -> None:
+        super().__init__(project)
+        self.reports: list[str] = []
+
+    def leave(self, container: str) -> None:
+        docker("stop", "--time", str(GRACE_S), container)
+        self.reports += filter(None, [report(container)])
+        super().leave(container)
+
+
+@pytest.fixture(scope="module")
+def watched() -> Iterator[Watched]:
+    with Watched("tandem-sanitizers") as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module", params=SERVERS, ids=lambda server: f"{server.name}-{server.build}")
+def server(watched: Watched, request: pytest.FixtureRequest) -> Iterator[Backend]:
+    with watched.serving(request.param) as backend:
+        yield backend
+
+
+@needs("DB_POOL_MAX")
+@for_scenario("recipe", "fan-out")
+def check_one_connection(backend: Backend) -> None:
+    """Two workers share one connection to the database; some who wait for it go away."""
+    honoured = backend.implementation.honours(WORKERS="2")
+    with backend.variant(DB_POOL_MAX="1", **honoured) as variant, ThreadPoolExecutor(8) as clients:
+
+        def ask(number: int) -> None:
+            if number % 4 == 0:
+                with Wire(variant) as wire:
+                    wire.send(RECIPE)
+                    wire.abort()
+            elif number % 4 == 1:
+                assert_golden_dashboard(variant.get("/api/v1/dashboard", KEY), 1)
+            else:
+                assert_golden(variant.get(f"{RECIPES}/1", KEY), 1)
+
+        list(clients.map(ask, range(400)))
+
+
+CHECKS: tuple[Check, ...] = (
+    check_one_connection,
+    pool.check_pool_wait,
+    crowds.check_broken_off,
+    *stopping.CHECKS,
+    *outage.CHECKS,
+    *restarts.CHECKS,
+)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("check", CHECKS, ids=name_of)
+def test_nothing_is_reported(watched: Watched, server: Backend, check: Check) -> None:
+    reason = unsupported(check, server.implementation)
+    if reason:
+        pytest.skip(reason)
+    began, watched.reports = time.time(), []
+    try:
+        check(server)
+    finally:
+        found = [*watched.reports, *filter(None, [report(server.container, began)])]
+        assert not found, "\n\n".join(found)
+
+
+@pytest.mark.weekly
+def test_nothing_is_reported_at_the_end(watched: Watched, server: Backend) -> None:
+    """Leaks are looked for when the process ends."""
+    began = time.time()
+    watched.stop("app")
+    assert not report(server.container, began)
+
+
+# ---- mistakes are reported ----
+
+
+@pytest.fixture(scope="module", params=BUILDS)
+def seeded(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The image of a program that makes the mistake that it is told to make."""
+    image = f"tandem/seeded-{request.param}"
+    built = ["--build-arg", f"PROFILE={request.param}", "--label", "dev.tandem.built=test", "--tag", image]
+    docker(
+        "buildx", "build", "--load", *built, "-f", f"{catalog.ROOT / SEEDED}/Dockerfile", str(catalog.ROOT)
+    )
+    yield image
+    docker("image", "rm", "--force", image)
+
+
+@contextmanager
+def told(image: str, mistake: str) -> Iterator[str]:
+    """A container that has made the mistake."""
+    hardening = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+    container = docker("run", "--detach", *hardening, image, mistake).strip()
+    try:
+        assert wait_until(lambda: inspect(container)["State"]["Status"] == "exited", 30)
+        yield container
+    finally:
+        docker("rm", "--force", container)
+
+
+MISTAKES = {
+    "data-race": ("thread", "ThreadSanitizer: data race"),
+    "use-after-free": ("address", "AddressSanitizer: heap-use-after-free"),
+    "leak": ("address", "LeakSanitizer: detected memory leaks"),
+    "overflow": ("address", "runtime error: signed integer overflow"),
+    "beyond-the-end": ("thread", "Assertion '"),
+}
+
+
+def test_mistakes_are_reported(seeded: str) -> None:
+    for mistake, (build, said) in MISTAKES.items():
+        if seeded.endswith(build):
+            with told(seeded, mistake) as container:
+                assert said in report(container), mistake
+    with told(seeded, "none") as container:
+        assert not report(container)

@@ -1,0 +1,191 @@
+"""Where an application's CPU time goes under load: figures of a window, then perf's samples and strace's counts in two more.
+
+perf and strace look from a container of their own, which has the host's processes and every privilege.
+"""
+
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from python_on_whales import Container, DockerClient
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError
+from tandem.hosts import HERE
+from tandem.lab.laboratory import ContainerFloor, Laboratory
+from tandem.lab.live import View
+from tandem.lab.old_images import BUILT
+from tandem.lab.visit import Visit
+from tandem.record.request import Request
+from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
+from tandem.record.window import Window
+
+IMAGE = "tandem/profiler"
+FOLDER = "harness/checks/profiler"
+WARM_UP_S = 8
+ATTACH_S = 3
+"""A tool begins so long before its window: attaching to thousands of threads takes its time."""
+BEGIN, END = 'echo $$ >/tmp/tool; exec "$@"', 'kill -INT "$(cat /tmp/tool)"'
+"""At an interrupt both tools tell what they saw."""
+PER_S = 997
+"""Samples of each CPU; no multiple of a timer's rate."""
+DATA = "/tmp/perf.data"
+SHOWN = 40
+KERNEL_PARTS = re.compile(
+    r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)\s*$"
+)
+"""What a process asked of the kernel, waiting and waking, and the network's part: each with all that it calls."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of what is told."""
+
+    title: str
+    text: str
+
+
+def described(window: Window) -> str:
+    """The figures that a profile explains."""
+    cpu, system = window.app_cpu_us_per_request, window.app_system_cpu_us_per_request
+    switches = window.app_context_switches_per_request
+    lines = [f"{window.goodput_rps:,.0f} right answers a second, limited by: {window.bottleneck}"]
+    if cpu is not None:
+        lines.append(
+            f"CPU per request {cpu:.1f} µs" + (f", {system:.1f} of it in the kernel" if system else "")
+        )
+    if switches is not None:
+        lines.append(f"{switches:.2f} context switches per request that its threads asked for")
+    lines += [f"{finding.severity}: {finding.text}" for finding in window.findings]
+    return "\n".join(lines)
+
+
+def shares(report: str) -> str:
+    """The lines of `perf report` that say something."""
+    lines = [line.rstrip() for line in report.splitlines() if line.strip() and not line.startswith("#")]
+    return "\n".join(lines[:SHOWN])
+
+
+def kernel_parts(report: str) -> str:
+    """Of `perf report --children`, the parts of the kernel that a person knows by name."""
+    return "\n".join(line.rstrip() for line in report.splitlines() if KERNEL_PARTS.search(line))
+
+
+def per_request(counted: str, requests: int) -> str:
+    """strace's table, its calls divided by the requests."""
+    found = []
+    for line in counted.splitlines():
+        words = line.split()
+        # % time, seconds, usecs/call, calls, errors (often empty), syscall
+        if len(words) >= 5 and words[3].isdigit() and words[-1] != "total":
+            found.append((int(words[3]), words[-1]))
+    found.sort(reverse=True)
+    return "\n".join(f"{calls / requests:8.3f}  {name}" for calls, name in found if calls / requests >= 0.001)
+
+
+@contextmanager
+def tools(root: Path) -> Iterator[Container]:
+    """The container of perf and strace."""
+    docker = DockerClient()
+    command = ["docker", "buildx", "build", "--quiet", "--load", "--label", f"{BUILT}=profiler", "-t", IMAGE]
+    built = subprocess.run(
+        [*command, "-f", str(root / FOLDER / "Dockerfile"), str(root)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        raise TandemError(f"the image of perf and strace does not build:\n{built.stderr[-1000:]}")
+    container = docker.container.run(IMAGE, detach=True, privileged=True, pid="host", remove=True)
+    assert isinstance(container, Container)
+    try:
+        yield container
+    finally:
+        container.kill()
+
+
+class Profile:
+    """One application, loaded three times. seconds: of each load."""
+
+    def __init__(self, catalog: Catalog, request: Request, seconds: int, results: Path, view: View) -> None:
+        self._catalog, self._request, self._seconds = catalog, request, seconds
+        self._results, self._view = results, view
+
+    def sections(self) -> list[Section]:
+        """Raises TandemError where it cannot be started or watched."""
+        root = self._catalog.root
+        [variant] = self._request.variants
+        with tempfile.TemporaryDirectory(dir=self._results, prefix=".profile-") as name:
+            folder = Path(name)
+            lab = Laboratory(
+                self._catalog, self._results, self._view, self._request, self._request.variants, folder
+            )
+            warm_up = WarmUp(least_s=WARM_UP_S, cap_s=WARM_UP_S)
+            trial = TrialSpec(name="profile", block=1, variants=[variant.label], warm_up=warm_up)
+            with lab.up(), tools(root) as tool:
+                floor = lab.floor(trial, folder)
+                visit = Visit(floor, trial, self._view)
+                with visit.warm() as running:
+                    if not running:
+                        raise TandemError(f"{variant.label}: {visit.trial.starts[variant.label].refused}")
+                    return self._watched(floor, visit, variant.label, tool)
+                # A visit keeps the error that ends it.
+                raise TandemError("\n".join(finding.text for finding in visit.trial.findings))
+
+    def _watched(self, floor: ContainerFloor, visit: Visit, label: str, tool: Container) -> list[Section]:
+        def load(name: str) -> Window:
+            spec = WindowSpec(
+                name=name, variants=[label], seconds=self._seconds, trim_start_s=1.0, trim_end_s=0.5
+            )
+            record = visit.measure(spec, [label])
+            if record.refused is not None:
+                raise TandemError(f"the window {name} was refused: {record.refused}")
+            return record.windows[label]
+
+        def beside(name: str, command: list[str]) -> tuple[Window, str]:
+            """A window, and what a tool said that ran beside it."""
+            with ThreadPoolExecutor(1) as pool:
+                running = pool.submit(_said, tool, ["sh", "-c", BEGIN, "sh", *command])
+                try:
+                    time.sleep(ATTACH_S)
+                    window = load(name)
+                finally:
+                    _said(tool, ["sh", "-c", END])
+                return window, running.result()
+
+        pids = [str(pid) for pid in HERE.cgroup(floor.apps[label].app.pid).processes()]
+        plain = load("plain")
+        record = ["perf", "record", "--quiet", "-e", "cpu-clock", "-F", str(PER_S), "-g", "-o", DATA]
+        sampled, said = beside("sampled", [*record, "-p", ",".join(pids)])
+        report = ["perf", "report", "--stdio", "-i", DATA, "-g", "none"]
+        own = _said(tool, [*report, "--no-children", "--sort", "dso,symbol", "--percent-limit", "0.5"])
+        by_file = _said(tool, [*report, "--no-children", "--sort", "dso", "--percent-limit", "0.5"])
+        below = _said(tool, [*report, "--children", "--sort", "symbol", "--percent-limit", "0.5"])
+        traced, calls = beside("traced", ["strace", "-c", "-f", *(f"--attach={pid}" for pid in pids)])
+        asked = max(1, traced.requests + traced.probes)
+        return [
+            Section("without a tool", described(plain)),
+            Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
+            Section("CPU time by file, percent", shares(by_file)),
+            Section("CPU time by function, percent", shares(own)),
+            Section(
+                "parts of the kernel with all that they call, percent with and without it",
+                kernel_parts(below),
+            ),
+            Section(
+                f"system calls per request, by strace, which slows it to {traced.goodput_rps:,.0f} a second",
+                per_request(calls, asked),
+            ),
+        ]
+
+
+def _said(tool: Container, command: list[str]) -> str:
+    """What a command in the tools' container says. Its status says nothing: an interrupt ends it."""
+    done = subprocess.run(["docker", "exec", tool.id, *command], capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr

@@ -1,0 +1,50 @@
+"""checks.profile: what is told of a window, of perf's report and of strace's table."""
+
+from harness_samples import good_window
+
+from checks.profile import described, kernel_parts, per_request, shares
+
+PERF = """
+# Samples: 7K of event 'cpu-clock'
+#
+# Children      Self  Symbol
+#
+    88.10%     0.20%  [k] entry_SYSCALL_64_after_hwframe
+    31.00%     0.10%  [k] __x64_sys_futex
+    12.00%     9.00%  [.] serde_json::ser::format_escaped_str
+     6.50%     1.50%  [k] __schedule
+"""
+STRACE = """strace: Process 4242 attached with 34 threads
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 60.00    0.600000           3      4000       120 futex
+ 30.00    0.300000           3      2000           write
+ 10.00    0.100000          50         1           brk
+------ ----------- ----------- --------- --------- ----------------
+100.00    1.000000           3      6001       120 total
+"""
+
+
+def test_calls_are_told_for_each_request_the_most_first() -> None:
+    assert [line.split() for line in per_request(STRACE, 2000).splitlines()] == [
+        ["2.000", "futex"],
+        ["1.000", "write"],
+    ]
+
+
+def test_the_kernel_is_told_by_its_parts() -> None:
+    assert [line.split()[-1] for line in kernel_parts(PERF).splitlines()] == ["__x64_sys_futex", "__schedule"]
+    assert len(shares(PERF).splitlines()) == 4
+
+
+def test_a_window_is_told_with_what_explains_its_cost() -> None:
+    found = good_window().model_copy(
+        update={
+            "app_cpu_us_per_request": 14.6,
+            "app_system_cpu_us_per_request": 9.1,
+            "app_context_switches_per_request": 2.25,
+        }
+    )
+    told = described(found)
+    assert "CPU per request 14.6 µs, 9.1 of it in the kernel" in told
+    assert "2.25 context switches per request" in told
