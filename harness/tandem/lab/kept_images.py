@@ -37,9 +37,11 @@ def build_today(
             name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
             for name in implementations
         }
-        build_side_by_side(
+        taken = build_side_by_side(
             {name: (stack, "app") for name, stack in stacks.items()}, lambda name, seconds: None
         )
+        for name, origin in sorted(taken.items()):
+            note(f"  {name}: not built, taken from {origin}")
         for name, stack in stacks.items():
             image = stack.image("app")
             program = Program(tag=identity(image)[:DIGITS], commit=commit, dirty=dirty)
