@@ -20,7 +20,7 @@ CONTENT = "dev.tandem.content"
 DIGITS = 20
 FOLDER = re.compile(r"[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+")
 """Of a registry: its host, and a path. https://distribution.github.io/distribution/spec/api/#overview"""
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+DIGEST = re.compile(r"(?m)^Digest: +(sha256:[0-9a-f]{64})$")
 OWN = "tandem/"
 """What the names of all images begin with, on this machine."""
 
@@ -127,10 +127,12 @@ def _content_of(image: Image) -> str | None:
 
 def _digest(name: str) -> str | None:
     """The digest that a tag of a registry stands for; None where there is no such tag, or no registry."""
-    command = ["docker", "buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", name]
+    command = ["docker", "buildx", "imagetools", "inspect", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = done.stdout.strip()
-    return found if done.returncode == 0 and DIGEST.fullmatch(found) else None
+    found = DIGEST.search(
+        done.stdout
+    )  # not by --format: Debian's buildx 0.13 prints everything for one of its own
+    return found[1] if done.returncode == 0 and found else None
 
 
 def origin(image: Image) -> str | None:

@@ -106,7 +106,7 @@ def test_no_registry_is_named_yet(root: Path) -> None:
 CLIENT = """#!/bin/sh
 echo "$@" >>"{log}"
 case "$*" in
-*imagetools*) echo sha256:{digest} ;;
+*imagetools*) printf 'Name: x\nMediaType: y\nDigest:    sha256:{digest}\n' ;;
 "image inspect --format"*@sha256:*) echo {content} ;;
 "image inspect"*) exit 1 ;;
 esac
