@@ -11,6 +11,7 @@ from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
 from tandem.history.night import Program
+from tandem.lab import published
 from tandem.lab.old_images import BUILT
 from tandem.lab.programs import identity
 from tandem.lab.provenance import git
@@ -56,7 +57,7 @@ def present(implementation: str, tag: str) -> bool:
 
 
 def rebuild(root: Path, implementation: str, program: Program) -> None:
-    """Builds an image that is missing from its commit, and gives it its tag.
+    """Builds an image that is missing from its commit, or takes the published one of that content, and gives it its tag.
 
     Raises TandemError where no commit has its sources, this clone does not have that commit, or it does not build.
     """
@@ -76,9 +77,16 @@ def rebuild(root: Path, implementation: str, program: Program) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as sources:
             sources.extractall(folder, filter="data")
-        dockerfile = str(Path(folder, implementation, "Dockerfile"))
+        dockerfile = f"{implementation}/Dockerfile"
+        registry = published.folder(root)
+        if registry is not None:
+            content = published.content(Path(folder), dockerfile)
+            if published.take(name, content, registry) is not None:
+                return
         build = ["docker", "buildx", "build", "--load", "--label", f"{BUILT}=stack", "-t", name]
-        done = subprocess.run([*build, "-f", dockerfile, folder], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*build, "-f", str(Path(folder, dockerfile)), folder], capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise TandemError(
             f"the image {name} is missing and does not build from {program.commit}. {remedy}\n"

@@ -93,7 +93,7 @@ def _line(root: Path, name: str) -> str:
 
 
 def take(image: str, wanted: str, registry: str) -> str | None:
-    """Gives this machine the published image of this content, under its own name, such as tandem/db.
+    """Gives this machine the published image of this content, under its own name, such as tandem/db or tandem/node:TAG.
 
     Returns where it came from, with the digest; None where the registry has none. The image is fetched by its digest, so the
     engine checks every byte. Raises TandemError where it says of itself that it is made of something else.
@@ -103,7 +103,7 @@ def take(image: str, wanted: str, registry: str) -> str | None:
         there = docker.image.inspect(image)
         if _content_of(there) == wanted and (known := origin(there)) is not None:
             return known
-    place = f"{registry}/{image.removeprefix(OWN)}"
+    place = f"{registry}/{image.removeprefix(OWN).partition(':')[0]}"
     digest = _digest(f"{place}:{wanted}")
     if digest is None:
         return None
@@ -113,6 +113,7 @@ def take(image: str, wanted: str, registry: str) -> str | None:
     except DockerException:
         return None  # such as an image for another kind of CPU
     if _content_of(found) != wanted:
+        docker.image.remove(f"{place}@{digest}")
         raise TandemError(
             f"{place}:{wanted} ({digest}) says that it is made of {_content_of(found) or 'nothing known'}: it is not used."
             f" {SWITCH}=build builds it here."

@@ -16,7 +16,7 @@ SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from its Go module; only the first build takes more than a second or two."""
     folder = tmp_path_factory.mktemp("actionlint")
-    command = [
+    command: list[str | Path] = [
         "docker",
         "buildx",
         "build",

@@ -28,6 +28,12 @@ def docker(*arguments: str | Path) -> str:
     return done.stdout.strip()
 
 
+def remove(image: str) -> None:
+    """Whatever leads to it: the digest of a registry, too."""
+    if DockerClient().image.exists(image):
+        docker("image", "rm", "--force", docker("image", "inspect", "--format", "{{.Id}}", image))
+
+
 @pytest.fixture(scope="module")
 def registry(root: Path) -> Iterator[str]:
     """The folder that images are published to."""
@@ -56,24 +62,20 @@ def sources(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "one").mkdir()
     (tmp_path / "one/file").write_text(tmp_path.name)
     yield tmp_path
-    docker("image", "rm", "--force", IMAGE)
+    remove(IMAGE)
 
 
-def publish(
-    root: Path, registry: str, dockerfile: str, name: str, said: str | None = None, target: str = ""
-) -> str:
+def publish(root: Path, registry: str, dockerfile: str, name: str, said: str | None = None) -> str:
     """As .github/workflows/images.yml does. said: the content on its label. Returns its content."""
-    content = published.content(root, dockerfile, target)
+    content = published.content(root, dockerfile)
     place = f"{registry}/{name}:{content}"
     labels = ("--label", "dev.tandem.built=test", "--label", f"{published.CONTENT}={said or content}")
-    wanted = ("--target", target) if target else ()
     docker(
         "buildx",
         "build",
         "--quiet",
         "--load",
         *labels,
-        *wanted,
         "--tag",
         place,
         "--file",
@@ -105,7 +107,7 @@ def test_what_is_there_is_not_fetched_again(registry: str, sources: Path) -> Non
     assert origin is not None
     nobody = "127.0.0.1:9/tandem"
     assert published.take(IMAGE, content, nobody) == origin, "nothing was asked"
-    docker("image", "rm", "--force", IMAGE)
+    remove(IMAGE)
     assert published.take(IMAGE, content, nobody) is None, "no registry answers: it is built"
 
 
@@ -114,6 +116,8 @@ def test_an_image_that_is_made_of_something_else_is_refused(registry: str, sourc
     with pytest.raises(TandemError, match=f"is made of {'0' * 20}: it is not used"):
         published.take(IMAGE, content, registry)
     assert not DockerClient().image.exists(IMAGE)
+    left = docker("image", "ls", "--digests", "--format", "{{.Repository}}")
+    assert f"{registry}/test-published" not in left.splitlines()
 
 
 def test_an_image_without_a_label_was_built_here(sources: Path) -> None:
@@ -124,23 +128,27 @@ def test_an_image_without_a_label_was_built_here(sources: Path) -> None:
 def test_a_service_is_taken_or_built_by_the_switch(
     registry: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The name, the target and the arguments are those that Compose builds by."""
-    stack = Stack(root, "tandem-test-published", {"IMPL": "rust-async"}, tmp_path / "env")
+    """The name and the Dockerfile are those that Compose builds by."""
+    implementation, variant = "harness/tests/dying", "-published"
+    image = f"tandem/{implementation}{variant}"
+    stack = Stack(root, "tandem-test", {"IMPL": implementation, "VARIANT": variant}, tmp_path / "env")
     monkeypatch.setenv(published.SWITCH, "build")
-    assert stack.build("faults") is None
-    program = identity(stack.image("faults"))
-    publish(root, registry, "compose/faults/Dockerfile", "faults")
     try:
+        assert stack.build("app") is None
+        program = identity(stack.image("app"))
+        publish(root, registry, f"{implementation}/Dockerfile", f"{implementation}{variant}")
         monkeypatch.setenv(published.SWITCH, registry)
-        origin = stack.build("faults")
+        origin = stack.build("app")
         assert origin is not None
-        assert origin.startswith(f"{registry}/faults@sha256:")
-        assert published.origin(stack.image("faults")) == origin
-        assert identity(stack.image("faults")) == program, "the layers came from the same cache"
-    finally:
+        assert origin.startswith(f"{registry}/{implementation}{variant}@sha256:")
+        assert published.origin(stack.image("app")) == origin
+        assert identity(stack.image("app")) == program, "the layers came from the same cache"
+        remove(image)
         monkeypatch.setenv(published.SWITCH, "build")
-        assert stack.build("faults") is None
-    assert published.origin(stack.image("faults")) is None
+        assert stack.build("app") is None
+        assert published.origin(stack.image("app")) is None
+    finally:
+        remove(image)
 
 
 @pytest.mark.parametrize("name", ["node", "python-sync", "rust-async", "compose/proxy"])
