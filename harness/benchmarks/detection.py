@@ -1,6 +1,6 @@
 """How soon the judge of `just nightly` notices a change, and how often it takes noise for one.
 
-    python3 harness/benchmarks/detection.py [--keep FILE] [FOLDER ...]
+    PYTHONPATH=harness python3 harness/benchmarks/detection.py [--keep FILE] [FOLDER ...]
 
 Series without a change are simulated, and drawn anew (with their neighbours, with replacement) from real values: those of the
 committed comparisons' duets of a program with itself, and of each FOLDER, a machine's folder of a history. In a history those

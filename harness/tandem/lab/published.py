@@ -112,10 +112,11 @@ def take(image: str, wanted: str, registry: str) -> str | None:
         found = docker.image.inspect(f"{place}@{digest}")
     except DockerException:
         return None  # such as an image for another kind of CPU
-    if _content_of(found) != wanted:
+    made_of = _content_of(found)
+    if made_of != wanted:
         docker.image.remove(f"{place}@{digest}")
         raise TandemError(
-            f"{place}:{wanted} ({digest}) says that it is made of {_content_of(found) or 'nothing known'}: it is not used."
+            f"{place}:{wanted} ({digest}) says that it is made of {made_of or 'nothing known'}: it is not used."
             f" {SWITCH}=build builds it here."
         )
     found.tag(image)
