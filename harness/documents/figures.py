@@ -1,6 +1,6 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from documents import bench, comparisons, deciding, experiments, pairs, selftest
+from documents import bench, comparisons, deciding, experiments, nightly, pairs, selftest
 from documents.fill import Figure
 
 FIGURES: dict[str, Figure] = {
@@ -45,6 +45,11 @@ FIGURES: dict[str, Figure] = {
     "wake-up-effect": comparisons.wake_up_effect,
     # sources
     "pairs": pairs.all_pairs,
+    # the nightly's judge
+    "detection": nightly.detection,
+    "detection-series": nightly.series,
+    "detection-limits": nightly.limits,
+    "injected-slowdown": nightly.injected,
     # the self-test
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import host_speed, pairing, slices
+from benchmarks.detection import Detections
 from tandem.commands.records import folders as committed
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
+from tandem.history import files
+from tandem.history.files import History
 from tandem.record.outcome import Outcome
+from tandem.record.part import Part
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Selftest
 from tandem.record.store import RESULT
@@ -26,6 +30,7 @@ from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all
 
 BENCH, COMPARISONS = "results/reference", "results/comparisons"
+NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
 DECISIONS = "decisions.json"
@@ -46,6 +51,16 @@ class WithItself:
     """Metric -> scatter of a block's ln ratio, of each other variant to the reference."""
     block_s: float
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
+
+
+class Truth(Part):
+    """truth.json of harness/benchmarks/injected_slowdown."""
+
+    share: float
+    """Of the CPU time that a request cost before."""
+    spin_ns: int
+    slow: list[str]
+    """Commits of the slow images, in order."""
 
 
 class Records:
@@ -178,6 +193,15 @@ class Records:
     def wake_ups_between_starts(self, figure: str) -> tuple[float, float]:
         """Slope and correlation over the starts of the reference bench."""
         return host_speed.started(self.root / BENCH, figure)
+
+    def detections(self) -> Detections:
+        """What the judge of the nightly does with series of known changes."""
+        return Detections.model_validate_json((self.root / NIGHTLY / "detection.json").read_text())
+
+    def injected(self) -> tuple[History, Truth]:
+        """A history into which a slowdown was put, and where."""
+        folder = self.root / NIGHTLY / "injected"
+        return files.read(folder), Truth.model_validate_json((folder / "truth.json").read_text())
 
     def _experiments(self) -> dict[str, Experiment]:
         """What was published, and what is measured again."""
