@@ -28,7 +28,7 @@ TRUTH = {"pool": 20 / 5, "trips": 13 / 8, PROGRAMS: 1 / SLOWER, "reset": 8 / 9}
 
 
 @dataclass(frozen=True)
-class Served:
+class CellServed:
     """A window: what was asked for and what came of it."""
 
     label: str
@@ -64,7 +64,7 @@ def factors(found: Sequence[tuple[str, int, float]]) -> dict[str, float]:
     return {} if told is None else {share.name: share.ratio for share in told.factors}
 
 
-def judged(made: Sequence[Served]) -> Outcome:
+def judged(made: Sequence[CellServed]) -> Outcome:
     """Each factor against what was made: connections and trips as they were set, delays as the server's log has them."""
     stretched = {
         one.label: fmean(o.took_ms / o.asked_ms for o in made if o.label == one.label) for one in made
@@ -97,7 +97,7 @@ def judged(made: Sequence[Served]) -> Outcome:
 
 def run(stage: Stage) -> list[Outcome]:
     """Every cell in each block, in random order, as `explain` has it."""
-    made = []
+    made: list[CellServed] = []
     with stage.running() as running:
         for block, order in enumerate(complete_blocks(labels(), BLOCKS, SEED), start=1):
             for label in order:
@@ -111,5 +111,5 @@ def run(stage: Stage) -> list[Outcome]:
                     seen.window.goodput_rps > 0 and len(seen.served) > 0, f"{label}: nothing was answered"
                 )
                 took_ms = 1e3 * fmean(seen.served.response_s)
-                made.append(Served(label, block, connections, ms, took_ms, seen.window.goodput_rps))
+                made.append(CellServed(label, block, connections, ms, took_ms, seen.window.goodput_rps))
     return [judged(made)]

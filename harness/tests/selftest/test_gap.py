@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tandem.record.selftest import good
-from tandem.selftest.gap import BLOCKS, TRUTH, Served, factors, judged, labels, serves
+from tandem.selftest.gap import BLOCKS, TRUTH, CellServed, factors, judged, labels, serves
 
 
-def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[Served]:
+def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[CellServed]:
     """Each request takes so much longer than the server says, and the server so much longer than it is told."""
     made = []
     for block in range(1, BLOCKS + 1):
@@ -16,7 +16,7 @@ def windows(way_ms: float = 1.5, overslept: float = 1.01) -> list[Served]:
             connections, ms = serves(label)
             took_ms = ms * overslept
             made.append(
-                Served(label, block, connections, ms, took_ms, connections * 1e3 / (took_ms + way_ms))
+                CellServed(label, block, connections, ms, took_ms, connections * 1e3 / (took_ms + way_ms))
             )
     return made
 
