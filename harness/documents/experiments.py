@@ -104,8 +104,8 @@ def claims_table(found: Result[Reproduced]) -> str:
     def compared(claim: ClaimResult) -> str:
         figure = FIGURES[claim.figure]
         rows = [_row(found, label) for label in (claim.of, claim.to)]
-        told = (f"{row.label}: {figure.text(row.figures[claim.figure].mean)}" for row in rows)
-        return "<br>".join(told)
+        means = ((row.label, row.figures.get(claim.figure)) for row in rows)
+        return "<br>".join(f"{label}: {figure.text(mean.mean) if mean else '–'}" for label, mean in means)
 
     rows = [
         (

@@ -4,6 +4,7 @@ from documents.experiments import claims_table, made
 from documents.explanations import NOT_MEASURED
 from documents.records import Records
 from documents.tables import times
+from tandem.record.window import Verdict
 from tandem.report.markdown import table
 from tandem.studies.reproduce.experiment import Claim, Experiment, published_ratio
 from tandem.studies.reproduce.figures import FIGURES
@@ -41,6 +42,8 @@ def summary(records: Records) -> str:
             for one in (found.conclusions.claims if found else [])
         ]
         sentence = judgement(found.conclusions) if found else _how_to(name)
+        if found and found.verdict is not Verdict.OK:
+            sentence += f" (the record is {found.verdict})"
         rows.append(
             (
                 f"[{claim.title}]({claim.source})",
@@ -69,6 +72,8 @@ def details(records: Records) -> str:
             parts.append(f"{_how_to(name)}.")
         else:
             parts += [f"**Found.** {judgement(found.conclusions)}.", claims_table(found), made(found)]
+            if found.verdict is not Verdict.OK:
+                parts.append(f"The record is {found.verdict}: {found.reasons[0]}.")
     return "\n\n".join(parts)
 
 

@@ -1,6 +1,6 @@
 """documents.explanations and documents.quoted: what is there, and what is not measured."""
 
-from harness_experiments import experiment, reproduction, trials
+from harness_experiments import experiment, made, reproduction, trials
 from harness_places import ROOT
 
 from documents import explanations, quoted
@@ -79,3 +79,20 @@ def test_a_measured_claim_has_its_verdicts_and_its_sentence() -> None:
     assert "scenario recipes, topology full, connections" not in summary, "numbers have their unit"
     assert "100 connections" in summary
     assert "**Hypothesis.** " in details
+
+
+def test_a_row_that_failed_has_a_dash_and_its_reason() -> None:
+    """Of a claim about overload, the row that is overloaded may well have no figures."""
+
+    class Overloaded(Nothing):
+        def quoted(self, name: str) -> Result[Reproduced] | None:
+            good = trials({"sync, 2 threads": 100.0, "async, ours": 389.0})
+            bad = [
+                made("async", block, 1.0, verdict="invalid", figures={}, reason="refused") for block in (1, 2)
+            ]
+            return reproduction([*good, *bad], experiment(**MINE))
+
+    failed = Overloaded(ROOT)
+    assert "| async: –<br>sync, 2 threads: 100/s |" in quoted.details(failed)
+    assert "The record is invalid: async, block 1: invalid: refused." in quoted.details(failed)
+    assert "(the record is invalid)" in quoted.summary(failed)

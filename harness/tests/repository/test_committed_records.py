@@ -75,7 +75,9 @@ QUOTED = {name: found for name in RECORDS.claims() if (found := RECORDS.quoted(n
 def test_a_quoted_claim_is_of_what_its_file_is_today(name: str) -> None:
     record, claim = QUOTED[name], RECORDS.claims()[name]
     assert record.conclusions.experiment == name
-    assert record.verdict is Verdict.OK
+    assert record.verdict is Verdict.OK or record.reasons, (
+        "an application that fails under overload is an answer"
+    )
     assert record.conclusions.digest == claim.digest(record.conclusions.plan), "measure it again"
 
 
