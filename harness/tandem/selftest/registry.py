@@ -9,6 +9,7 @@ from tandem.selftest import (
     capacity,
     comparing,
     explaining,
+    gap,
     liars,
     overhead,
     queueing,
@@ -38,6 +39,7 @@ END_TO_END: dict[str, OnStage] = {
 LONG_QUEUE = 100_000
 
 WEEKLY: dict[str, OnStage] = {
+    "gap": gap.run,
     "hangs": timing.hangs,
     "overhead": overhead.run,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
