@@ -99,9 +99,8 @@ def disturbed(folder: Path, sessions: str, always: int) -> tuple[int, list[str],
     (folder / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     (folder / "test_all.py").write_text(DISTURBED.replace("NUMBER", str(always)))
     code = RUN.replace("SESSIONS", sessions.replace("FILE", repr(str(folder / "test_all.py"))))
-    env = {**_path(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the others take seconds to import
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], env=env, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(folder)], env=_bare(), capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr, done.stderr
     seen = (folder / "seen").read_text().splitlines()
@@ -143,7 +142,9 @@ def test_what_fails_too_often_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_a_unit_test_is_never_run_again(tmp_path: Path) -> None:
-    status, said, alone = disturbed(tmp_path, '[Session(["-p", "xdist", "-n", "1", FILE], again=False)]', always=0)
+    status, said, alone = disturbed(
+        tmp_path, '[Session(["-p", "xdist", "-n", "1", FILE], again=False)]', always=0
+    )
     assert said[-1] == "1 passed, 2 failed, 1 skipped"
     assert not any("alone" in line for line in said)
     assert (status, alone) == (1, [])
@@ -179,20 +180,10 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
     """Without the plugin it does not: xdist's own marks had silently lost their effect."""
     (tmp_path / "test_contract.py").write_text(GROUPED)
     seen = tmp_path / "seen"
-    flags = [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(tmp_path),
-        "-n",
-        "2",
-        "--dist",
-        dist,
-        "--no-loadscope-reorder",
-    ]
+    flags = ["-q", "-p", "no:cacheprovider", "-p", "xdist", "--rootdir", str(tmp_path)]
+    flags += ["-n", "2", "--dist", dist, "--no-loadscope-reorder"]
     done = subprocess.run(
-        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_path()}, check=False
+        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_bare()}, check=False
     )
     assert done.returncode == 0
     lines = seen.read_text().split("\n")[:-1]
@@ -200,8 +191,9 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
     assert (len(set(lines)) == 3) == together
 
 
-def _path() -> dict[str, str]:
-    return {"PYTHONPATH": str(Path(run.__file__).parents[1])}
+def _bare() -> dict[str, str]:
+    """Without the plugins that take seconds to import."""
+    return {"PYTHONPATH": str(Path(run.__file__).parents[1]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 CONTRACT = str(ROOT / "contract/tests/test_contract.py")
