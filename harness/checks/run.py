@@ -19,8 +19,8 @@ from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "4"
-"""Implementations that are tested at the same time, twice as many as the CPUs of a small runner: half of their checks' time
-they wait, for an outage, a restart or a time limit. More would disturb their clocks."""
+"""Implementations that are tested at the same time: they mostly wait, for outages, restarts and time limits. More would
+disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
 CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
 """What starts containers is below these two; the first has the files that `BUILDS` and `BESIDE` name."""
