@@ -29,7 +29,6 @@ UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
     "timing": timing.run,
-    "queueing": queueing.run,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,
@@ -44,7 +43,7 @@ WEEKLY: dict[str, OnStage] = {
     "overhead": overhead.run,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
-    "long-queues": lambda stage: queueing.long_queues(stage, LONG_QUEUE),
+    "long-queues": lambda stage: queueing.run(stage, LONG_QUEUE),
     "pairs": comparing.same_with_itself,
 }
 """Only with --full: hours, the shortest first."""

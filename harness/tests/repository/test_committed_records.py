@@ -92,5 +92,5 @@ def test_the_weekly_self_test_passed_and_caught_every_negative_control() -> None
     outcomes = [outcome for group in groups.values() for outcome in group]
     assert len(outcomes) > 55
     assert [outcome.name for outcome in outcomes if not good(outcome)] == []
-    # The short queues were a part of `timing` then, and `gap` is younger than the committed results.
-    assert {*groups, "queueing", "gap"} == {"unit", *registry.END_TO_END, *registry.WEEKLY}
+    # `gap` is younger than the committed results.
+    assert {*groups, "gap"} == {"unit", *registry.END_TO_END, *registry.WEEKLY}
