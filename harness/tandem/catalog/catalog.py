@@ -51,7 +51,7 @@ class Implementation(Entry):
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     worker_pools: bool = False
     """Each worker has a part of DB_POOL_MAX for itself; so no more of them start than that is."""
-    threadless: list[str] = []
+    threadless: list[str] = Field(default_factory=list)
     """Scenarios whose requests take none of its THREADS, because their handlers wait for nothing."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
