@@ -8,8 +8,8 @@ import yaml
 
 from tandem.catalog.catalog import Catalog
 from tandem.lab.provenance import git
-from tandem.load.generators import GENERATORS
 from tandem.lab.published import content
+from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
 """What every implementation is built with, verified by, or run on."""

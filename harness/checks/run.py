@@ -148,7 +148,17 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
     return [
         Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)], again=False),
         Session(["-n", BUILDS_AT_ONCE, SLOWEST, *builds]),
-        Session(["-m", chosen, SLOWEST, str(root / CONTAINERS), str(root / SELFTEST), str(root / SANITIZERS), *ignored]),
+        Session(
+            [
+                "-m",
+                chosen,
+                SLOWEST,
+                str(root / CONTAINERS),
+                str(root / SELFTEST),
+                str(root / SANITIZERS),
+                *ignored,
+            ]
+        ),
         # In this order: the long groups first, so that none is left at the end.
         Session(
             [
