@@ -1,6 +1,6 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from documents import bench, comparisons, experiments, pairs, selftest
+from documents import bench, comparisons, experiments, pairs, selftest, verification
 from documents.fill import Figure
 
 FIGURES: dict[str, Figure] = {
@@ -40,6 +40,9 @@ FIGURES: dict[str, Figure] = {
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,
+    # what verification costs
+    "verification-on-the-wire": verification.on_the_wire,
+    "verification-of-a-start": verification.of_a_start,
     # sources
     "pairs": pairs.all_pairs,
     # the self-test
