@@ -21,7 +21,7 @@ def told() -> dict[str, set[str]]:
     return {fault: set(seen.replace("`", "").split()) for fault, seen in rows}
 
 
-def tested() -> dict[str, set[str]]:
+def by_tests() -> dict[str, set[str]]:
     """The same by the tests of runs and the self-test."""
     out = {fault: {code} for fault, (_, code) in LIARS.items()}
     out |= {fault: {on_wire.CODE} for fault in on_wire.FAULTS}
@@ -40,7 +40,7 @@ def by_contract() -> dict[str, set[str]]:
 
 
 def test_what_the_page_tells_is_tested() -> None:
-    by_run, by_verify = tested(), by_contract()
+    by_run, by_verify = by_tests(), by_contract()
     for fault, seen in told().items():
         assert seen == by_run.get(fault, by_verify.get(fault)), fault
 
