@@ -126,13 +126,18 @@ def of_bodies(results: Sequence[Mapping[int, bytes]]) -> Tables:
     }
 
 
+def recipes_of(scenario: Scenario) -> list[int]:
+    """Those that can come; empty: any."""
+    return scenario.expanded_ids or expand(",".join(scenario.answer.ids))
+
+
 def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None) -> Answers:
     """What a scenario's answers are compared with. own: where the data are not those of contract/golden. Raises
     UsageError where it names what does not exist."""
     answer = scenario.answer
     if answer.golden is not None:
         golden = own[answer.golden] if own else read_golden(contract / f"golden/{answer.golden}.tsv")
-        ids = scenario.expanded_ids or expand(",".join(answer.ids))
+        ids = recipes_of(scenario)
         if answer.golden == "dashboards":
             if scenario.session_user is None:
                 raise UsageError(f"scenario {scenario.name}: a dashboard needs `session_user`")

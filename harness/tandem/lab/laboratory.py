@@ -167,7 +167,10 @@ class Laboratory:
         """Once for the study: each visit begins with the same data."""
         self.view.phase("write the right answers", None)
         began = time.monotonic()
-        self._own = written(stack.service("db").address, self.catalog.root / "contract/sql/golden.sql")
+        asked = [*self.catalog.scenarios.values(), *(one.cell.scenario for one in self._prepared.values())]
+        self._own = written(
+            stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked
+        )
         for prepared in self._prepared.values():
             self._answer_as_written(prepared)
         self.phases_s["write the right answers"] = took_s = time.monotonic() - began

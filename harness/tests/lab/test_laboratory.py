@@ -153,7 +153,7 @@ def test_every_variant_is_compared_with_what_the_database_has_written(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were prepared before, and those that come later; what asks for no recipe stays."""
-    monkeypatch.setattr(laboratory_, "written", lambda address, script: of_bodies([OWN, {}]))
+    monkeypatch.setattr(laboratory_, "written", lambda *_: of_bodies([OWN, {}]))
     null = stand_ins.variant("null")
     variants = [Variant(label=name, implementation="rust-async") for name in ("before", "after")]
     indexed = Variant(label="index", implementation="rust-async", scenario="index")
