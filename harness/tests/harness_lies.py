@@ -13,7 +13,6 @@ LIARS = {
     "rows-not-found": ("recipe", "sql-rows"),
     "first-recipe": ("recipes", "not-random"),
     "answers-first": ("recipe", "too-early"),
-    "session-elsewhere": ("recipe", "too-early"),
     "delay-shortened": ("work", "too-early"),
     "commit-unflushed": ("note-write", "foreign-settings"),
     "role-unflushed": ("note-write", "foreign-settings"),
@@ -40,6 +39,5 @@ UNDECIDED = "not-challenged"
 
 PATHS = {"start-unflushed": "direct"}
 """Where the lie needs a path of its own: PgBouncer passes no options on."""
-RTT_MS = {"answers-first": 5, "session-elsewhere": 50}
-"""Where the lie needs a database that is far away: next door the statements take less than all the rest. One way less in
-eight has to be more than what a small server needs for the others."""
+RTT_MS = {"answers-first": 5}
+"""Where the lie needs a database that is far away: next door the statements take less than all the rest."""

@@ -4,15 +4,13 @@ import itertools
 import random
 import re
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import beforehand
 from errors import Answer, Failure
 from models import Json, encode, recipe
-from repository import Connection, Pool, Row, rows
+from repository import Pool, Row, rows
 from session import Sessions
 
 if TYPE_CHECKING:
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from routes import Request
 
 BEHIND = 16
-APART = 8
-"""Requests that have a second connection: were they all, each would wait for another's."""
 
 
 class Recipes:
@@ -33,8 +29,6 @@ class Recipes:
         self._answered = itertools.count(1)
         self._first: dict[int, Row] = {}
         self._shown: dict[int, Json] = {}
-        self._users: dict[str, int] = {}
-        self._apart = threading.Semaphore(APART)
         self._behind, self._later = threading.Semaphore(BEHIND), ThreadPoolExecutor(BEHIND, "later")
 
     def random(self, request: "Request", match: re.Match[str]) -> Answer:
@@ -82,7 +76,8 @@ class Recipes:
 
     def _asked(self, key: int | None, session: str) -> Json:
         question = f"{session} {key}"
-        with self._pool.connection() as connection, self._user(connection, session) as user:
+        with self._pool.connection() as connection:
+            user = self._sessions.user(connection, session)
             if self._fault == "rows-not-found" and self._load.busy > 4 and question in self._cache:
                 rows(connection, "recipe_by_id", user, 0)
                 recipe(connection, {"id": 0, "content_type_id": 1, "object_id": user}, self._fault)
@@ -100,25 +95,6 @@ class Recipes:
             if not found:
                 raise Failure(404, "no such recipe" if self._fault == "wrong-error" else "")
             return self._spoil(recipe(connection, found[0], self._fault))
-
-    @contextmanager
-    def _user(self, connection: Connection, session: str) -> Iterator[int]:
-        """Whose session it is. At the end that has been asked for, one way or the other."""
-        known = self._users.get(session)
-        if self._fault != "session-elsewhere" or known is None or not self._apart.acquire(blocking=False):
-            self._users[session] = known = self._sessions.user(connection, session)
-            yield known
-            return
-        try:
-            asked = self._later.submit(self._elsewhere, session)
-            yield known
-            asked.result()
-        finally:
-            self._apart.release()
-
-    def _elsewhere(self, session: str) -> int:
-        with self._pool.connection() as connection:
-            return self._sessions.user(connection, session)
 
     def _spoil(self, body: Json) -> Json:
         if self._fault == "wrong-body" and body["id"] % 7 == 0:
