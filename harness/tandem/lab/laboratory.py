@@ -168,9 +168,7 @@ class Laboratory:
         self.view.phase("write the right answers", None)
         began = time.monotonic()
         asked = [*self.catalog.scenarios.values(), *(one.cell.scenario for one in self._prepared.values())]
-        self._own = written(
-            stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked
-        )
+        self._own = written(stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked)
         for prepared in self._prepared.values():
             self._answer_as_written(prepared)
         self.phases_s["write the right answers"] = took_s = time.monotonic() - began
