@@ -120,6 +120,7 @@ def nightly(
     ] = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure each implementation against its own frozen image, append to the history, judge it, confirm alarms.
