@@ -60,6 +60,13 @@ def page_of(folder: Path) -> Path | None:
         return None
 
 
+def tell_places(folder: Path) -> None:
+    """The last lines of a command: where its result lies, and where its page."""
+    page = page_of(folder)
+    for path in (folder, page) if page else (folder,):
+        print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
@@ -108,8 +115,6 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
         print(result.model_dump_json(indent=1))
     else:
         out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
-        page = page_of(journal.folder)
-        for path in (journal.folder, page) if page else (journal.folder,):
-            print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+        tell_places(journal.folder)
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

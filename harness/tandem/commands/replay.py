@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make
+from tandem.cli.measure import make, sentence, tell_places
 from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, seed_or_new
 from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
@@ -45,6 +45,7 @@ def replay(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(report(found))
+        out.print(sentence(new), report(found), sep="\n")
+        tell_places(journal.folder)
     if not found.reproduced:
         raise typer.Exit(1)

@@ -20,7 +20,8 @@ ROWS_MOST = 8_000
 LEAST_NIGHTS = 60
 LINES = 4
 """Of a night: two ratios, two sums."""
-RATIO, CUSUM = "ratio to the frozen image", "CUSUM, in units of the noise"
+RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise"
+"""The panels, which stand in the order of their names."""
 
 
 @dataclass

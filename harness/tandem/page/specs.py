@@ -167,7 +167,7 @@ def sweep() -> Spec:
 
 def roles() -> Spec:
     """Where the CPU time of one request goes."""
-    y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 220})
+    y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 320})
     x = _q("us", "CPU time of one request, µs", stack="zero")
     order = {"field": "place"}
     return {

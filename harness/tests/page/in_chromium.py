@@ -116,14 +116,21 @@ def keep(driver: Driver, name: str, height: int = 0) -> None:
     (KEPT / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "size"), [("wide", WIDE), ("phone", PHONE)])
+EVERY_LOOK = [("wide", "light"), ("wide", "dark"), ("phone", "light"), ("phone", "dark")]
+LOOKS = {
+    "index.html": EVERY_LOOK,
+    EXPLANATION: EVERY_LOOK,
+    **{page: [("wide", "light"), ("phone", "dark")] for page in (RUN, COMPARISON, REPRODUCTION, DOCUMENT)},
+    "docs/index.html": [("wide", "dark"), ("phone", "light")],
+}
+"""Page -> how it is looked at: each in both themes and at both widths, those with pictures of all kinds in all four ways."""
+
+
 @pytest.mark.parametrize(
-    "page", ["index.html", RUN, COMPARISON, EXPLANATION, REPRODUCTION, DOCUMENT, "docs/index.html"]
+    ("page", "name", "theme"), [(page, *look) for page, looks in LOOKS.items() for look in looks]
 )
-def test_a_page_is_drawn_and_can_be_used_by_everybody(
-    show: Open, page: str, name: str, size: tuple[int, int], theme: str
-) -> None:
+def test_a_page_is_drawn_and_can_be_used_by_everybody(show: Open, page: str, name: str, theme: str) -> None:
+    size = {"wide": WIDE, "phone": PHONE}[name]
     driver = show(f"{page}#theme={theme}", size)
     assert draw_all(driver) == []
     keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}")
@@ -191,8 +198,10 @@ def overlapping(driver: Driver) -> list[str]:
     return list(driver.execute_script(script))
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE])
-@pytest.mark.parametrize("page", ["index.html", RUN, EXPLANATION, REPRODUCTION])
+@pytest.mark.parametrize(
+    ("page", "size"),
+    [("index.html", WIDE), ("index.html", PHONE), (EXPLANATION, PHONE), (REPRODUCTION, PHONE)],
+)
 def test_no_text_of_a_picture_covers_another(show: Open, page: str, size: tuple[int, int]) -> None:
     driver = show(page, size)
     assert draw_all(driver) == []

@@ -44,7 +44,7 @@ def test_a_waterfall_leads_from_the_first_to_the_second(explained: Any) -> None:
     assert bars[-1]["to"] / bars[0]["from"] == pytest.approx(told.gap, rel=1e-4)
     steps = {bar["part"]: bar for bar in bars if bar["_kind"] == "step"}
     assert len(steps) == len(told.factors)
-    handlers = steps["handlers (A, python-sync)"]
+    handlers = steps["handlers (A)"]
     assert handlers["_low"] < handlers["to"] < handlers["_high"]
     assert (handlers["first"], handlers["last"]) == (told.factors[0].first, told.factors[0].last)
     assert handlers["changed"] == "WORKERS 5 to 2, THREADS 1 to 10"

@@ -118,7 +118,7 @@
       if (key === "title" && names[value]) return names[value];
       const axis = key === "x" || key === "y" ? scales[key] : undefined;
       if (axis && value.scale?.type) return { ...value, scale: { ...value.scale, type: axis } };
-      return key === "labelLimit" && narrow ? Math.round(width * 0.38) : value;
+      return key === "labelLimit" && narrow ? Math.round(width * 0.42) : value;
     });
     if (wanted.facet) return { ...wanted, spec: { ...wanted.spec, width: width - 70 }, data: { values: own } };
     const sized = { ...wanted, width, autosize: { type: "fit-x", contains: "padding" }, data: { values: own } };

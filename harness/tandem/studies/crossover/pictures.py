@@ -89,19 +89,24 @@ def _map(found: Crossed) -> dict[str, Any]:
         "domain": [1 / WIDEST, 1, WIDEST],
         "range": [HUES[0], "--card", HUES[1]],
         "clamp": True,
+        "interpolate": "rgb",
     }
     won = {"field": "ratio", "type": "quantitative", "legend": None, "scale": scale}
     rows = map_rows(found)
+    rect = {"type": "rect", "stroke": "--rule", "strokeWidth": 1}
     return {
         "data": {"values": rows},
         "height": 46 * len({row["_row"] for row in rows}),
         "layer": [
             {
-                "mark": {"type": "rect", "stroke": "--rule", "strokeWidth": 1, "fillOpacity": 0.75},
-                "encoding": {
-                    **at,
-                    "fill": {**won, "condition": {"test": "datum._undecided", "value": "--soft"}},
-                },
+                "transform": [{"filter": "!datum._undecided"}],
+                "mark": {**rect, "fillOpacity": 0.75},
+                "encoding": {**at, "fill": won},
+            },
+            {
+                "transform": [{"filter": "datum._undecided"}],
+                "mark": {**rect, "fill": "--soft"},
+                "encoding": at,
             },
             {
                 "mark": {"type": "text", "fontSize": 12, "color": "--ink"},
@@ -127,15 +132,20 @@ def model_rows(found: Crossed) -> list[dict[str, Any]]:
             if rate.mean is not None:
                 low, high = rate.interval or (None, None)
                 told_here = {"from": "measurement", "goodput_rps": rate.mean, "low": low, "high": high}
-                out.append({**common, **told_here, "_up": _ahead(cell, place)})
+                out.append({**common, **told_here, **_label(cell, place)})
             if side.predicted is not None:
                 out.append({**common, "from": "model", "goodput_rps": side.predicted.throughput_rps})
     return out
 
 
-def _ahead(cell: CrossCell, place: int) -> bool:
-    means = [side.goodput_rps.mean or 0.0 for side in cell.sides]
-    return means[place] > means[1 - place] or (means[0] == means[1] and place == 0)
+def _label(cell: CrossCell, place: int) -> dict[str, Any]:
+    """Where the name of a line stands: that of the one that is ahead above all lines, the other's below."""
+    rates = [side.goodput_rps.mean for side in cell.sides]
+    known = [*rates, *(side.predicted.throughput_rps for side in cell.sides if side.predicted)]
+    means = [rate or 0.0 for rate in rates]
+    up = means[place] > means[1 - place] or (means[0] == means[1] and place == 0)
+    of = [rate for rate in known if rate]
+    return {"_up": up, "_label": max(of) if up else min(of)}
 
 
 def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -162,7 +172,12 @@ def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
                 {"filter": f"datum.from === 'measurement' && datum.wait_ms === {last} && {up}datum._up"}
             ],
             "mark": {"type": "text", "align": "right", "dy": dy, "fontSize": 12, "fontWeight": 600},
-            "encoding": {"x": x, "y": y, "text": {"field": "variant", "type": "nominal"}, "color": hue},
+            "encoding": {
+                "x": x,
+                "y": {**y, "field": "_label"},
+                "text": {"field": "variant", "type": "nominal"},
+                "color": hue,
+            },
         }
         for up, dy in (("", -12), ("!", 14))
     ]
@@ -176,10 +191,11 @@ def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
             "color": hue,
         },
     }
+    order = list(dict.fromkeys(row["_row"] for row in rows))
     header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None}
     return {
         "data": {"values": rows},
-        "facet": {"row": {"field": "_row", "type": "nominal", "sort": None, "header": header}},
+        "facet": {"row": {"field": "_row", "type": "nominal", "sort": order, "header": header}},
         "spec": {
             "height": 200,
             "layer": [

@@ -1,5 +1,6 @@
 """An explanation for the result pages: the gap as a waterfall, of goodput and of CPU time. Pure."""
 
+import math
 from typing import Any
 
 from tandem.record.result import Result
@@ -41,11 +42,11 @@ def pictures(result: Result[Explained]) -> list[Picture]:
 
 def rows(told: Explained, found: Explanation, start: float) -> list[dict[str, Any]]:
     """The bars, from the top."""
-    at, out = start, [_end(f"{told.a}, as it is", start)]
+    at, out = start, [_end(f"A: {told.a}", start)]
     for share in found.factors:
         out.append(_step(share, at))
         at *= share.ratio
-    return [*out, _end(f"{told.b}, as it is ", at)]  # A and B may have one name
+    return [*out, _end(f"B: {told.b}", at)]
 
 
 def _end(name: str, at: float) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def _end(name: str, at: float) -> dict[str, Any]:
 
 def _step(share: FactorShare, at: float) -> dict[str, Any]:
     own = share.name == PROGRAMS
-    side = "" if own else f" ({share.leg.removeprefix('settings of ')})"
+    side = "" if own else f" ({share.leg.removeprefix('settings of ').partition(',')[0]})"
     low, high = share.interval or (None, None)
     noise = low is not None and high is not None and low <= 1 <= high
     both = share.first is not None and share.last is not None and abs(share.first - share.last) > 1e-3
@@ -80,10 +81,19 @@ def _step(share: FactorShare, at: float) -> dict[str, Any]:
     }
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, … around these."""
+    first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
+    steps = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
+    return [step for step in steps if low / 3 <= step <= high * 3]
+
+
 def _spec(bars: list[dict[str, Any]], title: str) -> dict[str, Any]:
     axis = {"labelLimit": 300, "domain": False, "ticks": False, "labelPadding": 8}
     y = {"field": "part", "type": "nominal", "sort": None, "title": None, "axis": axis}
     hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
+
+    ticks = _ticks(min(bar["from"] for bar in bars), max(bar["from"] for bar in bars))
 
     def x(field: str) -> dict[str, Any]:
         scale = {"type": "log", "nice": False, "padding": 14}
@@ -92,7 +102,7 @@ def _spec(bars: list[dict[str, Any]], title: str) -> dict[str, Any]:
             "type": "quantitative",
             "title": title,
             "scale": scale,
-            "axis": {"tickCount": 4},
+            "axis": {"values": ticks, "labelOverlap": "greedy", "labelSeparation": 8},
         }
 
     def known(field: str, layer: dict[str, Any]) -> list[dict[str, Any]]:
