@@ -127,3 +127,4 @@ COST = Plot(
     remedy="just bench rust-async python-sync",
     selects=(RUN,),
 )
+NAMED = {plot.name: plot for plot in (*WHY, *EXPLORE, COST)}

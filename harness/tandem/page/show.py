@@ -51,6 +51,7 @@ class Shown:
     """What the template has."""
 
     title: str
+    headline: str
     conditions: str
     host: str
     parts: list[Sheet | str]
@@ -73,6 +74,7 @@ def show(run: Run, page: Path, root: Path, records: str | None = None) -> Shown:
     request = run.result.request
     return Shown(
         title=f"{request.study}: {request.title or ', '.join(variant.label for variant in request.variants[:4])}",
+        headline=run.result.headline or run.kind.headline(run.result.conclusions.model_dump(mode="json")),
         conditions=conditions_line(request),
         host=host_line(run.result),
         parts=list(parts(run.kind, run.result)),

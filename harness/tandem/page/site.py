@@ -40,7 +40,7 @@ RATIOS_MOST, DETAILED_MOST, SECONDS_MOST, SAME_MOST = 40, 12, 3, 3
 that a study adds."""
 DRAWN_MOST = 40
 """So many of the newest results have their pictures on their own pages, too: each such page has the drawing code in it."""
-ON_RUN = ("sweep", "load", "roles", "percentiles", "seconds")
+ON_RUN = ("forest", "sweep", "load", "roles", "percentiles", "seconds")
 """The pictures that it then has, besides those of its study."""
 TOLD_EVERY = 100
 
@@ -394,7 +394,7 @@ def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> 
             vega=bool(has or own.figures),
             run=run,
             page=page,
-            plots=[plot for plot in (*plots.WHY, *plots.EXPLORE) if plot.name in has],
+            plots=[plots.NAMED[name] for name in ON_RUN if name in has],
             has=has,
             own=[words for words, _ in own.figures],
             data=Markup(script(data)),

@@ -168,7 +168,7 @@ def sweep() -> Spec:
 def roles() -> Spec:
     """Where the CPU time of one request goes."""
     y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 320})
-    x = _q("us", "CPU time of one request, µs", stack="zero")
+    x = _q("us", "CPU time of one request, µs", stack="zero", axis={"tickCount": 6})
     order = {"field": "place"}
     return {
         "height": {"step": 34},

@@ -185,6 +185,13 @@ def test_the_first_page_and_the_results_own_have_the_pictures(root: Path, tmp_pa
     assert data_of(page)["sets"].keys() == {"roles", "seconds"}
 
 
+def test_a_comparison_has_its_ratios_and_its_sentence(root: Path, tmp_path: Path) -> None:
+    site.build([root / "results/comparisons/python-sync"], tmp_path / "site", root, print)
+    page = tmp_path / "site/runs/results-comparisons-python-sync.html"
+    assert data_of(page)["sets"]["forest"]["length"] > 0
+    assert "goodput_rps against python-sync: python-async ×" in page.read_text()
+
+
 def test_what_nobody_measured_yet_says_what_to_run(root: Path, tmp_path: Path) -> None:
     site.build([root / "results/reference"], tmp_path / "site", root, print)
     text = (tmp_path / "site/index.html").read_text()
