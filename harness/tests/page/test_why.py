@@ -189,7 +189,7 @@ def test_a_comparison_has_its_ratios_and_its_sentence(root: Path, tmp_path: Path
     site.build([root / "results/comparisons/python-sync"], tmp_path / "site", root, print)
     page = tmp_path / "site/runs/results-comparisons-python-sync.html"
     assert data_of(page)["sets"]["forest"]["length"] > 0
-    assert "goodput_rps against python-sync: python-async ×" in page.read_text()
+    assert "goodput against python-sync: python-async ×" in page.read_text()
 
 
 def test_what_nobody_measured_yet_says_what_to_run(root: Path, tmp_path: Path) -> None:

@@ -197,7 +197,11 @@ def headline(conclusions: dict[str, Any]) -> str:
         if metric in entry["against_reference"]
     ]
     parts = [_against(label, one) for label, one in found if one["ratio"]["ratio"] is not None]
-    return f"{metric} against {conclusions['reference']}: {'; '.join(parts)}" if parts else ""
+    return (
+        f"{metric.removesuffix('_rps')} against {conclusions['reference']}: {'; '.join(parts)}"
+        if parts
+        else ""
+    )
 
 
 def _against(label: str, found: dict[str, Any]) -> str:
