@@ -61,18 +61,28 @@ def alarms(values: Sequence[float]) -> list[Alarm]:
     return cusum(scaled(values), LEARNED)
 
 
+def sums(distances: Floats, limit: float = LIMIT) -> list[tuple[float, float]]:
+    """Both sums after each value, upwards and downwards; after one that passed the limit both begin anew."""
+    found: list[tuple[float, float]] = []
+    up = down = 0.0
+    for distance in distances.tolist():
+        up, down = max(0.0, up + distance - ALLOWANCE), max(0.0, down - distance - ALLOWANCE)
+        found.append((up, down))
+        if max(up, down) > limit:
+            up = down = 0.0
+    return found
+
+
 def cusum(distances: Floats, first: int = 0, limit: float = LIMIT) -> list[Alarm]:
     """Two-sided CUSUM (Page 1954); after an alarm both sums begin anew. first: index of the first value."""
     found: list[Alarm] = []
-    up = down = 0.0
     up_since = down_since = first
-    for at, distance in enumerate(distances.tolist(), start=first):
-        up, down = max(0.0, up + distance - ALLOWANCE), max(0.0, down - distance - ALLOWANCE)
-        if max(up, down) > limit:
+    for at, (up, down) in enumerate(sums(distances, limit), start=first):
+        alarm = max(up, down) > limit
+        if alarm:
             found.append(Alarm(at, up_since if up > down else down_since, up > down))
-            up = down = 0.0
-        up_since = up_since if up else at + 1
-        down_since = down_since if down else at + 1
+        up_since = up_since if up and not alarm else at + 1
+        down_since = down_since if down and not alarm else at + 1
     return found
 
 

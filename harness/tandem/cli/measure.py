@@ -4,17 +4,18 @@ import pkgutil
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import RESULTS, ROOT, err, out
+from tandem.cli.options import RESULTS, ROOT, err, out, progress
 from tandem.engine.journal import Journal
 from tandem.engine.run import Lab, Session, run
 from tandem.engine.study import Study
-from tandem.errors import UsageError
+from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.lab.laboratory import Laboratory, refuse_or_clean_up
 from tandem.lab.live import Lines, View, make_view
@@ -23,18 +24,47 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
 from tandem.record.window import Finding, Verdict
-from tandem.report.parts import checked
+from tandem.report.fit import fitted
+from tandem.report.parts import STYLES, checked
 
 
 def view_for(as_json: bool) -> View:
-    """The live view on a terminal; plain lines beside JSON and elsewhere. All on stderr."""
-    return Lines(err) if as_json else make_view(err)
+    """The live view on a terminal; plain lines beside JSON and elsewhere. All on stderr, and nothing with --quiet."""
+    return Lines(progress) if as_json or progress.quiet else make_view(progress)
 
 
 def proof() -> Text:
     """What the harness's self-test says of the harness, for the top of a report."""
     status, text = line(RESULTS, ROOT, datetime.now(UTC))
     return Text(text, style="green" if status is Status.PASSED else "bold yellow")
+
+
+def sentence(result: Result[Any]) -> Text:
+    """The result in one sentence, before its tables."""
+    names = ", ".join(variant.label for variant in result.request.variants)
+    why = f": {result.reasons[0]}" if result.reasons and result.verdict is not Verdict.OK else ""
+    told = result.headline or f"{sum(result.trials.values())} trials of {names}"
+    return Text(
+        f"{result.request.study}, {result.verdict}: {told}{why}", style=f"bold {STYLES[result.verdict]}"
+    )
+
+
+def page_of(folder: Path) -> Path | None:
+    """Writes the page of a result; None where it has none. A result stands without its page, so an error is told only."""
+    try:
+        # By its name: the pages are made from what all studies concluded, so they come after the commands.
+        page: Path = pkgutil.resolve_name("tandem.page.site:page_alone")(folder, RESULTS, ROOT)
+        return page
+    except (TandemError, OSError) as error:
+        err.print(f"the page of the result was not written: {error}", style="yellow", markup=False)
+        return None
+
+
+def tell_places(folder: Path) -> None:
+    """The last lines of a command: where its result lies, and where its page."""
+    page = page_of(folder)
+    for path in (folder, page) if page else (folder,):
+        print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
@@ -87,8 +117,7 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        out.print(proof(), kind.report(result), *checked(result), sep="\n")
-        path = journal.folder
-        print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+        out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
+        tell_places(journal.folder)
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -29,6 +29,15 @@ app = typer.Typer(
 )
 out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
+progress = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
+"""Where a command tells how far it is; errors go to `err`."""
+
+
+def be_quiet(asked: bool) -> bool:
+    """What --quiet does."""
+    progress.quiet = asked
+    return asked
+
 
 Variants = Annotated[
     list[str],
@@ -41,6 +50,10 @@ Variants = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")
 ]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", callback=be_quiet, help="Tell nothing of the progress: the result alone.")
+]
+"""Its callback does all: a command that takes it has nothing to do."""
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest unfinished study of the same request.")
 ]

@@ -11,19 +11,19 @@ from tandem.cli.options import RESULTS, ROOT, app, err
 from tandem.errors import TandemError, UsageError
 from tandem.record.store import give
 
-OUT = RESULTS / "page"
+OUT = RESULTS / "page"  # tandem.page.site.FOLDER, which is not imported for the time that it takes
 LOOPBACK = "127.0.0.1"
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
 
-def make(folders: list[Path], out: Path) -> None:
+def make(folders: list[Path], out: Path, records: str | None = None) -> None:
     """Builds the site and says what it holds."""
     from tandem.page.site import build  # here, because what it imports takes longer than most commands
 
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
         raise UsageError(f"there is no folder {', '.join(missing)}")
-    built = build(folders or [RESULTS], out, ROOT, err.print)
+    built = build(folders or [RESULTS], out, ROOT, err.print, records)
     if out.is_relative_to(ROOT):
         give(out, ROOT)  # the harness's container runs as root
     for one in built.broken:
@@ -39,9 +39,15 @@ def page(
         list[Path] | None, typer.Argument(help="Results, or folders of many; default: results.")
     ] = None,
     out: Out = OUT,
+    records: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of the repository's files, ending with /, for a site that does not lie beside them."
+        ),
+    ] = None,
 ) -> None:
     """Build the site of the results: one folder that opens from a file, offline."""
-    make([folder.resolve() for folder in folders or []], out.resolve())
+    make([folder.resolve() for folder in folders or []], out.resolve(), records)
 
 
 @app.command(name="open")

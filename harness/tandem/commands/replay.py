@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make
-from tandem.cli.options import ROOT, Json, Seed, app, out, seed_or_new
+from tandem.cli.measure import make, sentence, tell_places
+from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, seed_or_new
 from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
 from tandem.record.store import RESULT, write_model
@@ -29,6 +29,7 @@ def record_of(path: Path) -> Path:
 def replay(
     record: Annotated[Path, typer.Argument(help="A result.json, or the folder of a result.")],
     seed: Seed = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Make a recorded study again, and say whether the new figures lie within the recorded noise."""
@@ -44,6 +45,7 @@ def replay(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(report(found))
+        out.print(sentence(new), report(found), sep="\n")
+        tell_places(journal.folder)
     if not found.reproduced:
         raise typer.Exit(1)

@@ -16,6 +16,7 @@ from tandem.errors import UsageError
 from tandem.record.store import RESULT
 from tandem.record.window import Verdict
 from tandem.report import replay
+from tandem.report.fit import fitted
 from tandem.report.parts import STYLES, checked
 from tandem.studies.registry import Index, IndexEntry, index, read_folder
 
@@ -47,7 +48,7 @@ def report(
     elif as_markdown:
         print(kind.markdown(result))
     else:
-        out.print(proof(), kind.report(result), *checked(result), sep="\n")
+        out.print(proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
         if replayed := read_replayed(folder):
             out.print(replay.report(replayed))
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.measure import view_for
+from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, out
 from tandem.errors import UsageError
-from tandem.lab.live import Lines, make_view
 from tandem.record import selftest as result
 from tandem.selftest import progress, session, table
 
@@ -25,12 +25,13 @@ def selftest(
             "--resume", help="Go on with the unfinished self-test, after the groups that it has done."
         ),
     ] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Prove that the harness tells the truth: servers of known behaviour, and every check seen failing on purpose."""
     if only and resume:
         raise UsageError("--only is not kept, so there is nothing to go on with: leave --resume out")
-    view = Lines(err) if as_json else make_view(err)
+    view = view_for(as_json)
     try:
         found = session.run(ROOT, RESULTS, view, only or [], full, resume)
         if not only:  # a part of the checks proves a part: it must not stand for the whole

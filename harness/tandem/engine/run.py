@@ -93,6 +93,7 @@ def run[C: Conclusions](
         journal = Journal.begin(session.results, request)
     expected_s = blocks_s(study, session.results)
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
+    view.expected(expected_s - _made_s(journal.trials(), session.results))
     for line in study.ahead(expected_s):
         view.note(line)
     try:
@@ -138,6 +139,11 @@ def run[C: Conclusions](
             journal.give_to(session.catalog.root)
 
 
+def _made_s(trials: Sequence[Trial], results: Path) -> float:
+    """The estimate of what is there already."""
+    return estimate_s([[trial.spec for trial in trials]], recorded_overheads(results)) if trials else 0.0
+
+
 def drive(plan: Blocks, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
     """Runs a plan to its end; returns every trial in the order in which it was asked for."""
     trials: list[Trial] = []
@@ -168,6 +174,7 @@ def _maker[C: Conclusions](
         trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
         assert trial is not None
         view.note(f"  {study.line(trial) or summary(trial)}")
+        view.counted(trial)
         return trial
 
     return make
@@ -182,6 +189,7 @@ def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windo
         while True:
             made = yield wanted
             kept = WindowRecord.model_validate_json(made.model_dump_json())
+            view.measured(kept)
             if line := study.line(kept):
                 view.note(f"  {line}")
             wanted = windows.send(kept)

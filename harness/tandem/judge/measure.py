@@ -388,6 +388,10 @@ def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Windo
         good=good[first:last].tolist(),
         app_cpu_s=each(_usage("app", lambda usage: usage.cpu_s)),
         steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
+        role_cpu_s={role: each(_usage(role, lambda usage: usage.cpu_s)) for role in asked.cpusets},
+        app_memory_bytes=[
+            round(series.at(edge, _usage("app", lambda usage: usage.anonymous_bytes))) for edge in edges[1:]
+        ],
     )
 
 

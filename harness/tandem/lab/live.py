@@ -1,6 +1,7 @@
-"""Tells a person how far a study has come: a live table on a terminal, plain lines elsewhere."""
+"""Tells a person how far a study has come: a live view on a terminal, plain lines elsewhere."""
 
 import time
+from collections import Counter
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -10,16 +11,26 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.probes.sampler import Sample
+from tandem.record.trial import Trial, WindowRecord
+from tandem.record.window import Finding, Verdict
+from tandem.wording import lasts
+
+WINDOWS_SHOWN, BAR = 4, 24
+LABEL_MOST = 34
+"""Longer names of variants are cut, so that the view fits 100 columns."""
 
 
 class View(Protocol):
     """What a study tells while it runs."""
 
     def note(self, text: str) -> None: ...
+    def expected(self, seconds: float) -> None: ...
     def trial(self, title: str) -> None: ...
     def phase(self, name: str, expected_s: float | None) -> None: ...
     def offered(self, rate_rps: float | None) -> None: ...
     def sample(self, before: Sample, now: Sample) -> None: ...
+    def measured(self, record: WindowRecord) -> None: ...
+    def counted(self, trial: Trial) -> None: ...
     def close(self) -> None: ...
 
 
@@ -32,6 +43,9 @@ class Lines:
 
     def note(self, text: str) -> None:
         self._console.print(text, highlight=False, markup=False)
+
+    def expected(self, seconds: float) -> None:
+        """So long it lasts from the first trial on."""
 
     def trial(self, title: str) -> None:
         self._trial = title
@@ -47,26 +61,42 @@ class Lines:
     def sample(self, before: Sample, now: Sample) -> None:
         pass
 
+    def measured(self, record: WindowRecord) -> None:
+        """A window that ended."""
+
+    def counted(self, trial: Trial) -> None:
+        """A trial that ended."""
+
     def close(self) -> None:
         pass
 
 
-class LiveTable(Lines):
-    """Phase, time left, offered and achieved rate, CPU per role; redrawn twice a second."""
+class LiveView(Lines):
+    """Phase and time left, offered and achieved rate, p99 of the windows so far, CPU by role, checks; redrawn twice a second."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._phase, self._expected_s, self._began = "", None, 0.0
+        self._phase, self._phase_s, self._phase_began = "", 0.0, 0.0
+        self._expected_s, self._began = 0.0, 0.0
         self._offered: float | None = None
         self._achieved: float | None = None
         self._cpu: dict[str, float] = {}
-        self._live = Live(console=console, refresh_per_second=2, get_renderable=self._render, transient=True)
+        self._windows: list[tuple[str, str]] = []
+        self._verdicts: Counter[Verdict] = Counter()
+        self._findings: Counter[str] = Counter()
+        self._last: Finding | None = None
+        self._live = Live(console=console, refresh_per_second=2, get_renderable=self.render, transient=True)
         self._live.start()
 
-    _expected_s: float | None
+    def expected(self, seconds: float) -> None:
+        self._expected_s = seconds
+
+    def trial(self, title: str) -> None:
+        self._began = self._began or time.monotonic()
+        super().trial(title)
 
     def phase(self, name: str, expected_s: float | None) -> None:
-        self._phase, self._expected_s, self._began = name, expected_s, time.monotonic()
+        self._phase, self._phase_s, self._phase_began = name, expected_s or 0.0, time.monotonic()
         if expected_s is None:
             self._achieved, self._cpu = None, {}
 
@@ -81,33 +111,74 @@ class LiveTable(Lines):
             role: (usage.cpu_s - before.usage[role].cpu_s) / elapsed for role, usage in now.usage.items()
         }
 
+    def measured(self, record: WindowRecord) -> None:
+        for label, window in record.windows.items():
+            times = window.response_time_ms or window.service_time_ms
+            p99 = "p99 needs 10,000 answers" if times.p99 is None else f"p99 {times.p99:,.1f} ms"
+            self._windows.append(
+                (f"{record.spec.name}: {label}"[:LABEL_MOST], f"{window.goodput_rps:,.0f}/s, {p99}")
+            )
+        del self._windows[:-WINDOWS_SHOWN]
+
+    def counted(self, trial: Trial) -> None:
+        self._verdicts[trial.verdict] += 1
+        for finding in trial.all_findings():
+            self._findings[finding.severity] += 1
+            self._last = finding
+
     def close(self) -> None:
         self._live.stop()
 
-    def _render(self) -> RenderableType:
-        spent = time.monotonic() - self._began
-        head = Text.assemble((self._trial, "bold"), "  ", self._phase)
-        parts: list[RenderableType] = [head]
+    def render(self) -> RenderableType:
+        """What stands there now."""
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        table.add_column(overflow="ellipsis", no_wrap=True)
         if self._expected_s:
-            left = max(0.0, self._expected_s - spent)
-            parts.append(
-                ProgressBar(total=self._expected_s, completed=min(spent, self._expected_s), width=40)
-            )
-            parts.append(Text(f"{left:.0f} s left", style="dim"))
+            table.add_row("study", self._study())
+        table.add_row("phase", self._now())
         if self._cpu:
-            rates = Table.grid(padding=(0, 2))
             offered = f"{self._offered:,.0f}/s" if self._offered else "as fast as answered"
             achieved = (
                 f"{self._achieved:,.0f}/s" if self._achieved is not None else "not counted without the proxy"
             )
-            rates.add_row("offered", offered)
-            rates.add_row("achieved", achieved)
-            for role, cores in sorted(self._cpu.items(), key=lambda item: -item[1]):
-                rates.add_row(role, Text(f"{cores:4.0%} of a core"))
-            parts.append(rates)
-        return Group(*parts)
+            table.add_row("offered", offered)
+            table.add_row("achieved", achieved)
+            used = sorted(self._cpu.items(), key=lambda item: -item[1])
+            table.add_row("CPU, cores", "  ".join(f"{role} {cores:.2f}" for role, cores in used))
+        for name, told in self._windows:
+            # A percentile is known when the generator's rows are: at the end of a window.
+            table.add_row("made", f"{name}  {told}")
+        table.add_row("checks", self._checks())
+        return Group(Text(self._trial, style="bold", no_wrap=True, overflow="ellipsis"), table)
+
+    def _study(self) -> RenderableType:
+        spent = time.monotonic() - self._began if self._began else 0.0
+        left = self._expected_s - spent
+        told = f"about {lasts(left)} left" if left > 0 else f"{lasts(-left)} longer than estimated"
+        return _bar(spent, self._expected_s, told)
+
+    def _now(self) -> RenderableType:
+        if not self._phase_s:
+            return Text(self._phase or "begins")
+        spent = time.monotonic() - self._phase_began
+        return _bar(spent, self._phase_s, f"{max(0.0, self._phase_s - spent):.0f} s left  {self._phase}")
+
+    def _checks(self) -> Text:
+        trials = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
+        noticed = ", ".join(f"{number} {severity}" for severity, number in self._findings.items())
+        last = f"; last: {self._last.text}" if self._last else ""
+        return Text(f"trials: {trials or 'none yet'}; findings: {noticed or 'none'}{last}")
+
+
+def _bar(spent: float, expected: float, told: str) -> RenderableType:
+    line = Table.grid(padding=(0, 1))
+    line.add_column(width=BAR)
+    line.add_column(overflow="ellipsis", no_wrap=True)
+    line.add_row(ProgressBar(total=expected, completed=min(spent, expected), width=BAR), told)
+    return line
 
 
 def make_view(console: Console) -> View:
-    """The live table on a terminal, lines elsewhere."""
-    return LiveTable(console) if console.is_terminal else Lines(console)
+    """The live view on a terminal, lines elsewhere."""
+    return LiveView(console) if console.is_terminal else Lines(console)

@@ -12,6 +12,7 @@ from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.explain.conclusions import Explained
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.figures import FIGURES
 from tandem.studies.sweep.conclusions import Swept
@@ -24,6 +25,15 @@ ROLES = {
     "proxy": "proxy",
     "loadgen": "generator",
 }
+ROLE_HUES = {
+    "application": "--role-app",
+    "pooler": "--role-pooler",
+    "database": "--role-db",
+    "latency proxy": "--role-faults",
+    "proxy": "--role-proxy",
+    "generator": "--role-loadgen",
+}
+CPU, MEMORY, RESPONSES = "CPU by role, cores", "application memory, MiB", "response time p50 and p99, ms"
 QUANTILES = (
     *(0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.98),
     *(0.985, 0.99, 0.9925, 0.995, 0.9975, 0.998, 0.999, 0.9995, 0.9999),
@@ -63,23 +73,34 @@ def percentiles(run: Run) -> Iterator[PageRow]:
 
 def roles(run: Run) -> Iterator[PageRow]:
     """CPU of each role for one request, mean over the good closed windows of each variant."""
-    good = _good(run)
-    for label in _labels(run):
-        found: dict[str, list[float]] = defaultdict(list)
-        for window in (
-            window for trial in good for window in trial.of(label, "closed") if window.goodput_rps
-        ):
-            for role, used in window.roles.items():
-                found[role].append(used.cpu_cores / window.goodput_rps * 1e6)
+    for label, found in _demands_us(run).items():
         for place, (role, name) in enumerate(ROLES.items()):
             if role in found:
                 yield {
                     "run": run.slug,
                     "variant": label,
                     "role": name,
-                    "us": fmean(found[role]),
+                    "us": found[role],
                     "place": place,
+                    "hue": ROLE_HUES[name],
                 }
+
+
+def _demands_us(run: Run) -> dict[str, dict[str, float]]:
+    """Variant -> role -> CPU for one request."""
+    found = run.result.conclusions
+    if isinstance(found, Explained):
+        return {cell.label: cell.demands_us for cell in found.cells}
+    good, out = _good(run), {}
+    for label in _labels(run):
+        own: dict[str, list[float]] = defaultdict(list)
+        for window in (
+            window for trial in good for window in trial.of(label, "closed") if window.goodput_rps
+        ):
+            for role, used in window.roles.items():
+                own[role].append(used.cpu_cores / window.goodput_rps * 1e6)
+        out[label] = {role: fmean(values) for role, values in own.items()}
+    return out
 
 
 def seconds(run: Run) -> Iterator[PageRow]:
@@ -95,17 +116,29 @@ def seconds(run: Run) -> Iterator[PageRow]:
 
 
 def _seconds(window: Window) -> Iterator[PageRow]:
+    """series: of a panel; line: within it."""
     if told := window.per_second:
-        for at, good, cpu, steal in zip(
-            told.second, told.good, told.app_cpu_s, told.steal_share, strict=True
-        ):
-            yield {"second": at, "series": "right answers, 1/s", "value": good}
-            yield {"second": at, "series": "application CPU, cores", "value": cpu}
-            yield {"second": at, "series": "steal, % of all CPUs", "value": 100 * steal}
+        cpu = told.role_cpu_s or {"app": told.app_cpu_s}
+        series: list[tuple[str, str, str, Sequence[float]]] = [
+            *((CPU, role, "", cpu[role]) for role in ROLES if role in cpu),
+            ("right answers, 1/s", "", "--ok", told.good),
+            (MEMORY, "app", "", [at / 2**20 for at in told.app_memory_bytes]),
+            ("steal, % of all CPUs", "", "--bad", [100 * share for share in told.steal_share]),
+        ]
+        for name, role, hue, values in series:
+            for at, value in zip(told.second, values, strict=False):  # older records have no memory
+                line = ROLES.get(role, "")
+                yield {
+                    "second": at,
+                    "series": name,
+                    "line": line,
+                    "value": value,
+                    "hue": hue or ROLE_HUES[line],
+                }
     if times := window.responses_per_second:
-        for at, (p50, p99) in enumerate(zip(times.p50_ms, times.p99_ms, strict=True)):
-            yield {"second": at, "series": "response time p50, ms", "value": p50}
-            yield {"second": at, "series": "response time p99, ms", "value": p99}
+        for at, both in enumerate(zip(times.p50_ms, times.p99_ms, strict=True)):
+            for ms, line, hue in zip(both, ("p50", "p99"), ("--lang-other", "--role-db"), strict=True):
+                yield {"second": at, "series": RESPONSES, "line": line, "value": ms, "hue": hue}
 
 
 def loads(run: Run) -> Iterator[PageRow]:

@@ -28,6 +28,7 @@ class Outcomes:
     """Is told lines, the newest results first."""
 
     def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
         self.scenarios, self._cells = list(catalog.scenarios), dict[tuple[str, str], OutcomeCell]()
         self.implementations = list(catalog.implementations)
         for name, found in catalog.implementations.items():

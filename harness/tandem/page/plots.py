@@ -30,6 +30,25 @@ class Plot:
 
 RUN = Select("run", "Result")
 
+HISTORY = Plot(
+    name="history",
+    set="history",
+    title="Night after night, against the frozen image",
+    says="Today's image by the frozen one (blue) beside what the frozen one scatters by itself (grey). Below, from the 41st night on,"
+    " the two sums (CUSUM: blue upwards, amber downwards) that raise an alarm, in red, where they pass the dashed line. An alarm"
+    " is no finding: a comparison of fresh blocks confirms it or not.",
+    remedy="just nightly",
+    selects=(Select("run", "Machine"), Select("of", "Series")),
+    read="reference/nightly",
+)
+UNTOLD = {
+    "explain": ("The gap as a waterfall", "just explain python-sync python-async --db-rtt 4ms"),
+    "crossover": (
+        "From which wait on which one wins",
+        "just crossover python-sync python-async --wait 0,1,5,15ms",
+    ),
+}
+"""Study -> the picture that it would add to "Why", and what to run for it."""
 WHY = (
     Plot(
         name="roles",
@@ -52,6 +71,7 @@ WHY = (
         logs={"y": True},
         read="reference/load-and-windows",
     ),
+    HISTORY,
 )
 EXPLORE = (
     Plot(
@@ -90,8 +110,9 @@ EXPLORE = (
         name="seconds",
         set="seconds",
         title="One window, second by second",
-        says="The application's CPU and the right answers of each second, with what the hypervisor took. It shows bursts"
-        " that a mean hides, not why they came.",
+        says="CPU of each role, memory of the application and the right answers of each second, with what the hypervisor took:"
+        " application dark blue, pooler light blue, database violet, proxy amber, generator and latency proxy grey. It shows"
+        " bursts that a mean hides, not why they came.",
         remedy="just bench rust-async",
         selects=(RUN, Select("window", "Window")),
         read="reference/load-and-windows",
@@ -106,3 +127,4 @@ COST = Plot(
     remedy="just bench rust-async python-sync",
     selects=(RUN,),
 )
+NAMED = {plot.name: plot for plot in (*WHY, *EXPLORE, COST)}

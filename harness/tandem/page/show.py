@@ -1,11 +1,13 @@
 """One result as its page has it. Pure but for listing the files of its folder."""
 
 import base64
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from rich.table import Table
 
@@ -49,6 +51,7 @@ class Shown:
     """What the template has."""
 
     title: str
+    headline: str
     conditions: str
     host: str
     parts: list[Sheet | str]
@@ -64,12 +67,14 @@ class Shown:
     """Name and data URI."""
 
 
-def show(run: Run, page: Path) -> Shown:
-    """page: the file that it becomes."""
-    listed, more = _files(run.header.folder, page)
+def show(run: Run, page: Path, root: Path, records: str | None = None) -> Shown:
+    """page: the file that it becomes. records: address of the files of the repository at root; None: they lie beside the
+    site."""
+    listed, more = _files(run.header.folder, page, root, records)
     request = run.result.request
     return Shown(
         title=f"{request.study}: {request.title or ', '.join(variant.label for variant in request.variants[:4])}",
+        headline=run.result.headline or run.kind.headline(run.result.conclusions.model_dump(mode="json")),
         conditions=conditions_line(request),
         host=host_line(run.result),
         parts=list(parts(run.kind, run.result)),
@@ -141,12 +146,15 @@ def _of_environments(run: Run, part: str) -> Sheet | None:
     return Sheet("", ["name", *of], rows, [False] * (len(of) + 1))
 
 
-def _files(folder: Path, page: Path) -> tuple[list[tuple[str, str]], int]:
+def _files(folder: Path, page: Path, root: Path, records: str | None) -> tuple[list[tuple[str, str]], int]:
     files = sorted(file for file in folder.rglob("*") if file.is_file())
-    listed = [
-        (file.relative_to(folder).as_posix(), Path(os.path.relpath(file, page.parent)).as_posix())
-        for file in files[:FILES_MOST]
-    ]
+
+    def address(file: Path) -> str:
+        if records is not None and file.is_relative_to(root):
+            return records + quote(file.relative_to(root).as_posix())
+        return quote(Path(os.path.relpath(file, page.parent)).as_posix())
+
+    listed = [(file.relative_to(folder).as_posix(), address(file)) for file in files[:FILES_MOST]]
     return listed, len(files) - len(listed)
 
 
@@ -159,8 +167,19 @@ def _pictures(folder: Path) -> list[tuple[str, str]]:
 
 
 def drawn(run: Run) -> list[tuple[PageRow, dict[str, Any]]]:
-    """The pictures that a study adds: words, and its Vega-Lite."""
-    return [
-        ({"id": f"{run.slug}-{one.name}", "title": one.title, "says": one.says, "slug": run.slug}, one.spec)
-        for one in run.kind.pictures(run.result)
-    ]
+    """The pictures that a study adds: words, and its Vega-Lite. Raises ValueError where one cannot stand in a page."""
+    found = []
+    for one in run.kind.pictures(run.result):
+        json.dumps(one.spec, allow_nan=False)
+        words = {
+            "id": f"{run.slug}-{one.name}",
+            "name": one.name,
+            "study": run.kind.name,
+            "title": one.title,
+            "says": one.says,
+            "slug": run.slug,
+            "section": one.section,
+            "read": one.read,
+        }
+        found.append((words, one.spec))
+    return found

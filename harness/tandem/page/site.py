@@ -16,7 +16,7 @@ from markupsafe import Markup
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.provenance import TANDEM_VERSION
-from tandem.page import detail, documents, plots
+from tandem.page import detail, documents, nights, plots
 from tandem.page.answers import ToldAnswer, answer, language
 from tandem.page.data import PageRow, Texts, columns, script
 from tandem.page.measured import Kinds, Line, kinds, lines
@@ -25,16 +25,24 @@ from tandem.page.pairs import COST, RATE, ModelPair, Question, best, judged, pai
 from tandem.page.read import Header, NotShown, Run, find, read
 from tandem.page.show import drawn, show
 from tandem.page.specs import SPECS
+from tandem.record.store import give
 from tandem.report.parts import conditions_line, host_line
 from tandem.studies.reproduce.experiment import Experiment, read_claims
 
 HERE = Path(__file__).parent / "templates"
+FOLDER = "page"
+"""Of the results: where the site is by default."""
 RUNS_MOST = 1_000
 """So many of the newest results are read whole and have a page; of older ones the headline is listed."""
 LINES_MOST = 10_000
 """So many lines has the table; then a result is one line."""
-RATIOS_MOST, DETAILED_MOST, SECONDS_MOST, FIGURES_MOST = 40, 12, 3, 40
-"""Results in the picture of the ratios; with percentiles, roles, loads and settings; with single seconds. Pictures of studies."""
+RATIOS_MOST, DETAILED_MOST, SECONDS_MOST, SAME_MOST = 40, 12, 3, 3
+"""Results in the picture of the ratios; with percentiles, roles, loads and settings; with single seconds. Pictures of a kind
+that a study adds."""
+DRAWN_MOST = 40
+"""So many of the newest results have their pictures on their own pages, too: each such page has the drawing code in it."""
+ON_RUN = ("forest", "sweep", "load", "roles", "percentiles", "seconds")
+"""The pictures that it then has, besides those of its study."""
 TOLD_EVERY = 100
 
 HUES = {
@@ -44,14 +52,8 @@ HUES = {
     "javascript": "--lang-node",
     "typescript": "--lang-node",
 }
-ROLE_HUES = {
-    "application": "--role-app",
-    "pooler": "--role-pooler",
-    "database": "--role-db",
-    "latency proxy": "--role-faults",
-    "proxy": "--role-proxy",
-    "generator": "--role-loadgen",
-}
+SAME_ROWS = {"cost": "roles"}
+"""A picture -> the rows of another, which it is drawn from."""
 type Tell = Callable[[str], None]
 
 
@@ -102,8 +104,12 @@ class Gathered:
         # Of an experiment that was made several times, the newest; the others are in the table.
         if (one := experiment(run)) and one.title not in {each.title for each in self.experiments}:
             self.experiments.append(one)
-        if len(self.figures) < FIGURES_MOST:
-            self.figures += drawn(run)
+        for words, spec in drawn(run):
+            # The first page has the newest of each kind; all others are on the pages of their results.
+            same = f"{run.kind.name}/{words['name']}"
+            self.counts[same] = self.counts.get(same, 0) + 1
+            if self.counts[same] <= SAME_MOST:
+                self.figures.append((words, spec))
         self._set("forest", RATIOS_MOST, lambda: self._ratios(run, found))
         self._set(
             "sweep",
@@ -114,12 +120,22 @@ class Gathered:
         self._set(
             "roles",
             DETAILED_MOST,
-            lambda: [{**row, "hue": ROLE_HUES[row["role"]]} for row in detail.roles(run)],
+            lambda: list(detail.roles(run)),
         )
         self._set(
             "percentiles", DETAILED_MOST, lambda: _ended(self._hued(detail.percentiles(run), found), "beyond")
         )
-        self._set("seconds", SECONDS_MOST, lambda: _seconds(detail.seconds(run)))
+        self._set("seconds", SECONDS_MOST, lambda: list(detail.seconds(run)))
+
+    def add_nights(self, found: nights.Nights) -> list[NotShown]:
+        """The nightly histories. Returns what of them cannot be read."""
+        rows = nights.rows(found)
+        if rows:
+            self.sets["history"] = rows
+        told = nights.conditions(found)
+        self.conditions |= told
+        self.runs |= {slug: text.partition(",")[0] for slug, text in told.items()}
+        return found.broken
 
     def _set(self, name: str, most: int, rows: Callable[[], Sequence[PageRow]]) -> None:
         if self.counts.get(name, 0) < most and (found := rows()):
@@ -224,11 +240,6 @@ def _ended(rows: list[PageRow], x: str, within: tuple[str, ...] = ()) -> list[Pa
     return [{**row, "label": row["variant"] if id(row) in ends else None} for row in rows]
 
 
-def _seconds(rows: Iterator[PageRow]) -> list[PageRow]:
-    hues = {"right": "--ok", "appli": "--role-app", "steal": "--bad"}
-    return [{**row, "hue": hues.get(row["series"][:5], "--role-db")} for row in rows]
-
-
 def hero_rows(found: dict[Question, list[ModelPair]]) -> list[PageRow]:
     """A bar for each model of each language; sync is 1."""
     out: list[PageRow] = []
@@ -271,9 +282,12 @@ class Site:
     templates: Environment
     style: str
     code: str
+    root: Path
+    records: str | None
 
     @classmethod
-    def at(cls, out: Path) -> "Site":
+    def at(cls, out: Path, root: Path, records: str | None = None) -> "Site":
+        """root: of the repository; records: see build."""
         templates = Environment(
             loader=FileSystemLoader(HERE),
             autoescape=True,
@@ -281,7 +295,9 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        return cls(out, templates, (HERE / "page.css").read_text(), (HERE / "page.js").read_text())
+        return cls(
+            out, templates, (HERE / "page.css").read_text(), (HERE / "page.js").read_text(), root, records
+        )
 
     def write(self, path: str, template: str, vega: bool = False, **values: Any) -> None:
         """A page. Whatever is in values is escaped, but for what is Markup."""
@@ -310,10 +326,13 @@ class Built:
     broken: list[NotShown]
 
 
-def build(folders: Sequence[Path], out: Path, root: Path, progress: Tell) -> Built:
-    """Builds the whole site. Raises TandemError where the folder holds something else."""
+def build(
+    folders: Sequence[Path], out: Path, root: Path, progress: Tell, records: str | None = None
+) -> Built:
+    """Builds the whole site. records: address of the repository's files, for a site that does not lie beside them.
+    Raises TandemError where the folder holds something else."""
     prepare(out)
-    site, catalog = Site.at(out), Catalog(root)
+    site, catalog = Site.at(out, root, records), Catalog(root)
     headers, broken = find(folders, root)
     gathered = Gathered(kinds(catalog), Outcomes(catalog))
     shown = 0
@@ -321,7 +340,7 @@ def build(folders: Sequence[Path], out: Path, root: Path, progress: Tell) -> Bui
         if at >= RUNS_MOST:
             gathered.add_header(header)
             continue
-        run = _page_of(site, header, gathered)
+        run = _page_of(site, header, gathered, at < DRAWN_MOST)
         if isinstance(run, NotShown):
             broken.append(run)
         else:
@@ -329,29 +348,85 @@ def build(folders: Sequence[Path], out: Path, root: Path, progress: Tell) -> Bui
         if (at + 1) % TOLD_EVERY == 0:
             progress(f"{at + 1:,} of {len(headers):,} results")
     older = max(0, len(headers) - RUNS_MOST)
+    broken += gathered.add_nights(nights.read_nights(folders, root))
     _first_page(site, gathered, broken, older, read_claims(root))
     _documents(site, root)
     return Built(shown, older, broken)
 
 
-def _page_of(site: Site, header: Header, gathered: Gathered) -> Run | NotShown:
+def page_alone(folder: Path, results: Path, root: Path) -> Path:
+    """Writes the page of one result, where the whole site has it. Raises TandemError."""
+    out, catalog = results / FOLDER, Catalog(root)
+    headers, broken = find([folder], root)
+    own = next((header for header in headers if header.folder == folder.resolve()), None)
+    if own is None:
+        raise TandemError(
+            "; ".join(f"{one.name}: {one.reason}" for one in broken) or f"{folder} holds no result"
+        )
+    made = _page_of(Site.at(out, root), own, Gathered(kinds(catalog), Outcomes(catalog)), True)
+    if isinstance(made, NotShown):
+        raise TandemError(f"{made.name}: {made.reason}")
+    if out.is_relative_to(root):
+        give(out, root)  # the harness's container runs as root
+    return out / page_name(made)
+
+
+def page_name(run: Run) -> str:
+    """Its place in the site."""
+    return f"runs/{run.slug}.html"
+
+
+def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> Run | NotShown:
     """Reads a result and writes its page. What a record holds may break a report; that is told and no more."""
     run = read(header)
     if isinstance(run, NotShown):
         return run
     try:
-        path = f"runs/{run.slug}.html"
-        page = show(run, site.out.resolve() / path)
-        site.write(path, "run.html", run=run, page=page)
+        page = show(run, site.out.resolve() / page_name(run), site.root, site.records)
+        own = Gathered(gathered.kinds, Outcomes(gathered.outcomes.catalog))
+        if pictures:
+            own.add(run)
+        has = {name for name in ON_RUN if name in own.sets}
+        data = _data({name: own.sets[name] for name in has}, own)
+        site.write(
+            page_name(run),
+            "run.html",
+            alone=True,
+            vega=bool(has or own.figures),
+            run=run,
+            page=page,
+            plots=[plots.NAMED[name] for name in ON_RUN if name in has],
+            has=has,
+            own=[words for words, _ in own.figures],
+            data=Markup(script(data)),
+            elsewhere=site.records is not None,
+        )
         gathered.add(run)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         return NotShown(header.name, f"cannot be shown: {type(error).__name__}: {error}"[:300])
     return run
 
 
+def _data(sets: dict[str, list[PageRow]], gathered: Gathered) -> dict[str, Any]:
+    """What the page's code draws from."""
+    texts = Texts()
+    named = {str(row["run"]) for rows in sets.values() for row in rows}
+    named |= {str(words["slug"]) for words, _ in gathered.figures}
+    return {
+        "sets": {name: columns(rows, texts) for name, rows in sets.items()},
+        "texts": texts.all,
+        "specs": {name: make() for name, make in SPECS.items() if {name, SAME_ROWS.get(name)} & {*sets}},
+        "own": {words["id"]: spec for words, spec in gathered.figures},
+        "runs": {slug: name for slug, name in gathered.runs.items() if slug in named},
+        "conditions": {slug: text for slug, text in gathered.conditions.items() if slug in named},
+    }
+
+
 def prepare(out: Path) -> None:
     """An empty place. Only what an earlier build left is removed. Raises TandemError for a folder of something else."""
-    if out.exists() and any(out.iterdir()) and not (out / "index.html").is_file():
+    alone = {"runs"}  # what page_alone leaves where there is no site yet
+    there = {path.name for path in out.iterdir()} if out.exists() else set()
+    if there - alone and "index.html" not in there:
         raise TandemError(f"{out} is not empty and holds no site: give another folder with --out")
     for part in ("runs", documents.FOLDER):
         shutil.rmtree(out / part, ignore_errors=True)
@@ -364,22 +439,13 @@ def _first_page(
     """claims: those that people quote, measured or not."""
     found = best(gathered.pairs)
     answers: list[ToldAnswer] = [answer(question, of) for question, of in found.items()]
-    texts = Texts()
-    named = {str(row["run"]) for rows in gathered.sets.values() for row in rows}
-    named |= {pair.slug for pairs_ in found.values() for pair in pairs_}
-    sets = {**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}
-    data = {
-        "sets": {name: columns(rows, texts) for name, rows in sets.items()},
-        "texts": texts.all,
-        "specs": {name: make() for name, make in SPECS.items()},
-        "own": {words["id"]: spec for words, spec in gathered.figures},
-        "runs": {slug: name for slug, name in gathered.runs.items() if slug in named},
-        "conditions": {slug: text for slug, text in gathered.conditions.items() if slug in named},
-    }
+    data = _data({**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}, gathered)
+    drawn_by = {words["study"] for words, _ in gathered.figures}
     scenarios, matrix = gathered.outcomes.rows()
     site.write(
         "index.html",
         "index.html",
+        alone=False,
         vega=True,
         data=Markup(script(data)),
         answers=answers,
@@ -388,6 +454,7 @@ def _first_page(
         explore=plots.EXPLORE,
         cost=plots.COST,
         own=[words for words, _ in gathered.figures],
+        untold=[told for study, told in plots.UNTOLD.items() if study not in drawn_by],
         scenarios=scenarios,
         matrix=matrix,
         experiments=gathered.experiments,

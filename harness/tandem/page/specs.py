@@ -167,8 +167,8 @@ def sweep() -> Spec:
 
 def roles() -> Spec:
     """Where the CPU time of one request goes."""
-    y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 220})
-    x = _q("us", "CPU time of one request, µs", stack="zero")
+    y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 320})
+    x = _q("us", "CPU time of one request, µs", stack="zero", axis={"tickCount": 6})
     order = {"field": "place"}
     return {
         "height": {"step": 34},
@@ -249,7 +249,7 @@ def seconds() -> Spec:
         [
             {
                 "mark": {"type": "line", "strokeWidth": 2, "interpolate": "step-after"},
-                "encoding": {"x": x, "y": y, "color": HUE},
+                "encoding": {"x": x, "y": y, "color": HUE, "detail": {"field": "line"}},
             },
             {
                 "mark": {"type": "point", "filled": True, "size": 18},
@@ -285,6 +285,36 @@ def load() -> Spec:
     )
 
 
+def history() -> Spec:
+    """One nightly series: its ratios, and the sums that raise its alarms."""
+    x = _q("night", "night of the series", scale={"nice": False}, axis={"tickMinStep": 1, "tickCount": 6})
+    y = _q("value", scale={"zero": False}, axis={"tickCount": 4})
+    passed = {"condition": {"test": "datum.alarm", "value": 90}, "value": 14}
+    return _facets(
+        "panel",
+        x,
+        [
+            {
+                "mark": {"type": "rule", "color": "--bad", "strokeDash": [4, 3]},
+                "encoding": {"y": {"aggregate": "max", "field": "limit", "type": "quantitative"}},
+            },
+            {
+                "mark": {"type": "line", "strokeWidth": 1.5},
+                "encoding": {"x": x, "y": y, "color": HUE, "detail": {"field": "line"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "opacity": 1},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "size": passed,
+                    "color": {"condition": {"test": "datum.alarm", "value": "--bad"}, **HUE},
+                },
+            },
+        ],
+    )
+
+
 SPECS = {
     "hero": hero,
     "forest": forest,
@@ -294,4 +324,5 @@ SPECS = {
     "roles": roles,
     "seconds": seconds,
     "cost": cost,
+    "history": history,
 }

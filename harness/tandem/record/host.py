@@ -1,5 +1,7 @@
 """The parts of a window's record that tell what the host did meanwhile."""
 
+from pydantic import Field
+
 from tandem.record.part import Number, Part
 
 
@@ -46,3 +48,7 @@ class PerSecond(Part):
     app_cpu_s: list[Number]
     """Interpolated between samples."""
     steal_share: list[Number]
+    role_cpu_s: dict[str, list[Number]] = Field(default_factory=dict)
+    """Role -> as the application's, which is among them. Empty in records of before they were kept."""
+    app_memory_bytes: list[int] = Field(default_factory=list)
+    """Anonymous memory at the end of each; empty in records of before it was kept."""

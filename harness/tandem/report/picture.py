@@ -1,7 +1,7 @@
 """A picture that a study adds to the result pages. Pure."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -14,4 +14,10 @@ class Picture:
     says: str
     """One sentence: what it shows, and what it does not."""
     spec: dict[str, Any]
-    """Width and theme are the page's. A colour may be one of the page's CSS variables, such as `--lang-python`."""
+    """Width and theme are the page's. `data.values` is its rows, which the page shows as a table as well, but for the columns
+    whose name begins with `_`. A colour may be one of the page's CSS variables, such as `--lang-python`, in the rows too where
+    the column is called `hue`."""
+    section: Literal["why", "explore"] = "explore"
+    """Of the first page."""
+    read: str = ""
+    """The document that says how to read it, such as `reference/explaining`."""

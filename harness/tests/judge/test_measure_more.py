@@ -31,6 +31,11 @@ def test_the_measured_part_second_by_second(closed: Window) -> None:
     assert table.good == [100] * 7
     assert table.app_cpu_s == pytest.approx([0.8] * 7)
     assert table.steal_share == pytest.approx([STEAL_CORES / CPUS] * 7)
+    assert table.role_cpu_s.keys() == closed.roles.keys()
+    assert table.role_cpu_s["app"] == table.app_cpu_s
+    for role, used in closed.roles.items():
+        assert sum(table.role_cpu_s[role]) == pytest.approx(7 * used.cpu_cores)
+    assert table.app_memory_bytes == [1000] * 7
 
 
 def test_a_disturbed_second_is_that_second() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from axe_core_python.selenium import Axe
+from harness_page import keep_crossover, keep_nights
 from harness_places import FIXTURES, ROOT
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -22,7 +23,11 @@ from tandem.studies.capacity.study import Capacity
 
 KEPT = ROOT / "results/page-screenshots"
 WIDE, PHONE = (1280, 900), (390, 844)
+FOLDERS = ("reference", "reference-experiments", "comparisons", "explanations")
 RUN = "runs/results-reference.html"
+COMPARISON = "runs/results-comparisons-python-sync.html"
+EXPLANATION = "runs/results-explanations-published-python.html"
+REPRODUCTION = "runs/results-reference-experiments-cpp-connections.html"
 DOCUMENT = "docs/reference/comparing.html"
 HOSTILE = '</script><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>{{7*7}}'
 Driver = Any
@@ -32,10 +37,13 @@ Open = Callable[..., Driver]
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the committed results."""
+    """Of the committed results, and of what none of them is: a crossover and a nightly history."""
     out = tmp_path_factory.mktemp("site")
-    kept = [ROOT / "results" / name for name in ("reference", "reference-experiments", "comparisons")]
-    build(kept, out, ROOT, print)
+    kept = [ROOT / "results" / name for name in FOLDERS]
+    made = tmp_path_factory.mktemp("made")
+    keep_nights(made / "history/machine")
+    keep_crossover(made / "crossover")
+    build([*kept, made], out, ROOT, print)
     return out
 
 
@@ -108,12 +116,21 @@ def keep(driver: Driver, name: str, height: int = 0) -> None:
     (KEPT / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "size"), [("wide", WIDE), ("phone", PHONE)])
-@pytest.mark.parametrize("page", ["index.html", RUN, DOCUMENT, "docs/index.html"])
-def test_a_page_is_drawn_and_can_be_used_by_everybody(
-    show: Open, page: str, name: str, size: tuple[int, int], theme: str
-) -> None:
+EVERY_LOOK = [("wide", "light"), ("wide", "dark"), ("phone", "light"), ("phone", "dark")]
+LOOKS = {
+    "index.html": EVERY_LOOK,
+    EXPLANATION: EVERY_LOOK,
+    **{page: [("wide", "light"), ("phone", "dark")] for page in (RUN, COMPARISON, REPRODUCTION, DOCUMENT)},
+    "docs/index.html": [("wide", "dark"), ("phone", "light")],
+}
+"""Page -> how it is looked at: each in both themes and at both widths, those with pictures of all kinds in all four ways."""
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "theme"), [(page, *look) for page, looks in LOOKS.items() for look in looks]
+)
+def test_a_page_is_drawn_and_can_be_used_by_everybody(show: Open, page: str, name: str, theme: str) -> None:
+    size = {"wide": WIDE, "phone": PHONE}[name]
     driver = show(f"{page}#theme={theme}", size)
     assert draw_all(driver) == []
     keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}")
@@ -181,9 +198,12 @@ def overlapping(driver: Driver) -> list[str]:
     return list(driver.execute_script(script))
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE])
-def test_no_text_of_a_picture_covers_another(show: Open, size: tuple[int, int]) -> None:
-    driver = show("index.html", size)
+@pytest.mark.parametrize(
+    ("page", "size"),
+    [("index.html", WIDE), ("index.html", PHONE), (EXPLANATION, PHONE), (REPRODUCTION, PHONE)],
+)
+def test_no_text_of_a_picture_covers_another(show: Open, page: str, size: tuple[int, int]) -> None:
+    driver = show(page, size)
     assert draw_all(driver) == []
     assert overlapping(driver) == []
 
@@ -227,6 +247,34 @@ def test_a_saved_picture_has_its_conditions_in_it(show: Open, kind: str) -> None
         assert "Ratios with 95 % intervals" in text
         assert "topology" in text
         assert "2026-" in text
+
+
+def test_a_picture_of_a_study_has_its_table_and_its_conditions(show: Open) -> None:
+    for page in ("index.html", EXPLANATION):
+        driver = show(page)
+        assert draw_all(driver) == []
+        figure = driver.find_element(By.CSS_SELECTOR, '[id$="published-python-waterfall-goodput"]')
+        assert "scenario recipes" in figure.find_element(By.CSS_SELECTOR, ".conditions").text
+        driver.find_element(By.CSS_SELECTOR, f"#{figure.get_attribute('id')} .data summary").click()
+        cells = "return [...arguments[0].querySelectorAll('th')].map(c => c.textContent)"
+        headings = driver.execute_script(cells, figure)
+        assert {"part", "changed", "factor", "low", "high", "first", "last"} <= {*headings}
+        assert not [heading for heading in headings if heading.startswith(("_", " "))]
+    name = figure.get_attribute("id")
+    driver.execute_script("arguments[0].querySelector('[data-save=svg]').click()", figure)
+    file = Path(driver.downloads) / f"{name}.svg"
+    WebDriverWait(driver, 20).until(lambda _: file.is_file() and file.stat().st_size > 1000)
+    assert "scenario recipes" in file.read_text()
+
+
+def test_a_choice_of_one_is_no_choice(show: Open) -> None:
+    driver = show(EXPLANATION)
+    assert draw_all(driver) == []
+    shown = driver.execute_script(
+        "return [...document.querySelectorAll('select[data-column]')].map(s => [s.dataset.column, s.offsetParent !== null])"
+    )
+    assert dict(shown)["run"] is False
+    assert dict(shown)["window"] is True
 
 
 def test_the_table_is_copied(show: Open) -> None:
@@ -325,10 +373,20 @@ def test_without_results_it_says_what_to_run(show: Open, tmp_path: Path) -> None
     assert complaints(driver) == []
 
 
+def test_print_shows_every_picture_and_no_control(show: Open) -> None:
+    driver = show(EXPLANATION)
+    assert draw_all(driver) == []
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    hidden = "return [...document.querySelectorAll('header, .controls, .actions button')].every(e => e.offsetParent === null)"
+    assert driver.execute_script(hidden)
+    keep(driver, "explanation-print")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_the_keyboard_is_enough(show: Open) -> None:
     driver = show()
     reached = set()
-    for _ in range(60):
+    for _ in range(90):
         driver.switch_to.active_element.send_keys("\ue004")
         active = driver.switch_to.active_element
         reached.add(

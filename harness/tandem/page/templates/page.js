@@ -57,7 +57,7 @@
   };
 
   // ---- data: columns, with every text once ----
-  const data = json("data") || { texts: [], sets: {}, specs: {}, runs: {}, hues: {} };
+  const data = json("data") || { texts: [], sets: {}, specs: {}, own: {}, runs: {} };
   const rowsOf = (name) => {
     const columns = data.sets[name];
     if (!columns) return [];
@@ -76,12 +76,13 @@
   // ---- pictures ----
   const drawn = new Map();
   const chosen = (figure) => {
-    let rows = computed[figure.dataset.set]?.() ?? rowsOf(figure.dataset.set);
+    let rows = data.own[figure.dataset.own]?.data.values ?? computed[figure.dataset.set]?.() ?? rowsOf(figure.dataset.set);
     if (figure.dataset.only) rows = rows.filter((row) => row[figure.dataset.by] === figure.dataset.only);
     for (const select of $$("select[data-column]", figure)) {
       const column = select.dataset.column;
       const values = [...new Set(rows.map((row) => row[column]))];
       const wanted = values.includes(state.get(select.dataset.state)) ? state.get(select.dataset.state) : values[0];
+      select.parentElement.hidden = values.length < 2;
       select.replaceChildren(...values.map((value) => make("option", { value, selected: value === wanted }, data.runs[value] ?? value)));
       rows = rows.filter((row) => row[column] === wanted);
     }
@@ -103,22 +104,21 @@
     const most = Math.max(...rows.map(({ variant }) => rows.reduce((sum, row) => sum + (row.variant === variant ? value(row) : 0), 0)));
     for (const row of rows) row.wide = (value(row) / most) * (width - 170) > row.role.length * 6.5;
   };
-  const conditions = (rows) =>
-     [...new Set(rows.map((row) => data.conditions[row.run]))].filter(Boolean).slice(0, 4).join(" ");
+  const conditions = (figure, rows) =>
+    [...new Set([figure.dataset.run, ...rows.map(({ run }) => run)].map((run) => data.conditions[run]))].filter(Boolean).slice(0, 4).join(" ");
   const specOf = (figure, width, rows) => {
     const name = figure.dataset.figure;
-    if (figure.dataset.own) return { autosize: { type: "fit-x", contains: "padding" }, ...walk(data.own[figure.dataset.own], (_, value) => value), width };
     const scales = Object.fromEntries($$("input[data-scale]", figure).map(({ dataset, checked }) => [dataset.scale, checked ? "log" : "linear"]));
     const own = rows.map((row) => ({ ...row, hue: coloured(row.hue) }));
     if (rows[0].role) fit(own, width);
     if (rows.some((row) => row.label)) dodge(own, name === "sweep" ? "mean" : "ms", scales.y !== "linear", 340);
     const narrow = width < 560;
     const names = { "value of the setting": rows[0]?.axis, figure: rows[0]?.figure };
-    const wanted = walk(data.specs[name], (key, value) => {
+    const wanted = walk(data.own[figure.dataset.own] ?? data.specs[name], (key, value) => {
       if (key === "title" && names[value]) return names[value];
       const axis = key === "x" || key === "y" ? scales[key] : undefined;
       if (axis && value.scale?.type) return { ...value, scale: { ...value.scale, type: axis } };
-      return key === "labelLimit" && narrow ? Math.round(width * 0.38) : value;
+      return key === "labelLimit" && narrow ? Math.round(width * 0.42) : value;
     });
     if (wanted.facet) return { ...wanted, spec: { ...wanted.spec, width: width - 70 }, data: { values: own } };
     const sized = { ...wanted, width, autosize: { type: "fit-x", contains: "padding" }, data: { values: own } };
@@ -144,10 +144,10 @@
   const draw = async (figure) => {
     const plot = $(".plot", figure);
     const rows = chosen(figure);
-    if (!rows.length && !figure.dataset.own) return;
+    if (!rows.length) return;
     drawn.set(plot, figure);
     figure.drawnAt = plot.clientWidth;
-    $(".conditions", figure)?.replaceChildren(conditions(rows));
+    $(".conditions", figure)?.replaceChildren(conditions(figure, rows));
     const inner = make("div");
     await embed(inner, specOf(figure, Math.max(240, plot.clientWidth), rows));
     $("svg", inner)?.setAttribute("aria-hidden", "true");
@@ -157,7 +157,7 @@
   const save = async (figure, kind) => {
     const rows = chosen(figure);
     const says = $(".says", figure)?.textContent.trim() ?? "";
-    const lines = `${says} ${conditions(rows)}`.match(/.{1,110}(\s|$)/g);
+    const lines = `${says} ${conditions(figure, rows)}`.match(/.{1,110}(\s|$)/g);
     const title = { text: $("figcaption", figure).textContent.trim(), subtitle: lines };
     const spec = { ...specOf(figure, 820, rows), title, background: css("--page"), padding: 24 };
     const { view } = await embed(make("div"), spec);
@@ -170,7 +170,7 @@
       make("tbody", {}, ...rows.map((each) => row(each, fields))));
   const HIDDEN = new Set(["hue", "run", "label", "label_y", "end", "name", "wide", "place", "beyond", "text"]);
   const tabulate = (figure, rows = chosen(figure)) => {
-    const fields = Object.keys(rows[0] || {}).filter((field) => !HIDDEN.has(field));
+    const fields = [...new Set(rows.slice(0, 300).flatMap(Object.keys))].filter((field) => !HIDDEN.has(field) && !field.startsWith("_"));
     $(".data > div", figure).replaceChildren(tableOf(rows.slice(0, 300), fields), rows.length > 300 ? `The first 300 of ${rows.length} rows.` : "");
   };
   const begin = (figure) => {

@@ -33,6 +33,7 @@ def bench(
         ),
     ] = False,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""

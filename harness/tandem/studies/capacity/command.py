@@ -35,6 +35,7 @@ def capacity(
     seed: cli.Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Search the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""

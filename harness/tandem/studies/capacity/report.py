@@ -1,5 +1,7 @@
 """How a capacity is told. Pure: a result in, renderables out."""
 
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -9,6 +11,7 @@ from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
 from tandem.report.parts import ceilings, conditions_line, host_line, settings, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
+from tandem.studies.capacity.search import Slo
 from tandem.wording import limited_by, number, time_spent
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
@@ -160,3 +163,9 @@ def markdown(result: Result[CapacityFound]) -> str:
         lines += ["", *(f"| {' | '.join(row)} |" for row in (COLUMNS, aligned, *rows))]
     lines += ["", f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."]
     return "\n".join(lines)
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """The capacity. conclusions: as result.json has them."""
+    slo = Slo.model_validate(conclusions["slo"])
+    return f"{rate(conclusions['capacity_rps'])} with {slo}"

@@ -44,6 +44,7 @@ class Capacity(Study[CapacityFound]):
     name = "capacity"
     kind = CapacityFound
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
     markdown = staticmethod(tables.markdown)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:

@@ -24,6 +24,7 @@ def ceiling(
     placement: cli.ChosenPlacement = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""

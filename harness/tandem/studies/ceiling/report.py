@@ -1,5 +1,7 @@
 """Ceilings for people. Pure."""
 
+from typing import Any
+
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -64,3 +66,9 @@ def report(result: Result[Ceilings]) -> Group:
         *(Text(reason, style="yellow") for reason in result.reasons),
         *findings(result),
     )
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """How near each variant comes to its ceiling. conclusions: as result.json has them."""
+    found = [(label, one) for label, one in conclusions["variants"].items() if one["share"] is not None]
+    return ", ".join(f"{label} {one['share']:.0%} of {one['nearest']}" for label, one in found)

@@ -45,6 +45,7 @@ class Ceiling(Study[Ceilings]):
     name = "ceiling"
     kind = Ceilings
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

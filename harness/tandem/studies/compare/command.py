@@ -43,6 +43,7 @@ def compare(
         ),
     ] = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Say which is better and by how much: blocks of fresh starts, all warm, in turn by the second.

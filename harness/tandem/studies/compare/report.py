@@ -1,6 +1,7 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -203,3 +204,25 @@ def report(result: Result[Compared]) -> RenderableType:
         ]
     lines.append(Text(time_spent(result.phases_s), style="dim"))
     return Group(*lines)
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """The named metric of each variant. conclusions: as result.json has them."""
+    metric = conclusions.get("primary") or next(iter(METRICS))
+    found = [
+        (entry["variant"], entry["against_reference"][metric])
+        for entry in conclusions["entries"]
+        if metric in entry["against_reference"]
+    ]
+    parts = [_against(label, one) for label, one in found if one["ratio"]["ratio"] is not None]
+    return (
+        f"{metric.removesuffix('_rps')} against {conclusions['reference']}: {'; '.join(parts)}"
+        if parts
+        else ""
+    )
+
+
+def _against(label: str, found: dict[str, Any]) -> str:
+    ratio, interval = found["ratio"]["ratio"], found["ratio"]["interval"]
+    span = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    return f"{label} × {ratio:.2f}{span}, {found['verdict']}"

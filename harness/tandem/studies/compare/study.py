@@ -121,6 +121,7 @@ class Compare(Study[Compared]):
     name = "compare"
     kind = Compared
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
     markdown = staticmethod(tables.markdown)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:

@@ -27,6 +27,7 @@ def crosscheck(
     placement: cli.ChosenPlacement = None,
     db_rtt: cli.DbRtt = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Load one implementation with oha and vegeta in turn, and say whether they agree; 1 if they do not."""

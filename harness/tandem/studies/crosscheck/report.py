@@ -1,5 +1,7 @@
 """A cross-check for people. Pure."""
 
+from typing import Any
+
 from rich.console import Group
 from rich.text import Text
 
@@ -36,3 +38,8 @@ def report(result: Result[CrossChecked]) -> Group:
     verdict = Text(f"the generators: {found.word}", style=_STYLES[found.word])
     spent = Text(time_spent(result.phases_s), style="dim")
     return Group(out, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent, *findings(result))
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """The word. conclusions: as result.json has them."""
+    return f"the generators: {conclusions['word']}, {conclusions['pairs']} pairs"

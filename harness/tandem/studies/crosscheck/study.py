@@ -52,6 +52,7 @@ class CrossCheck(Study[CrossChecked]):
     name = "crosscheck"
     kind = CrossChecked
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

@@ -39,6 +39,7 @@ def crossover(
     setting: cli.Settings = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Say from which wait on which of two wins, and where nobody does, with a model's prediction beside each cell."""

@@ -21,6 +21,7 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import closed_blocks
+from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import plots
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
@@ -42,6 +43,7 @@ class Crossover(Study[Crossed]):
     kind = Crossed
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
+    pictures = staticmethod(drawn.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

@@ -58,6 +58,7 @@ def explain(
     db_rtt: cli.DbRtt = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Say why B is ahead of A: what each setting contributes, and what is left to the programs themselves."""

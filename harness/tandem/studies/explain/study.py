@@ -15,6 +15,7 @@ from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.bench.study import closed_trial
+from tandem.studies.explain import pictures as drawn
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
@@ -37,6 +38,7 @@ class Explain(Study[Explained]):
     report = staticmethod(tables.report)
     markdown = staticmethod(tables.markdown)
     headline = staticmethod(tables.headline)
+    pictures = staticmethod(drawn.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

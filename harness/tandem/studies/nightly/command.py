@@ -14,7 +14,7 @@ from tandem.analysis import change
 from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import make, view_for
+from tandem.cli.measure import make, sentence, tell_places, view_for
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history import files
@@ -121,6 +121,7 @@ def nightly(
     ] = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure each implementation against its own frozen image, append to the history, judge it, confirm alarms.
@@ -393,14 +394,15 @@ def _told(
             )
         )
         return
-    cli.out.print(Nightly.report(result), report.judged_table(judged), sep="\n")
-    for sentence in (*said, *history.said):
-        cli.out.print(sentence, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
+    for odd in (*said, *history.said):
+        cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
     for key, nights in moved.items():
         name = f"{key.implementation}, {key.scenario}, {key.metric}"
         cli.out.print(f"over its whole length: {name} took a new level at {', '.join(nights)}", markup=False)
     for answer in answers:
         cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
+    tell_places(cli.RESULTS / result.id)
 
 
 def _weekly(nights: int) -> bool:

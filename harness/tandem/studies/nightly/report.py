@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -108,3 +109,10 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
     if answer.command:
         lines.append(f"  again: {answer.command}")
     return "\n".join(lines)
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """What was measured and what was not. conclusions: as result.json has them."""
+    lines = {(line["implementation"], line["scenario"]) for line in conclusions["lines"]}
+    missing = f", {len(conclusions['missing'])} without a value" if conclusions["missing"] else ""
+    return f"{len(lines)} of today's images under a scenario beside their frozen ones{missing}"

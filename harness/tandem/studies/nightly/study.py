@@ -39,6 +39,7 @@ class Nightly(Study[NightMeasured]):
     name = "nightly"
     kind = NightMeasured
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

@@ -7,7 +7,7 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import measure
-from tandem.cli.options import RESULTS, ROOT, Json, Seed, app, out, seed_or_new
+from tandem.cli.options import RESULTS, ROOT, Json, Quiet, Seed, app, out, seed_or_new
 from tandem.engine.run import blocks_s
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
@@ -46,6 +46,7 @@ def reproduce_(
             help="file-io: this share of the published lines, for a small disk; default: the plan's."
         ),
     ] = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Make a published experiment again: our result beside the published one, and what became of each claim."""

@@ -31,6 +31,7 @@ def sweep(
     db_rtt: cli.DbRtt = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
+    quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
     """Measure implementations at each value of one setting: peak, where it begins, what is lost beyond it."""

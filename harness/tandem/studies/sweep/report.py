@@ -1,5 +1,7 @@
 """A sweep for people. Pure."""
 
+from typing import Any
+
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -109,3 +111,12 @@ def report(result: Result[Swept]) -> Group:
     ]
     parts += [Text(reason, style="yellow") for reason in result.reasons]
     return Group(*parts, *findings(result))
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """Where each curve is highest. conclusions: as result.json has them."""
+    found = [curve for curve in conclusions["curves"] if curve["peak_rps"] is not None]
+    axis = conclusions["axis"]
+    return ", ".join(
+        f"{one['label']} {number(one['peak_rps'])}/s at {axis} {one['peak_at']}" for one in found
+    )

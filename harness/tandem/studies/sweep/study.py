@@ -51,6 +51,7 @@ class Sweep(Study[Swept]):
     name = "sweep"
     kind = Swept
     report = staticmethod(tables.report)
+    headline = staticmethod(tables.headline)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

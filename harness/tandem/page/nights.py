@@ -1,0 +1,132 @@
+"""The nightly history for the page: each series of today's images, and the sums that raise its alarms. Changes no file."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tandem.analysis import change
+from tandem.history.files import ANSWERS, NIGHTS
+from tandem.history.judged import NightlySeries, series_of
+from tandem.history.night import FORMS, AlarmAnswer, Night, SeriesKey
+from tandem.page.data import PageRow
+from tandem.page.detail import title
+from tandem.page.read import BELOW, NotShown
+from tandem.record.store import explained
+
+ROWS_MOST = 8_000
+"""Of all series together; then only their newest nights are drawn."""
+LEAST_NIGHTS = 60
+LINES = 4
+"""Of a night: two ratios, two sums."""
+RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise"
+"""The panels, which stand in the order of their names."""
+
+
+@dataclass
+class Nights:
+    """What the histories in some folders hold."""
+
+    nights: list[Night] = field(default_factory=list)
+    """In order of time."""
+    answers: list[AlarmAnswer] = field(default_factory=list)
+    broken: list[NotShown] = field(default_factory=list)
+
+
+def read_nights(folders: Iterable[Path], root: Path) -> Nights:
+    """All machines' together. A file that cannot be read is named. `just nightly` sets it aside; this only looks."""
+    found = Nights()
+    files = {
+        file.resolve()
+        for folder in folders
+        for at in BELOW
+        for kind in (NIGHTS, ANSWERS)
+        for file in folder.glob(f"{at}{kind}/*.json")
+    }
+    for file in sorted(files):
+        try:
+            raw = json.loads(file.read_text())
+            if file.parent.name == ANSWERS:
+                found.answers.append(AlarmAnswer.model_validate(raw))
+            else:
+                older = FORMS.get(raw.get("schema_version"))
+                found.nights.append(Night.model_validate(older(raw) if older else raw))
+        except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+            name = (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
+            found.broken.append(NotShown(name, f"cannot be read: {explained(error)}"[:300]))
+    found.nights.sort(key=lambda night: (night.started_at, night.id))
+    return found
+
+
+def slug(machine: str) -> str:
+    """What stands for a machine's history among the results."""
+    return f"nightly {machine}"
+
+
+def conditions(found: Nights) -> dict[str, str]:
+    """Slug -> what a picture of it has to say."""
+    out = {}
+    for machine in dict.fromkeys(night.machine for night in found.nights):
+        own = [night for night in found.nights if night.machine == machine]
+        cpus = ", ".join(dict.fromkeys(night.cpu_model for night in own))
+        out[slug(machine)] = (
+            f"Nightly on {machine} ({cpus}), {own[0].started_at:%Y-%m-%d} to {own[-1].started_at:%Y-%m-%d},"
+            f" {len(own)} nights."
+        )
+    return out
+
+
+def rows(found: Nights) -> list[PageRow]:
+    """Of each night the ratio to the frozen image, the frozen image's own, and from the night on in which it is judged
+    both sums."""
+    every = series_of(found.nights)
+    begins: dict[SeriesKey, str] = {}
+    for answer in found.answers:  # from there the series begins anew
+        begins[answer.series] = max(begins.get(answer.series, ""), answer.since)
+    keys = [key for key in every if key.line == "today"]
+    most = max(LEAST_NIGHTS, ROWS_MOST // max(1, LINES * len(keys)))
+    out: list[PageRow] = []
+    for key in keys:
+        first = next((n for n, night in enumerate(every[key].nights) if night >= begins.get(key, "")), 0)
+        frozen = every.get(key.model_copy(update={"line": "frozen"}))
+        out += [
+            row
+            for row in _of_series(key, every[key], frozen, first)
+            if row["night"] > len(every[key].nights) - most
+        ]
+    return out
+
+
+def _of_series(
+    key: SeriesKey, today: NightlySeries, frozen: NightlySeries | None, first: int
+) -> Iterator[PageRow]:
+    number = {night: n for n, night in enumerate(today.nights, start=1)}
+
+    def row(night: str, panel: str, line: str, value: float, hue: str, passed: bool = False) -> PageRow:
+        return {
+            "run": slug(key.machine),
+            "of": f"{key.implementation}, {key.scenario}, {title(key.metric)}, frozen {key.frozen}",
+            "night": number[night],
+            "date": night[:8],
+            "panel": panel,
+            "line": line,
+            "value": value,
+            "limit": change.LIMIT if panel == CUSUM else None,
+            "alarm": passed,
+            "hue": hue,
+        }
+
+    judged = change.LEARNED + first
+    sums = change.sums(change.scaled(today.values[first:]))
+    passed = {judged + n for n, pair in enumerate(sums) if max(pair) > change.LIMIT}
+    for n, (night, value) in enumerate(zip(today.nights, today.values, strict=True)):
+        yield row(night, RATIO, "today's image", math.exp(value), "--role-app", n in passed)
+    if frozen is not None:
+        for night, value in zip(frozen.nights, frozen.values, strict=True):
+            if night in number:
+                yield row(night, RATIO, "the frozen image's second start", math.exp(value), "--undecided")
+    for n, (up, down) in enumerate(sums, start=judged):
+        night = today.nights[n]
+        yield row(night, CUSUM, "upwards", up, "--role-app", up > change.LIMIT)
+        yield row(night, CUSUM, "downwards", down, "--role-proxy", down > change.LIMIT)

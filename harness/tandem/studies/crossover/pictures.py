@@ -1,0 +1,222 @@
+"""A crossover for the result pages: who wins where, and the model beside the measurement. Pure."""
+
+from typing import Any
+
+from tandem.record.result import Result
+from tandem.report.picture import Picture
+from tandem.studies.crossover.conclusions import CrossCell, Crossed
+from tandem.studies.crossover.plots import WIDEST, row_name, told
+
+HUES = ("--role-proxy", "--role-app")
+"""Of the first, and of the second."""
+READ = "reference/crossover-and-advice"
+NOBODY = ("nobody", "not decided")
+
+
+def pictures(result: Result[Crossed]) -> list[Picture]:
+    """Nothing where nothing was measured."""
+    found = result.conclusions
+    if all(cell.ratio is None for cell in found.cells):
+        return []
+    where = Picture(
+        name="map",
+        title=f"From which wait on {found.second} is ahead of {found.first}",
+        says=f"Goodput of {found.second} by that of {found.first} in each cell: blue where the second wins, amber where the first"
+        " does, white where nobody does by more than 10 %, grey with a question mark where the blocks do not decide. It says"
+        " nothing about waits between the cells.",
+        spec=_map(found),
+        section="why",
+        read=READ,
+    )
+    model = model_rows(found)
+    if not any(row["from"] == "model" for row in model):
+        return [where]
+    beside = Picture(
+        name="model",
+        title=f"{found.first} and {found.second}: the closed network's prediction beside the measurement",
+        says="Solid with intervals is measured, dashed is what a closed queueing network predicts from demands counted at the"
+        " shortest wait. Where they part, something is at work that the model does not have.",
+        spec=_model(found, model),
+        section="why",
+        read=READ,
+    )
+    return [where, beside]
+
+
+def _wait(found: Crossed) -> str:
+    return "distance of the database, ms" if found.waits_for == "database" else "wait of each request, ms"
+
+
+def map_rows(found: Crossed) -> list[dict[str, Any]]:
+    """One of each cell."""
+    return [
+        {
+            "threads, pool": row_name(cell),
+            "wait_ms": cell.at.wait_ms,
+            "ratio": cell.ratio,
+            "low": cell.interval and cell.interval[0],
+            "high": cell.interval and cell.interval[1],
+            "wins": {"first": found.first, "second": found.second}.get(cell.winner, cell.winner),
+            "model's ratio": cell.predicted_ratio,
+            "blocks": cell.blocks,
+            "_row": row_name(cell),
+            "_decided": cell.winner not in NOBODY,
+            "_undecided": cell.winner == "not decided" or cell.ratio is None,
+            "_text": told(cell),
+        }
+        for cell in found.cells
+    ]
+
+
+def _map(found: Crossed) -> dict[str, Any]:
+    at = {
+        "x": {
+            "field": "wait_ms",
+            "type": "ordinal",
+            "title": _wait(found),
+            "axis": {"labelAngle": 0, "domain": False, "ticks": False},
+        },
+        "y": {
+            "field": "_row",
+            "type": "nominal",
+            "sort": None,
+            "title": None,
+            "axis": {"labelLimit": 200, "domain": False, "ticks": False, "labelPadding": 8},
+        },
+    }
+    scale = {
+        "type": "log",
+        "domain": [1 / WIDEST, 1, WIDEST],
+        "range": [HUES[0], "--card", HUES[1]],
+        "clamp": True,
+        "interpolate": "rgb",
+    }
+    won = {"field": "ratio", "type": "quantitative", "legend": None, "scale": scale}
+    rows = map_rows(found)
+    rect = {"type": "rect", "stroke": "--rule", "strokeWidth": 1}
+    return {
+        "data": {"values": rows},
+        "height": 46 * len({row["_row"] for row in rows}),
+        "layer": [
+            {
+                "transform": [{"filter": "!datum._undecided"}],
+                "mark": {**rect, "fillOpacity": 0.75},
+                "encoding": {**at, "fill": won},
+            },
+            {
+                "transform": [{"filter": "datum._undecided"}],
+                "mark": {**rect, "fill": "--soft"},
+                "encoding": at,
+            },
+            {
+                "mark": {"type": "text", "fontSize": 12, "color": "--ink"},
+                "encoding": {**at, "text": {"field": "_text", "type": "nominal"}},
+            },
+        ],
+    }
+
+
+def model_rows(found: Crossed) -> list[dict[str, Any]]:
+    """Of each cell and side what was measured and what was predicted."""
+    out: list[dict[str, Any]] = []
+    for cell in found.cells:
+        for place, side in enumerate(cell.sides):
+            common: dict[str, Any] = {
+                "threads, pool": row_name(cell),
+                "variant": (found.first, found.second)[place],
+                "wait_ms": cell.at.wait_ms,
+                "hue": HUES[place],
+                "_row": row_name(cell),
+            }
+            rate = side.goodput_rps
+            if rate.mean is not None:
+                low, high = rate.interval or (None, None)
+                told_here = {"from": "measurement", "goodput_rps": rate.mean, "low": low, "high": high}
+                out.append({**common, **told_here, **_label(cell, place)})
+            if side.predicted is not None:
+                out.append({**common, "from": "model", "goodput_rps": side.predicted.throughput_rps})
+    return out
+
+
+def _label(cell: CrossCell, place: int) -> dict[str, Any]:
+    """Where the name of a line stands: that of the one that is ahead above all lines, the other's below."""
+    rates = [side.goodput_rps.mean for side in cell.sides]
+    known = [*rates, *(side.predicted.throughput_rps for side in cell.sides if side.predicted)]
+    means = [rate or 0.0 for rate in rates]
+    up = means[place] > means[1 - place] or (means[0] == means[1] and place == 0)
+    of = [rate for rate in known if rate]
+    return {"_up": up, "_label": max(of) if up else min(of)}
+
+
+def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    x = {"field": "wait_ms", "type": "ordinal", "title": _wait(found), "axis": {"labelAngle": 0}}
+    y = {
+        "field": "goodput_rps",
+        "type": "quantitative",
+        "title": "goodput, 1/s",
+        "scale": {"type": "log", "nice": False, "padding": 16},
+        "axis": {"tickCount": 4},
+    }
+    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
+    dash = {
+        "field": "from",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": ["measurement", "model"], "range": [[1, 0], [5, 4]]},
+    }
+    last = max(found.waits_ms)
+    names = [
+        {
+            # The one that is ahead has its name above its line, so that two names never cover each other.
+            "transform": [
+                {"filter": f"datum.from === 'measurement' && datum.wait_ms === {last} && {up}datum._up"}
+            ],
+            "mark": {"type": "text", "align": "right", "dy": dy, "fontSize": 12, "fontWeight": 600},
+            "encoding": {
+                "x": x,
+                "y": {**y, "field": "_label"},
+                "text": {"field": "variant", "type": "nominal"},
+                "color": hue,
+            },
+        }
+        for up, dy in (("", -12), ("!", 14))
+    ]
+    interval = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "low"},
+            "y2": {"field": "high"},
+            "color": hue,
+        },
+    }
+    order = list(dict.fromkeys(row["_row"] for row in rows))
+    header = {"orient": "top", "labelAnchor": "start", "labelFontWeight": 600, "title": None}
+    return {
+        "data": {"values": rows},
+        "facet": {"row": {"field": "_row", "type": "nominal", "sort": order, "header": header}},
+        "spec": {
+            "height": 200,
+            "layer": [
+                *([interval] if any(row.get("low") is not None for row in rows) else []),
+                {
+                    "mark": {"type": "line", "strokeWidth": 2},
+                    "encoding": {
+                        "x": x,
+                        "y": y,
+                        "color": hue,
+                        "strokeDash": dash,
+                        "detail": {"field": "variant"},
+                    },
+                },
+                {
+                    "transform": [{"filter": "datum.from === 'measurement'"}],
+                    "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+                    "encoding": {"x": x, "y": y, "color": hue},
+                },
+                *names,
+            ],
+        },
+        "spacing": 14,
+    }

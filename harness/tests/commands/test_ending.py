@@ -1,0 +1,99 @@
+"""How every measuring command ends: a sentence, its tables within 100 columns, its page; and that each can be quiet."""
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+import typer.main
+from rich.console import Console
+
+from tandem.cli import measure
+from tandem.cli.options import app
+from tandem.commands import main as cli
+from tandem.report.fit import fitted
+from tandem.studies.registry import read_folder
+
+KEPT = ("reference", "comparisons/falcon", "comparisons/python-sync", "explanations/published-python")
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+WIDTH = 100
+
+
+def options_of(name: str) -> set[str]:
+    return {option for parameter in COMMANDS[name].params for option in parameter.opts}
+
+
+def test_what_measures_can_be_quiet_and_answer_programs() -> None:
+    measuring = {name for name in COMMANDS if "--resume" in cli.interrupted(name)} | {"replay"}
+    assert {"bench", "nightly", "reproduce", "selftest"} < measuring
+    assert {name for name in measuring if not {"--quiet", "--json"} <= options_of(name)} == set()
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_result_is_told_in_one_sentence(root: Path, name: str) -> None:
+    _, result, _ = read_folder(root / "results" / name)
+    told = measure.sentence(result).plain
+    assert told.startswith(f"{result.request.study}, ok: ")
+    assert "\n" not in told
+    bad = result.model_copy(update={"verdict": "void", "reasons": ["too much steal", "more"]})
+    assert measure.sentence(bad).plain.endswith(": too much steal")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("comparisons/falcon", "× "),
+        ("comparisons/python-sync", "against python-sync"),
+        ("explanations/published-python", "× 13.3"),
+    ],
+)
+def test_the_sentence_has_the_main_figure(root: Path, name: str, told: str) -> None:
+    kind, result, _ = read_folder(root / "results" / name)
+    assert told in kind.headline(result.conclusions.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("study", "told"),
+    [
+        ("capacity", "/s with p90 <= "),
+        ("sweep", "/s at connections"),
+        ("ceiling", "% of "),
+        ("crosscheck", "pairs"),
+    ],
+)
+def test_an_older_record_has_it_as_well(fixtures: Path, study: str, told: str) -> None:
+    kind, result, _ = read_folder(fixtures / "old-records" / study)
+    assert told in kind.headline(result.conclusions.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_tables_fit_100_columns(root: Path, name: str) -> None:
+    kind, result, _ = read_folder(root / "results" / name)
+    console = Console(file=io.StringIO(), width=WIDTH)
+    console.print(fitted(kind.report(result), console))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "…" not in text, "a cell was cut"
+
+
+def test_a_table_that_fits_keeps_its_frame(root: Path) -> None:
+    kind, result, _ = read_folder(root / "results/comparisons/falcon")
+    console = Console(file=io.StringIO(), width=240)
+    console.print(fitted(kind.report(result), console))
+    assert "┃" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_page_of_the_result_is_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "RESULTS", tmp_path)
+    shutil.copytree(root / "results/comparisons/falcon", tmp_path / "one")
+    page = measure.page_of(tmp_path / "one")
+    assert page is not None
+    assert page.is_relative_to(tmp_path / "page/runs")
+    assert "<h2>Findings</h2>" in page.read_text()
+
+
+def test_a_result_stands_without_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(measure, "RESULTS", tmp_path)
+    assert measure.page_of(tmp_path / "nothing") is None

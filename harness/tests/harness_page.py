@@ -1,0 +1,118 @@
+"""Records of which the repository has none yet, for the tests of the page: a crossover, and nightly histories."""
+
+import math
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from harness_engine import request
+from harness_samples import NOW
+
+from tandem.analysis.stack import Predicted
+from tandem.history.files import NIGHTS
+from tandem.history.night import Line, Night, Point, Program
+from tandem.record.result import Baselines, Result
+from tandem.record.store import RESULT, write_model
+from tandem.record.window import Verdict
+from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
+from tandem.studies.crossover.grid import GridPoint
+from tandem.studies.sweep.conclusions import MeanOfRounds
+
+FIRST, SECOND = "python-sync", "python-async"
+CHANGED = 60
+"""The night from which on a step is there."""
+
+
+def crossover() -> Result[Crossed]:
+    """Of two pools and four waits: the first wins without a wait, the second with a long one, and one cell is undecided."""
+    points = [GridPoint(wait_ms=wait, threads=None, pool=pool) for pool in (8, 20) for wait in (0, 1, 5, 15)]
+    ratios = [0.7, 0.93, 1.4, 2.6, 0.72, None, 1.0, 1.9]
+    spread = (-0.03, 0.0, 0.03)
+    ln = [[math.log(ratio) + each for each in spread] if ratio else [] for ratio in ratios]
+    cells = [
+        CrossCell(
+            at=point,
+            sides=[
+                _side(FIRST, 800 / (1 + point.wait_ms)),
+                _side(SECOND, 800 * (ratio or 1) / (1 + point.wait_ms)),
+            ],
+            blocks=len(own),
+            ratio=ratio,
+            interval=interval,
+            winner=winner(interval),
+            predicted_ratio=ratio and ratio * 1.1,
+        )
+        for point, ratio, own, interval in zip(points, ratios, ln, intervals(ln), strict=True)
+    ]
+    found = Crossed(
+        first=FIRST,
+        second=SECOND,
+        waits_for="database",
+        waits_ms=[0, 1, 5, 15],
+        rounds=3,
+        cells=cells,
+        meetings=meetings(cells),
+    )
+    return Result[Crossed](
+        id="crossover",
+        request=request(FIRST, SECOND, study="crossover", plan="crossover"),
+        started_at=NOW,
+        finished_at=NOW,
+        verdict=Verdict.OK,
+        reasons=[],
+        findings=[],
+        trials={Verdict.OK: 48},
+        baselines=Baselines(),
+        conclusions=found,
+    )
+
+
+def _side(label: str, rate: float) -> CrossSide:
+    return CrossSide(
+        label=label,
+        goodput_rps=MeanOfRounds(mean=rate, interval=(0.95 * rate, 1.05 * rate)),
+        bottleneck="app-cpu",
+        predicted=Predicted(throughput_rps=1.1 * rate, response_ms=5, utilisation={}, limited_by="app-cpu"),
+        calibrated=False,
+        off=0.1,
+        likely=[],
+    )
+
+
+def keep_crossover(folder: Path) -> Path:
+    """Its folder among the results."""
+    folder.mkdir(parents=True)
+    write_model(folder / RESULT, crossover())
+    return folder
+
+
+def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
+    """A history whose series moves by a step from CHANGED on."""
+    chance = random.Random(1)
+    for number in range(count):
+        began = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
+        values: dict[Line, float] = {
+            "today": chance.gauss(0, 0.008) + (step if number >= CHANGED else 0),
+            "frozen": chance.gauss(0, 0.008),
+            "weather": chance.gauss(4, 0.008),
+        }
+        night = Night(
+            id=f"{began:%Y%m%dT%H%M%SZ}",
+            machine=machine.name,
+            cpu_model="a CPU",
+            started_at=began,
+            programs={"node": Program(tag="t")},
+            frozen={"node": "f"},
+            points=[
+                Point(
+                    implementation="node",
+                    scenario="index",
+                    metric="duet_cpu_us_per_request",
+                    line=line,
+                    value=value,
+                )
+                for line, value in values.items()
+            ],
+        )
+        (machine / NIGHTS).mkdir(parents=True, exist_ok=True)
+        (machine / NIGHTS / f"{night.id}.json").write_text(night.model_dump_json())
