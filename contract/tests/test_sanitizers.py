@@ -13,6 +13,7 @@ import pytest
 from contract_checks import catalog, crowds, outage, pool, restarts, stopping
 from contract_checks.backend import Backend
 from contract_checks.docker import docker, inspect, output, wait_until
+from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, assert_golden_dashboard, session
 from contract_checks.needs import for_scenario, name_of, needs, unsupported
 from contract_checks.registry import Check
@@ -94,8 +95,23 @@ def check_one_connection(backend: Backend) -> None:
         list(clients.map(ask, range(400)))
 
 
+@needs("DB_POOL_MAX")
+@for_scenario("recipe")
+def check_nobody_there(backend: Backend) -> None:
+    """Nothing listens where the database should be: what one worker hears is told to those who wait in the other."""
+    nowhere = "postgresql://app:app@db:1/tandem?sslmode=disable"
+    honoured = backend.implementation.honours(WORKERS="2")
+    with (
+        backend.variant(DB_POOL_MAX="1", DATABASE_URL=nowhere, **honoured) as variant,
+        ThreadPoolExecutor(24) as clients,
+    ):
+        for answer in clients.map(lambda _: variant.get(f"{RECIPES}/1", KEY), range(400)):
+            assert_error(answer, 503, what="without a database")
+
+
 CHECKS: tuple[Check, ...] = (
     check_one_connection,
+    check_nobody_there,
     pool.check_pool_wait,
     crowds.check_broken_off,
     *stopping.CHECKS,

@@ -59,17 +59,12 @@ struct Fixture {
     pg::Pool pool;
 };
 
-/// A closed loop of several requests at once, as a worker has them.
-Task<void> load(pg::Pool& pool, Worker& worker, int tasks, int requests) {
+/// Several at once, as a worker has requests.
+template <typename One>
+Task<void> at_once(Worker& worker, int tasks, One one) {
     int running = tasks;
     std::exception_ptr failure;
     Timer ended(worker.context, Clock::time_point::max());
-    const auto one = [&]() -> Task<void> {
-        for (int request = 0; request < requests; ++request) {
-            const auto connection = co_await pool.acquire(worker);
-            co_await connection->command("select 1");
-        }
-    };
     for (int task = 0; task < tasks; ++task) {
         asio::co_spawn(worker.context, one(), [&](const std::exception_ptr& thrown) {
             failure = thrown ? thrown : failure;
@@ -82,6 +77,16 @@ Task<void> load(pg::Pool& pool, Worker& worker, int tasks, int requests) {
     if (failure) {
         std::rethrow_exception(failure);
     }
+}
+
+/// Closed loops of requests.
+Task<void> load(pg::Pool& pool, Worker& worker, int tasks, int requests) {
+    co_await at_once(worker, tasks, [&]() -> Task<void> {
+        for (int request = 0; request < requests; ++request) {
+            const auto connection = co_await pool.acquire(worker);
+            co_await connection->command("select 1");
+        }
+    });
 }
 
 }  // namespace
@@ -134,20 +139,23 @@ TEST_CASE("two threads share a pool of one") {
 }
 
 TEST_CASE("why there is no connection is told to those who wait on another thread") {
-    constexpr int requests = 100;
+    constexpr int tasks = 8;
+    constexpr int requests = 50;
     Fixture fixture({{"DB_POOL_MAX", "1"},
                      {"DATABASE_URL", "postgresql://app@127.0.0.1:1/tandem?sslmode=disable"}});
     std::atomic<int> told = 0;
     CHECK(fixture.failures([&](Worker& worker) -> Task<void> {
-        for (int request = 0; request < requests; ++request) {
-            try {
-                const auto connection = co_await fixture.pool.acquire(worker);
-            } catch (const pg::Error& error) {
-                told += std::string_view(error.what()).contains("refused") ? 1 : 0;
+        co_await at_once(worker, tasks, [&]() -> Task<void> {
+            for (int request = 0; request < requests; ++request) {
+                try {
+                    const auto connection = co_await fixture.pool.acquire(worker);
+                } catch (const pg::Error& error) {
+                    told += std::string_view(error.what()).contains("refused") ? 1 : 0;
+                }
             }
-        }
+        });
     }) == 0);
-    CHECK(told == threads * requests);
+    CHECK(told == threads * tasks * requests);
 }
 
 TEST_CASE("connections that the server closed are replaced") {

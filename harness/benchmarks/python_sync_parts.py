@@ -23,6 +23,7 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from hashlib import md5
+from itertools import pairwise
 from time import thread_time_ns
 
 from django.db import connection
@@ -71,7 +72,7 @@ def serve(config: object, requests: int) -> list[float]:
             if not response.status.startswith("200"):
                 raise SystemExit(f"the answer is {response.status}")
             far.recv(1 << 20)
-            for part, (begin, end) in enumerate(zip(marks, marks[1:], strict=False)):
+            for part, (begin, end) in enumerate(pairwise(marks)):
                 spent[part] += end - begin
     return [ns / 1000 / requests for ns in spent]
 
@@ -86,7 +87,9 @@ def moments(recipes: int = 50) -> list[datetime]:
             for name in ("", "notes", "reactions", "timeline_events"):
                 if name:
                     execute(cursor, name, key)
-                columns = [at for at, column in enumerate(cursor.description) if column.type_code == TIMESTAMPTZ]
+                columns = [
+                    at for at, column in enumerate(cursor.description) if column.type_code == TIMESTAMPTZ
+                ]
                 rows = cursor.fetchall()
                 key = key or rows[0][0]
                 found += [row[at] for row in rows for at in columns if row[at] is not None]

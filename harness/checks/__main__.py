@@ -9,7 +9,8 @@ import typer
 
 from checks import changed, new, profile, release, run, shape
 from documents.figures import FIGURES
-from documents.fill import fill_all
+from documents.fill import draw_all, fill_all
+from documents.nightly import PICTURES
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import view_for
@@ -182,7 +183,7 @@ def docs(
     ] = False,
 ) -> None:
     """Fill the figures of README.md and docs/ in from the committed records and the sources."""
-    stale = fill_all(ROOT, FIGURES, write=not check)
+    stale = [*fill_all(ROOT, FIGURES, write=not check), *draw_all(ROOT, PICTURES, write=not check)]
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)
     if check and stale:

@@ -1,6 +1,5 @@
 """What a change touches, and which images there are: the matrices of the workflows in .github. Pure but for reading."""
 
-import hashlib
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -9,15 +8,19 @@ import yaml
 
 from tandem.catalog.catalog import Catalog
 from tandem.lab.provenance import git
+from tandem.lab.published import content
 from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
 """What every implementation is built with, verified by, or run on."""
+BESIDES = ("contract/broken", "file-io", "harness", "harness/calibrated")
+"""Folders of images that are neither implementations nor services."""
 
 
 @dataclass(frozen=True)
 class PublishedImage:
-    """One image that is published. content: the digest of its sources, which is its tag."""
+    """One image that is published. name: as on this machine, without `tandem/`; content: the digest of its sources, which is
+    its tag."""
 
     name: str
     dockerfile: str
@@ -59,10 +62,10 @@ def since(root: Path, commit: str) -> list[str] | None:
 
 
 def images(catalog: Catalog) -> list[PublishedImage]:
-    """Every image that the stack and the harness run: those of the implementations, of the services, of the harness."""
+    """Every image that is run: those of the implementations, of the services, of the self-test, of the harness."""
     root = catalog.root
     services = yaml.safe_load((root / "compose/stack.yaml").read_text())["services"]
-    found = [(name, f"{name}/Dockerfile", "") for name in catalog.implementations]
+    found = [(name, f"{name}/Dockerfile", "") for name in (*catalog.implementations, *BESIDES)]
     for name, service in services.items():
         if name == "app":
             continue
@@ -71,15 +74,4 @@ def images(catalog: Catalog) -> list[PublishedImage]:
             found += [(f"{name}-{one}", service["build"]["dockerfile"], one) for one in (*GENERATORS, "all")]
         else:
             found.append((name, service["build"]["dockerfile"], target))
-    found.append(("harness", "harness/Dockerfile", ""))
-    tracked = (git(root, "ls-files", "--stage") or "").splitlines()
-    return [
-        PublishedImage(name, file, target, _content(tracked, sources(root, file), target))
-        for name, file, target in found
-    ]
-
-
-def _content(tracked: list[str], patterns: list[str], target: str) -> str:
-    """tracked: lines of `git ls-files --stage`: mode, digest, stage, a tab, the path."""
-    lines = [line for line in tracked if within(line.partition("\t")[2], patterns)]
-    return hashlib.sha256("\n".join([target, *sorted(lines)]).encode()).hexdigest()[:20]
+    return [PublishedImage(name, file, target, content(root, file, target)) for name, file, target in found]

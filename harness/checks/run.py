@@ -1,10 +1,12 @@
-"""Runs the project's own tests: one pytest session, whose last line is `N passed, N failed`."""
+"""Runs the project's own tests: sessions of pytest one after the other, and a last line `N passed, N failed`."""
 
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,49 +18,99 @@ from tandem.lab.prepare import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 from tandem.studies.files.container import FilesContainer
 
-SIDE_BY_SIDE = "3"
-"""Implementations that are tested at the same time: they mostly wait, and more would disturb their clocks."""
+SIDE_BY_SIDE = "4"
+"""Implementations that are tested at the same time: they mostly wait, for outages, restarts and time limits. More would
+disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
-CONTAINERS = "harness/tests/containers"
-"""Where the files of the next two names are, and all that start containers but for the self-test's."""
-BUILDS = "test_implementations.py"
+CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
+"""What starts containers is below these two; the first has the files that `BUILDS` and `BESIDE` name."""
+BUILDS = ("test_page_in_chromium.py", "test_implementations.py")
 BUILDS_AT_ONCE = "3"
-"""Each has stretches on one core: linters, the linker, packages on their way."""
+"""Each has stretches on one core: linters, the linker, packages on their way, a browser."""
 SLOWEST = "--durations=12"
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 SANITIZERS = "contract/tests/test_sanitizers.py"
 """What is instrumented is slow, and beside others it would miss the contract's time limits."""
+MOST_AGAIN = 10
+"""So many tests are run once more. Where more fail, it is not by chance."""
 
 
-class _LastLine:
-    """Counts outcomes and prints them as the very last line."""
+@dataclass(frozen=True)
+class Session:
+    """arguments: of pytest. again: whether tests that fail are run once more, alone. What has containers shares the host with
+    others and measures times, so it may fail once by chance; a unit test may not."""
 
-    def __init__(self) -> None:
-        self.passed = self.failed = self.skipped = 0
+    arguments: list[str]
+    again: bool = True
+
+
+@dataclass(eq=False)
+class Outcomes:
+    """A plugin for pytest: what came of each test."""
+
+    passed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    """Of one that could not be collected, its file."""
+    skipped: set[str] = field(default_factory=set)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.failed += 1
+            self.failed.add(report.nodeid)
         elif report.skipped:
-            self.skipped += 1
+            self.skipped.add(report.nodeid)
         elif report.when == "call":
-            self.passed += 1
+            self.passed.add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.failed += 1
+            self.failed.add(report.nodeid)
 
 
-def _pytest(root: Path, *sessions: list[str]) -> int:
-    """Runs sessions one after the other; returns the worst exit status. The last line sums them up."""
-    counts, status = _LastLine(), 0
-    config = str(root / "harness/pyproject.toml")
-    common = ["-c", config, "--rootdir", str(root), "-p", "no:cacheprovider"]
-    for arguments in sessions:
-        status = max(status, int(pytest.main([*common, *arguments], plugins=[counts, Groups()])))
-    skipped = f", {counts.skipped} skipped" if counts.skipped else ""
-    print(f"{counts.passed} passed, {counts.failed} failed{skipped}", flush=True)
-    return status
+@dataclass
+class _Run:
+    """A session that has run. cache: the folder in which pytest keeps what failed."""
+
+    session: Session
+    cache: Path
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    status: int = 0
+
+    def start(self, root: Path, outcomes: Outcomes, *more: str) -> int:
+        """Runs pytest. more: arguments besides the session's."""
+        config = ["-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
+        config += ["-o", f"cache_dir={self.cache}"]
+        return int(pytest.main([*config, *self.session.arguments, *more], plugins=[outcomes, Groups()]))
+
+    def again(self, root: Path) -> list[str]:
+        """Runs what failed once more, in one process. Returns a line for each, and corrects what came of it."""
+        second, first = Outcomes(), self.outcomes
+        self.status = self.start(root, second, "--last-failed", "--dist", "no", "-n", "0")
+        alone = first.failed & second.passed - second.failed
+        told = [f"failed beside others, passed alone: {name}" for name in sorted(alone)]
+        first.failed -= alone
+        first.passed |= alone
+        return told + [f"failed twice: {name}" for name in sorted(first.failed)]
+
+
+def run_all(root: Path, *sessions: Session) -> int:
+    """Runs sessions one after the other, then, with nothing beside them, the few tests that failed in those that may be
+    repeated. Returns the worst exit status. The last line sums up; above it stands whatever failed once."""
+    with TemporaryDirectory() as caches:
+        runs = [_Run(session, Path(caches) / str(number)) for number, session in enumerate(sessions)]
+        for one in runs:
+            one.status = one.start(root, one.outcomes)
+        # Any other status is an interrupt, or a file that could not even be read.
+        disturbed = [one for one in runs if one.session.again and one.status == pytest.ExitCode.TESTS_FAILED]
+        number = sum(len(one.outcomes.failed) for one in disturbed)
+        told = [f"{number} tests failed, more than {MOST_AGAIN}: none was run again"]
+        if number <= MOST_AGAIN:
+            told = [line for one in disturbed for line in one.again(root)]
+    print(*told, sep="\n", end="\n" if told else "")
+    outcomes = [one.outcomes for one in runs]
+    passed = sum(len(one.passed - one.failed) for one in outcomes)
+    failed, skipped = sum(len(one.failed) for one in outcomes), sum(len(one.skipped) for one in outcomes)
+    print(f"{passed} passed, {failed} failed{f', {skipped} skipped' if skipped else ''}", flush=True)
+    return max(one.status for one in runs)
 
 
 def build_images(root: Path) -> None:
@@ -76,45 +128,60 @@ def build_images(root: Path) -> None:
     jobs |= {"loadgen, all": (stack(names[0], LOADGEN="all"), "loadgen")}
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
-    build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
+    taken = build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
+    for name, origin in sorted(taken.items()):
+        print(f"  {name}: not built, taken from {origin}", flush=True)
     print(f"  file-io: {FilesContainer(root).build():.0f} s", flush=True)
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def sessions(root: Path, weekly: bool, rest: bool = False) -> list[list[str]]:
-    """Arguments of pytest, a list for each session: what needs no container; what builds; what measures, alone; and
-    beside each other what only asks questions of containers. weekly: with those that take too long for every change.
+def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
+    """What needs no container; what builds; what measures, alone; and, beside each other, what only asks questions of
+    containers. weekly: with those that take too long for every change.
     rest: without the contract's tests, which `verify` runs for an implementation.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     tests = root / "harness/tests"
-    builds = str(root / CONTAINERS / BUILDS)
+    builds = [str(root / CONTAINERS / name) for name in BUILDS]
     beside = [str(root / CONTAINERS / name) for name in BESIDE]
-    ignored = [argument for file in (builds, *beside) for argument in ("--ignore", file)]
+    ignored = [argument for file in (*builds, *beside) for argument in ("--ignore", file)]
     chosen = "docker" if weekly else "docker and not weekly"
     return [
-        ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)],
-        ["-n", BUILDS_AT_ONCE, SLOWEST, builds],
-        ["-m", chosen, SLOWEST, str(tests), str(root / SANITIZERS), *ignored],
+        Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)], again=False),
+        Session(["-n", BUILDS_AT_ONCE, SLOWEST, *builds]),
+        Session(
+            [
+                "-m",
+                chosen,
+                SLOWEST,
+                str(root / CONTAINERS),
+                str(root / SELFTEST),
+                str(root / SANITIZERS),
+                *ignored,
+            ]
+        ),
         # In this order: the long groups first, so that none is left at the end.
-        [
-            *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
-            *(
-                str(root / "contract/tests" / file)
-                for file in ("test_broken.py", *(() if rest else CONTRACT))
-            ),
-        ],
+        Session(
+            [
+                *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
+                *(
+                    str(root / "contract/tests" / file)
+                    for file in ("test_broken.py", *(() if rest else CONTRACT))
+                ),
+            ]
+        ),
     ]
 
 
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
     """All tests. Returns the exit status."""
     build_images(root)
-    return _pytest(root, *sessions(root, weekly, rest))
+    return run_all(root, *sessions(root, weekly, rest))
 
 
 def quick(root: Path) -> int:
     """The tests that start no container. Returns the exit status."""
-    return _pytest(root, ["-m", "not docker", str(root / "harness/tests")])
+    arguments = ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(root / "harness/tests")]
+    return run_all(root, Session(arguments, again=False))
 
 
 def undisturbing(measuring: Callable[[], list[str]], wait: bool, pause_s: float = 5.0) -> None:
@@ -149,7 +216,9 @@ def contract(
     chosen += [argument for name in scenarios for argument in ("--scenario", name)]
     chosen += ["--hardened"] if hardened else []
     chosen += ["--verbose"] if verbose else ["--brief", "-q", "--no-header", "--disable-warnings", "-rsx"]
-    status = _pytest(root, [*(str(root / "contract/tests" / file) for file in files), *chosen])
+    arguments = [*(str(root / "contract/tests" / file) for file in files), *chosen]
+    # What somebody looks at while it is written fails at once; what CI asks of a whole implementation may be disturbed.
+    status = run_all(root, Session(arguments, again=not (only or scenarios)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         print("no check is both one of --only and about one of --scenario", file=sys.stderr)
     return 2 if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) else status

@@ -87,15 +87,25 @@ def starts(found: Reproduced) -> str:
     return f"plan {found.plan}, {found.settings.starts} fresh starts"
 
 
+def made(found: Result[Reproduced]) -> str:
+    """How thoroughly, when and on what."""
+    return f"{starts(found.conclusions).capitalize()}, {found.started_at:%Y-%m-%d}, {machine(found)}."
+
+
 def claims(records: Records, folder: str) -> str:
-    """Every claim with the rows that it compares, what was published and what we found."""
+    """Every claim of an experiment, and how it was made."""
     found = records.reproduction(folder)
+    return f"{claims_table(found)}\n\n{made(found)}"
+
+
+def claims_table(found: Result[Reproduced]) -> str:
+    """Every claim with the rows that it compares, what was published and what we found."""
 
     def compared(claim: ClaimResult) -> str:
         figure = FIGURES[claim.figure]
         rows = [_row(found, label) for label in (claim.of, claim.to)]
-        told = (f"{row.label}: {figure.text(row.figures[claim.figure].mean)}" for row in rows)
-        return "<br>".join(told)
+        means = ((row.label, row.figures.get(claim.figure)) for row in rows)
+        return "<br>".join(f"{label}: {figure.text(mean.mean) if mean else '–'}" for label, mean in means)
 
     rows = [
         (
@@ -109,8 +119,7 @@ def claims(records: Records, folder: str) -> str:
         for claim in found.conclusions.claims
     ]
     headings = ("claim", "figure", "rows compared, ours", "published>", "ours (95 % interval)>", "verdict")
-    made = f"{starts(found.conclusions).capitalize()}, {found.started_at:%Y-%m-%d}, {machine(found)}."
-    return f"{table(headings, rows)}\n\n{made}"
+    return table(headings, rows)
 
 
 def summary(records: Records) -> str:

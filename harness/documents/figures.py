@@ -1,6 +1,16 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
-from documents import bench, comparisons, deciding, experiments, pairs, selftest
+from documents import (
+    bench,
+    comparisons,
+    deciding,
+    experiments,
+    explanations,
+    nightly,
+    pairs,
+    quoted,
+    selftest,
+)
 from documents.fill import Figure
 
 FIGURES: dict[str, Figure] = {
@@ -43,8 +53,25 @@ FIGURES: dict[str, Figure] = {
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,
+    # explained gaps
+    "explained": explanations.told,
+    "explained-factors": explanations.factors,
+    "explained-model": explanations.model,
+    "explained-factor": explanations.factor,
+    "explained-leg": explanations.leg,
+    "explained-rate": explanations.rate,
+    "explained-trips": explanations.trips,
+    "founding-gaps": explanations.gaps,
+    # claims that people quote
+    "quoted": quoted.summary,
+    "quoted-details": quoted.details,
     # sources
     "pairs": pairs.all_pairs,
+    # the nightly's judge
+    "detection": nightly.detection,
+    "detection-series": nightly.series,
+    "detection-limits": nightly.limits,
+    "injected-slowdown": nightly.injected,
     # the self-test
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,

@@ -112,6 +112,19 @@ def fill_all(root: Path, figures: Mapping[str, Figure], write: bool) -> list[Sta
     return out
 
 
+def draw_all(root: Path, pictures: Mapping[str, Callable[[Records], str]], write: bool) -> list[Stale]:
+    """Draws all pictures, or only says which are stale. pictures: file -> its text."""
+    records, out = Records(root), []
+    for name, draw in pictures.items():
+        file, expected = root / name, draw(records)
+        found = file.read_text() if file.is_file() else ""
+        if found != expected:
+            out.append(Stale(Path(name), 1, "picture", found, expected))
+            if write:
+                file.write_text(expected)
+    return out
+
+
 def outside(text: str) -> str:
     """What is typed: the text without its figures and without code."""
     for mark, close in reversed([*marks(text)]):

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import host_speed, pairing, slices
+from benchmarks.detection import Detections
 from tandem.commands.records import folders as committed
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
+from tandem.history import files
+from tandem.history.files import History
 from tandem.record.outcome import Outcome
+from tandem.record.part import Part
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Selftest
 from tandem.record.store import RESULT
@@ -21,12 +25,15 @@ from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
+from tandem.studies.explain.conclusions import Explained
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import Experiment, read_all
+from tandem.studies.reproduce.experiment import Experiment, read_all, read_claims
 
 BENCH, COMPARISONS = "results/reference", "results/comparisons"
+NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
+EXPLANATIONS, CLAIMS = "results/explanations", "results/reference-claims"
 FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
 DECISIONS = "decisions.json"
 COLD_S = 60.0
@@ -48,6 +55,16 @@ class WithItself:
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
 
 
+class Truth(Part):
+    """truth.json of harness/benchmarks/injected_slowdown."""
+
+    share: float
+    """Of the CPU time that a request cost before."""
+    spin_ns: int
+    slow: list[str]
+    """Commits of the slow images, in order."""
+
+
 class Records:
     """The committed results of a repository. Each record is read once."""
 
@@ -55,6 +72,7 @@ class Records:
         self.root = root
         self._folder = cache(self._read_folder)
         self.experiments = cache(self._experiments)
+        self.claims = cache(self._claims)
         self.selftest = cache(self._selftest)
 
     def _read_folder(self, folder: str) -> tuple[Result[Any], list[Trial]]:
@@ -179,6 +197,15 @@ class Records:
         """Slope and correlation over the starts of the reference bench."""
         return host_speed.started(self.root / BENCH, figure)
 
+    def detections(self) -> Detections:
+        """What the judge of the nightly does with series of known changes."""
+        return Detections.model_validate_json((self.root / NIGHTLY / "detection.json").read_text())
+
+    def injected(self) -> tuple[History, Truth]:
+        """A history into which a slowdown was put, and where."""
+        folder = self.root / NIGHTLY / "injected"
+        return files.read(folder), Truth.model_validate_json((folder / "truth.json").read_text())
+
     def _experiments(self) -> dict[str, Experiment]:
         """What was published, and what is measured again."""
         return read_all(self.root)
@@ -186,6 +213,24 @@ class Records:
     def reproduction(self, folder: str) -> Result[Reproduced]:
         """A published experiment as it was measured here. folder: NAME, or NAME.PLAN where there are two."""
         return self._result(f"{EXPERIMENTS}/{folder}", Reproduced)
+
+    def _claims(self) -> dict[str, Experiment]:
+        """What people quote."""
+        return read_claims(self.root)
+
+    def quoted(self, name: str) -> Result[Reproduced] | None:
+        """A claim that people quote, as it was measured here; None where it was not."""
+        folder = f"{CLAIMS}/{name}"
+        return self._result(folder, Reproduced) if (self.root / folder / RESULT).is_file() else None
+
+    def explanation(self, name: str) -> Result[Explained] | None:
+        """A gap that was explained; None where it was not measured."""
+        folder = f"{EXPLANATIONS}/{name}"
+        return self._result(folder, Explained) if (self.root / folder / RESULT).is_file() else None
+
+    def explanations(self) -> list[str]:
+        """The folders of all of them."""
+        return sorted(file.parent.name for file in (self.root / EXPLANATIONS).glob(f"*/{RESULT}"))
 
     def reproductions(self) -> list[str]:
         """The folders of all of them."""

@@ -5,7 +5,6 @@ import time
 from contextlib import suppress
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.crowds import idling
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario
@@ -23,7 +22,6 @@ REFUSED = (400, 413, 431, 501, 505)
 @for_scenario("work")
 def check_fragments(backend: Backend) -> None:
     """A request byte by byte, and cut in two at every place."""
-    idling(backend)  # check_keep_alive, at the end of the run, wants a connection that has idled long
     with Wire(backend) as wire:
         for byte in WORK[:-1]:
             wire.send(bytes([byte]))

@@ -74,7 +74,7 @@ def check_ten_thousand(backend: Backend) -> None:
 
 
 def check_keep_alive(backend: Backend) -> None:
-    """A connection that has idled for 65 s is still good. It was opened by the check that runs first."""
+    """A connection that has idled for 65 s is still good. It was opened before the first check (conftest.py)."""
     complaint = idling(backend).result()
     assert not complaint, complaint
 
@@ -135,8 +135,8 @@ def _use(batch: list[Wire], what: str) -> None:
 
 
 def assert_prompt(backend: Backend) -> None:
-    """A new client is answered soon; the better of two tries, because the machine may be busy."""
-    took_s = min(_fresh(backend) for _ in range(2))
+    """A new client is answered soon; the best of three tries, because the machine may be busy."""
+    took_s = min(_fresh(backend) for _ in range(3))
     assert took_s <= PROMPT_S, f"a new client waited for {took_s:.1f} s"
 
 

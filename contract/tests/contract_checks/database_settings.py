@@ -19,6 +19,7 @@ AT_ONCE = 4
 POOL = 5  # odd, so that it does not divide among two workers
 CROWD = 7  # workers, more than there are connections
 CLIENTS = 40
+TRIES = 3  # of a busy machine, on which one connection may be all that was opened in time
 RESET = re.compile(r"discard|reset |unlisten|close all|deallocate|select pg_advisory_unlock_all")
 
 
@@ -52,29 +53,38 @@ def check_pool_max(backend: Backend) -> None:
 
 
 def _assert_pool_max(backend: Backend, settings: dict[str, str]) -> None:
-    variant_of = backend.variant(DB_POOL_MAX=str(POOL), **settings)
-    with variant_of as variant, ThreadPoolExecutor(CLIENTS) as pool:
+    most = 0
+    with backend.variant(DB_POOL_MAX=str(POOL), **settings) as variant:
         ask(variant, 3)
-        # Connections that are not kept are gone a moment after their answers.
-        wait_until(lambda: connections(variant) == 0, 0.5)
-        # While this lock is held every request stops at its first statement, so the pool fills to its limit.
-        with backend.stack.connect() as owner, owner.transaction():
-            owner.execute("lock table user_sessions_session in access exclusive mode")
-            waiting = [pool.submit(variant.get, f"{RECIPES}/1", KEY) for _ in range(CLIENTS)]
-            began, most = time.monotonic(), 0
-            # On a busy machine the first connections take their time.
-            while (spent := time.monotonic() - began) < 0.6 or (most <= 1 and spent < 3):
-                most = max(most, connections(variant))
-        answers = [answer.result() for answer in waiting]
-    for answer in answers:
-        # On a busy machine some have waited for a connection longer than the implementation allows.
-        if answer.status == 503:
-            assert_error(answer, 503, what="after waiting for a connection")
-        else:
-            assert_golden(answer, 1)
+        for _ in range(TRIES):
+            # Connections that are not kept are gone a moment after their answers.
+            wait_until(lambda: connections(variant) == 0, 0.5)
+            most = max(most, _most_connections(variant))
+            if most > 1:
+                break
     what = " ".join(f"{name}={value}" for name, value in {"DB_POOL_MAX": POOL, **settings}.items())
     assert most <= POOL, f"{what}, but there were {most} connections"
     assert most > 1, f"{what}, but {CLIENTS} clients at once used {most} connection"
+
+
+def _most_connections(backend: Backend) -> int:
+    """Of clients whose requests all stop at their first statement, so that the pool fills to its limit."""
+    most = 0
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        with backend.stack.connect() as owner, owner.transaction():
+            owner.execute("lock table user_sessions_session in access exclusive mode")
+            waiting = [pool.submit(backend.get, f"{RECIPES}/1", KEY) for _ in range(CLIENTS)]
+            began = time.monotonic()
+            # On a busy machine the first connections take their time.
+            while (spent := time.monotonic() - began) < 0.6 or (most <= 1 and spent < 3):
+                most = max(most, connections(backend))
+        for answer in [answer.result() for answer in waiting]:
+            # There, some have waited for a connection longer than the implementation allows.
+            if answer.status == 503:
+                assert_error(answer, 503, what="after waiting for a connection")
+            else:
+                assert_golden(answer, 1)
+    return most
 
 
 def logged(backend: Backend, **settings: str) -> tuple[list[Message], int]:

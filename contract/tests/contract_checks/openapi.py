@@ -20,7 +20,7 @@ from contract_checks.needs import for_scenario
 from contract_checks.notes import cleared, stored
 
 DOCUMENT = CONTRACT / "openapi.yaml"
-EXAMPLES = 150  # requests per operation
+EXAMPLES = 100  # requests per operation
 NOTES = 30  # valid requests, each a note
 LONGEST_MS = 40
 # The answers that a run has to have met, by the scenarios that have them.

@@ -17,6 +17,7 @@ LIMIT_S = 3.0
 BACK_LIMIT_S = 5.0
 PATHS = (RECIPES, f"{RECIPES}/1")
 GIVEN_UP = 3
+SPOILED_S = 1.0  # a request that has to wait for a connection gives up after 1.5 s
 
 
 @for_scenario("recipe", "recipes")
@@ -58,7 +59,7 @@ def check_given_up(backend: Backend) -> None:
                 answer = variant.get(f"{RECIPES}/1", "unknown")
                 what = f"request {number + 1} after {GIVEN_UP} clients that gave up"
                 assert_error(answer, 401, what=what)
-                assert answer.seconds <= 0.5, f"{what}: an answer after {answer.seconds:.1f} s"
+                assert answer.seconds <= SPOILED_S, f"{what}: an answer after {answer.seconds:.1f} s"
 
 
 def _warm(backend: Backend) -> None:

@@ -13,7 +13,19 @@ CONTRACT = Path("/app/contract")
 SQL = {file.stem: file.read_text() for file in (CONTRACT / "sql/queries").glob("*.sql")}
 PAGE = (CONTRACT / "golden/index.html").read_bytes()
 PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
-RECIPE = ("id", "name", "author", "source", "time", "servings", "edits", "created", "modified", "archived_at", "tags")
+RECIPE = (
+    "id",
+    "name",
+    "author",
+    "source",
+    "time",
+    "servings",
+    "edits",
+    "created",
+    "modified",
+    "archived_at",
+    "tags",
+)
 INGREDIENT = ("id", "position", "quantity", "name", "description")
 
 
@@ -47,7 +59,9 @@ class Recipes:
             parts = {name: rows(name, found[0]) for name in PARTS}
         recipe = named(RECIPE, found)
         recipe["owner"] = {"kind": "user" if found[12] == 1 else "team", "id": found[11]}
-        recipe["ingredients"] = [{"kind": "ingredient", **named(INGREDIENT, row)} for row in parts["ingredients"]]
+        recipe["ingredients"] = [
+            {"kind": "ingredient", **named(INGREDIENT, row)} for row in parts["ingredients"]
+        ]
         recipe["ingredients"] += [
             {"kind": "section", **named(("id", "position", "title"), row)} for row in parts["sections"]
         ]

@@ -78,5 +78,6 @@ async def recipes(request: Request) -> Response:
 
 
 app = Starlette(
-    routes=[Route("/healthz", healthz), Route("/", index), Route("/api/v1/recipes", recipes)], lifespan=lifespan
+    routes=[Route("/healthz", healthz), Route("/", index), Route("/api/v1/recipes", recipes)],
+    lifespan=lifespan,
 )

@@ -61,14 +61,14 @@ def alarms(values: Sequence[float]) -> list[Alarm]:
     return cusum(scaled(values), LEARNED)
 
 
-def cusum(distances: Floats, first: int = 0) -> list[Alarm]:
+def cusum(distances: Floats, first: int = 0, limit: float = LIMIT) -> list[Alarm]:
     """Two-sided CUSUM (Page 1954); after an alarm both sums begin anew. first: index of the first value."""
     found: list[Alarm] = []
     up = down = 0.0
     up_since = down_since = first
     for at, distance in enumerate(distances.tolist(), start=first):
         up, down = max(0.0, up + distance - ALLOWANCE), max(0.0, down - distance - ALLOWANCE)
-        if max(up, down) > LIMIT:
+        if max(up, down) > limit:
             found.append(Alarm(at, up_since if up > down else down_since, up > down))
             up = down = 0.0
         up_since = up_since if up else at + 1

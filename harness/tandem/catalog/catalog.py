@@ -51,7 +51,7 @@ class Implementation(Entry):
     """`GET /pool` says how long requests waited for its own pool of database connections, where the settings let it."""
     worker_pools: bool = False
     """Each worker has a part of DB_POOL_MAX for itself; so no more of them start than that is."""
-    threadless: list[str] = []
+    threadless: list[str] = Field(default_factory=list)
     """Scenarios whose requests take none of its THREADS, because their handlers wait for nothing."""
     bridge: Bridge | None = None
     unsupported: Unsupported = Unsupported()
@@ -108,8 +108,8 @@ class Plan(Entry):
     warm_up_cap_s: Annotated[int, Field(ge=1)]
     steady_buckets: Annotated[int, Field(ge=0)] = 0
     """So many last seconds of the warm-up must be steady (tandem.judge.steady); 0: they are not looked at."""
-    closed_s: Annotated[int, Field(ge=4)]
-    open_s: Annotated[int, Field(ge=4)]
+    closed_s: Annotated[int, Field(ge=2)]
+    open_s: Annotated[int, Field(ge=2)]
     open_load_fraction: Annotated[float, Field(gt=0, lt=1)]
     """The open loop's rate, as a share of the goodput of the closed window before it."""
     trim_start_s: Annotated[float, Field(ge=0)] = 2.0

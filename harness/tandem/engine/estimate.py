@@ -1,32 +1,62 @@
 """How long a study takes: the sum over its specs, with overheads taken from the newest records. Pure but for reading these."""
 
 import statistics
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
+from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError
+from tandem.record.request import Variant
 from tandem.record.store import TRIALS, read_trial
 from tandem.record.trial import Trial, TrialSpec
 
-NEWEST = 40
+NEWEST = 120
 """So many trials are read."""
+
+
+type Seconds = tuple[float, float]
+"""Besides loads: of each start of a variant, of each window."""
 
 
 @dataclass(frozen=True)
 class Overheads:
-    """Seconds besides loads, of each start of a variant and of each window. The defaults: 2 cores, rust-async."""
+    """What is spent besides loads. The defaults: 2 cores, programs in Python."""
 
-    start_s: float = 4.0
-    window_s: float = 1.5
+    near: Seconds = (5.0, 1.5)
+    far: Seconds = (8.0, 2.0)
+    """Where each round trip to the database takes longer: what is verified, and what is waited for at the end, does too."""
+    together: Seconds = (4.0, 1.5)
+    """Where several variants are up side by side: they share one reset, one challenge and one end."""
+    of: Mapping[tuple[str, bool], Seconds] = field(default_factory=dict)
+    """Implementation, whether far -> its own. A start of Django takes twice that of a program in Rust."""
+    by_label: Mapping[str, Seconds] = field(default_factory=dict)
+
+    def named(self, variants: Iterable[Variant], far: bool) -> "Overheads":
+        """The same by label, as specs name what they start. far: whether a variant is that says nothing of it. Of what no
+        record tells nothing better than the defaults is expected: the records may all be of quick programs."""
+        least, found = Overheads(), {}
+        for one in variants:
+            away = far or one.db_rtt_ms is not None
+            known, slow = (self.far, least.far) if away else (self.near, least.near)
+            rest = max(known[0], slow[0]), max(known[1], slow[1])
+            found[one.label] = self.of.get((one.implementation, away), rest)
+        return replace(self, by_label=found)
+
+    def of_each(self, spec: TrialSpec) -> Seconds:
+        """In this trial."""
+        return self.together if len(spec.variants) > 1 else self.by_label.get(spec.variants[0], self.near)
 
 
 def trial_s(spec: TrialSpec, overheads: Overheads) -> float:
     """How long a trial takes where its warm-ups are steady as soon as they can be."""
     if spec.expected_s is not None:
         return spec.expected_s
-    starts = len(spec.variants) * (overheads.start_s + steady_after_s(spec))
-    return starts + sum(window.after_s + window.seconds + overheads.window_s for window in spec.windows)
+    start_s, window_s = overheads.of_each(spec)
+    starts = len(spec.variants) * (start_s + steady_after_s(spec))
+    return starts + sum(window.after_s + window.seconds + window_s for window in spec.windows)
 
 
 def steady_after_s(spec: TrialSpec) -> int:
@@ -44,27 +74,60 @@ def estimate_s(blocks: Iterable[Iterable[TrialSpec]], overheads: Overheads) -> f
 
 
 def overheads_of(trials: Iterable[Trial]) -> Overheads:
-    """What starts and windows took besides their loads, in the median; the defaults where nothing tells."""
-    starts, windows = [], []
-    for trial in trials:
-        made = [record for record in trial.windows if record.windows]
-        if trial.overhead_s is None or not trial.starts or not made:
-            continue
-        around = [max(0.0, record.duration_s - record.spec.seconds) for record in made]
-        windows += around
-        starts.append(trial.overhead_s / len(trial.starts))
-    if not starts:
-        return Overheads()
-    return Overheads(statistics.median(starts), statistics.median(windows))
+    """In the median; of each implementation by itself too. The defaults where nothing tells. Trials of several variants
+    tell nothing of those of one: their starts share too much."""
+    known = [trial for trial in trials if _tells(trial)]
+    alone: dict[bool, list[Trial]] = defaultdict(list)
+    own: dict[tuple[str, bool], list[Trial]] = defaultdict(list)
+    for trial in known:
+        if len(trial.starts) == 1:
+            [start] = trial.starts.values()
+            far = any(w.db_rtt_ms is not None for record in trial.made for w in record.windows.values())
+            alone[far].append(trial)
+            if start.implementation is not None:
+                own[start.implementation, far].append(trial)
+    together = [trial for trial in known if len(trial.starts) > 1]
+    least = Overheads()
+    return Overheads(
+        _median(alone[False]) or least.near,
+        _median(alone[True]) or least.far,
+        _median(together) or least.together,
+        {key: seconds for key, of in own.items() if (seconds := _median(of))},
+    )
+
+
+def _tells(trial: Trial) -> bool:
+    """Whether it is the start of a program: a look at a stand-in verifies nothing and stops at once."""
+    made = any(record.windows for record in trial.windows)
+    return trial.overhead_s is not None and bool(trial.starts) and made and not is_look(trial.spec)
+
+
+def _median(trials: Sequence[Trial]) -> Seconds | None:
+    if not trials:
+        return None
+    windows = [max(0.0, one.duration_s - one.spec.seconds) for trial in trials for one in trial.made]
+    return statistics.median(map(_start_s, trials)), statistics.median(windows)
+
+
+def _start_s(trial: Trial) -> float:
+    """Of each start: what is no load, and by how much its warm-up was longer than was asked for. A generator is started
+    for it, and a slow program's last answers are waited for."""
+    warm_s = sum(phase.duration_s for phase in trial.phases if phase.name == "warm up")
+    asked_s = sum(start.warm_up_s or 0.0 for start in trial.starts.values())
+    return ((trial.overhead_s or 0.0) + max(0.0, warm_s - asked_s)) / len(trial.starts)
 
 
 def recorded_overheads(results: Path) -> Overheads:
     """The same from the newest trials of this machine's results; a file that cannot be read is left out."""
-    files = sorted(results.glob(f"2*/{TRIALS}/*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
-    found = []
-    for file in files[:NEWEST]:
-        try:
-            found.append(read_trial(file))
-        except TandemError:
-            continue
-    return overheads_of(found)
+    files = [(file.stat().st_mtime_ns, file) for file in results.glob(f"2*/{TRIALS}/*.json")]
+    newest = sorted(files, reverse=True)[:NEWEST]
+    return overheads_of(trial for changed_ns, file in newest if (trial := _read(file, changed_ns)))
+
+
+@lru_cache(maxsize=NEWEST)
+def _read(file: Path, changed_ns: int) -> Trial | None:
+    """Once for as long as it stays the same: `reproduce list` tells dozens of estimates."""
+    try:
+        return read_trial(file)
+    except TandemError:
+        return None

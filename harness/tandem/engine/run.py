@@ -69,7 +69,8 @@ def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
     """The estimate: how long the study takes, without builds. results: where the newest records tell overheads."""
     outline = study.outline()
     looks = stand_ins.expected(study.catalog, study.request, outline) if study.looks_at_ceilings else []
-    return estimate_s([looks, *outline], recorded_overheads(results))
+    far = study.request.conditions.db_rtt_ms is not None
+    return estimate_s([looks, *outline], recorded_overheads(results).named(study.variants, far))
 
 
 def run[C: Conclusions](
@@ -153,12 +154,17 @@ def drive(plan: Blocks, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
 def _maker[C: Conclusions](
     study: Study[C], lab: Lab, journal: Journal, view: View
 ) -> Callable[[TrialSpec], Trial]:
+    programs = {one.label: one.implementation for one in study.variants if one.stand_in is None}
+
     def make(spec: TrialSpec) -> Trial:
         found = journal.find(spec)
         if found is not None:
             return found
         view.trial(_title(spec))
-        journal.save(lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec)))
+        made = lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec))
+        for label, start in made.starts.items():
+            start.implementation = programs.get(label)
+        journal.save(made)
         trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
         assert trial is not None
         view.note(f"  {study.line(trial) or summary(trial)}")

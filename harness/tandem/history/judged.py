@@ -132,8 +132,20 @@ def _moved(
     first, last = own.nights[max(0, span[0] - NEAR)], own.nights[min(len(own.nights) - 1, span[1] + NEAR)]
     return any(
         first <= other.nights[alarm.at] and other.nights[alarm.since] <= last
-        for alarm in change.alarms(other.values)
+        for alarm in _onsets(change.alarms(other.values))
     )
+
+
+def _onsets(alarms: Iterable[change.Alarm]) -> list[change.Alarm]:
+    """The first of each row of alarms. A level that moved and stayed raises one after the other until it is learned: those
+    tell that the machine is another one, not that it moved just then."""
+    found: list[change.Alarm] = []
+    last: change.Alarm | None = None
+    for alarm in alarms:
+        if last is None or alarm.up is not last.up or alarm.since > last.at + 1 + NEAR:
+            found.append(alarm)
+        last = alarm
+    return found
 
 
 def _middle(values: Sequence[float]) -> float | None:

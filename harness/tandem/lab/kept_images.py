@@ -12,6 +12,7 @@ from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
 from tandem.history.night import Program
+from tandem.lab import published
 from tandem.lab.old_images import BUILT
 from tandem.lab.programs import identity
 from tandem.lab.provenance import git
@@ -40,9 +41,11 @@ def build_today(
             name: Stack(root, BENCH_PROJECT, {"IMPL": name}, Path(folder, f"{name}.env"))
             for name in implementations
         }
-        build_side_by_side(
+        taken = build_side_by_side(
             {name: (stack, "app") for name, stack in stacks.items()}, lambda name, seconds: None
         )
+        for name, origin in sorted(taken.items()):
+            note(f"  {name}: not built, taken from {origin}")
         for name, stack in stacks.items():
             image = stack.image("app")
             program = Program(tag=identity(image)[:DIGITS], commit=commit, dirty=dirty)
@@ -69,7 +72,8 @@ def of_commit(root: Path, implementation: str, tag: str) -> bool:
 
 
 def rebuild(root: Path, implementation: str, program: Program, remedy: str = "") -> None:
-    """Builds an image that is missing from its commit, and gives it its tag. remedy: for where that cannot be done.
+    """Builds an image that is missing from its commit, or takes the published one of that content, and gives it its tag.
+    remedy: for where that cannot be done.
 
     Raises TandemError where no commit has its sources, this clone does not have that commit, or it does not build.
     """
@@ -89,9 +93,16 @@ def rebuild(root: Path, implementation: str, program: Program, remedy: str = "")
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as sources:
             sources.extractall(folder, filter="data")
-        dockerfile = str(Path(folder, implementation, "Dockerfile"))
+        dockerfile = f"{implementation}/Dockerfile"
+        registry = published.folder(root)
+        if registry is not None:
+            content = published.content(Path(folder), dockerfile)
+            if published.take(name, content, registry) is not None:
+                return
         build = ["docker", "buildx", "build", "--load", "--label", f"{BUILT}=stack", "-t", name]
-        done = subprocess.run([*build, "-f", dockerfile, folder], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*build, "-f", str(Path(folder, dockerfile)), folder], capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise TandemError(
             f"the image {name} is missing and does not build from {program.commit}. {remedy}\n"

@@ -111,8 +111,9 @@ def build(
         if seconds >= TOLD_FROM_S:
             note(f"  {name}: {seconds:.0f} s")
 
-    if jobs:
-        build_side_by_side(jobs, built)
+    taken = build_side_by_side(jobs, built) if jobs else {}
+    for name, origin in sorted(taken.items()):
+        note(f"  {name}: not built, taken from {origin}")
     if folder is not None:
         programs = jobs | {program: (stack, "app") for program, stack in there.items()}
         keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})

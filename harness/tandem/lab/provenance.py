@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tandem.hosts import HERE, Host
+from tandem.lab.published import origins
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load import vegeta
 from tandem.load.generator import check_version
@@ -111,9 +112,12 @@ def second_opinions(stack: Stack) -> dict[str, str]:
 def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> Environment:
     """The environment of a further variant on the same services. found: of the first."""
     own = {"app environment": _lines(stack.environment("app"))}
+    app = {"app": str(stack.image("app").id)}
+    shared = {role: place for role, place in found.taken.items() if role != "app"}
     return found.model_copy(
         update={
-            "images": {**found.images, "app": str(stack.image("app").id)},
+            "images": {**found.images, **app},
+            "taken": {**shared, **origins(app)},
             "settings": settings,
             "variables": stack.variables,
             "configuration": {**found.configuration, **own},
@@ -126,12 +130,14 @@ def environment(
 ) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     changes = git(root, "status", "--porcelain")
+    every = {**images, "app": str(stack.image("app").id)}
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
         host=host.describe(),
-        images={**images, "app": str(stack.image("app").id)},
+        images=every,
+        taken=origins(every),
         versions={
             **engine_versions(),
             "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),

@@ -14,6 +14,7 @@ from python_on_whales import Container, DockerClient, DockerException, Image
 
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
+from tandem.lab import published
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -104,8 +105,13 @@ class Stack:
             compose_profiles=["load", "faults"],
         )
 
-    def build(self, service: str) -> None:
-        """Builds one image. Raises TandemError with the end of the output."""
+    def build(self, service: str) -> str | None:
+        """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
+
+        Returns where it was taken from; None if it was built. Raises TandemError with the end of the output.
+        """
+        if published.folder(self.root) is not None and (origin := self._taken(service)) is not None:
+            return origin
         said: deque[str] = deque(maxlen=LOG_TAIL)
         try:
             for _, line in self.docker.compose.build([service], progress="plain", stream_logs=True) or ():
@@ -113,6 +119,18 @@ class Stack:
         except DockerException:
             what = f"{service} ({self.variables['IMPL']})" if service == "app" else service
             raise TandemError(f"the image of {what} does not build:\n" + "\n".join(said)) from None
+        return None
+
+    def _taken(self, service: str) -> str | None:
+        described = self.docker.compose.config(return_json=True)["services"][service]
+        recipe = described["build"]
+        return published.taken(
+            self.root,
+            described["image"],
+            recipe["dockerfile"],
+            recipe.get("target", ""),
+            recipe.get("args", {}),
+        )
 
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
@@ -278,25 +296,31 @@ class Stack:
         to_its_end(lambda: self.docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True))
 
 
-def build_side_by_side(jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]) -> None:
-    """Builds images at the same time; calls done(name, seconds) after each.
+def build_side_by_side(
+    jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]
+) -> dict[str, str]:
+    """Builds images at the same time, or takes them from a registry; calls done(name, seconds) after each.
 
-    jobs: name for people -> (stack, service). Raises the TandemError of the first that does not build.
+    jobs: name for people -> (stack, service). Returns where those came from that were not built. Raises the TandemError of
+    the first that does not build.
     """
+    taken: dict[str, str] = {}
 
-    def one(stack: Stack, service: str) -> float:
+    def one(name: str, stack: Stack, service: str) -> float:
         began = time.monotonic()
-        stack.build(service)
+        if (origin := stack.build(service)) is not None:
+            taken[name] = origin
         return time.monotonic() - began
 
     with ThreadPoolExecutor(len(jobs)) as pool:
-        running = {pool.submit(one, stack, service): name for name, (stack, service) in jobs.items()}
+        running = {pool.submit(one, name, stack, service): name for name, (stack, service) in jobs.items()}
         try:
             for job in as_completed(running):
                 done(running[job], job.result())
         except TandemError:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return taken
 
 
 def other_measurements(host: Host) -> list[str]:

@@ -10,6 +10,7 @@ from tandem.page.read import Run
 from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.figures import FIGURES
+from tandem.studies.reproduce.report import judgement
 from tandem.wording import number
 
 
@@ -62,15 +63,19 @@ class ToldClaim:
 
 @dataclass(frozen=True)
 class ToldExperiment:
-    """A published experiment that was made again."""
+    """A published experiment that was made again, or a claim that people quote."""
 
     slug: str
+    name: str
     title: str
     origin: str
     published_host: str
     sentence: str
     claims: list[ToldClaim]
     stand: int
+    source: str
+    """Address of a quoted claim; empty for a published experiment."""
+    hypothesis: str
 
 
 def experiment(run: Run) -> ToldExperiment | None:
@@ -80,12 +85,15 @@ def experiment(run: Run) -> ToldExperiment | None:
         return None
     return ToldExperiment(
         slug=run.slug,
+        name=found.experiment,
         title=f"{found.title} ({found.plan})",
         origin=found.origin,
         published_host=found.published_host,
-        sentence=found.sentence,
+        sentence=found.sentence or judgement(found),
         claims=[_claim(claim) for claim in found.claims],
         stand=sum(claim.verdict == "stands" for claim in found.claims),
+        source=source if (source := found.source or "").startswith("https://") else "",
+        hypothesis=found.hypothesis,
     )
 
 

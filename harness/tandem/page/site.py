@@ -26,6 +26,7 @@ from tandem.page.read import Header, NotShown, Run, find, read
 from tandem.page.show import drawn, show
 from tandem.page.specs import SPECS
 from tandem.report.parts import conditions_line, host_line
+from tandem.studies.reproduce.experiment import Experiment, read_claims
 
 HERE = Path(__file__).parent / "templates"
 RUNS_MOST = 1_000
@@ -328,7 +329,7 @@ def build(folders: Sequence[Path], out: Path, root: Path, progress: Tell) -> Bui
         if (at + 1) % TOLD_EVERY == 0:
             progress(f"{at + 1:,} of {len(headers):,} results")
     older = max(0, len(headers) - RUNS_MOST)
-    _first_page(site, gathered, broken, older)
+    _first_page(site, gathered, broken, older, read_claims(root))
     _documents(site, root)
     return Built(shown, older, broken)
 
@@ -357,7 +358,10 @@ def prepare(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: int) -> None:
+def _first_page(
+    site: Site, gathered: Gathered, broken: list[NotShown], older: int, claims: dict[str, Experiment]
+) -> None:
+    """claims: those that people quote, measured or not."""
     found = best(gathered.pairs)
     answers: list[ToldAnswer] = [answer(question, of) for question, of in found.items()]
     texts = Texts()
@@ -387,6 +391,9 @@ def _first_page(site: Site, gathered: Gathered, broken: list[NotShown], older: i
         scenarios=scenarios,
         matrix=matrix,
         experiments=gathered.experiments,
+        unmeasured=[
+            claim for name, claim in claims.items() if name not in {e.name for e in gathered.experiments}
+        ],
         broken=broken,
         older=older,
         total=len(gathered.runs),

@@ -22,6 +22,8 @@ class Environment(Part):
     host: dict[str, str | int | float | None]
     images: dict[str, str]
     """Role -> image id."""
+    taken: dict[str, str] = Field(default_factory=dict)
+    """Role -> where its image was taken from, with the digest; the others were built."""
     versions: dict[str, str]
     settings: dict[str, str]
     variables: dict[str, str]

@@ -120,6 +120,8 @@ class Challenge(Part):
 class Start(Part):
     """One variant's fresh start within a trial."""
 
+    implementation: str | None = None
+    """Null of a stand-in, and in older records."""
     warm_up_s: Number | None = None
     warm_up_requests: int | None = None
     findings: list[Finding] = Field(default_factory=list)

@@ -6,7 +6,7 @@ from tandem.errors import TandemError
 from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest import on_wire
-from tandem.selftest.stage import BROKEN, HONEST, Running, Seen, Stage
+from tandem.selftest.stage import HONEST, Running, Seen, Stage
 
 GROUP = "liars"
 WINDOW_S = 3
@@ -73,19 +73,12 @@ def lie(running: Running, liar: Liar, honest: Seen) -> Outcome:
     return outcome(liar, seen, honest)
 
 
-def cached(stage: Stage) -> Outcome:
-    """Answers from memory: right bodies, and PostgreSQL does not know of them."""
-
-    def seen(fault: str) -> Seen:
-        with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
-            return running.steady_window("closed", WINDOW_S, None)
-
-    return outcome(CACHED, seen("cached"), seen(""))
-
-
 def run(stage: Stage) -> list[Outcome]:
     """All of this module."""
     with stage.running() as running:
         honest = running.steady_window("closed", WINDOW_S, HONEST)
         out = [lie(running, liar, honest) for liar in LIARS]
-    return [*out, cached(stage), *on_wire.run(stage)]
+    honest, on_the_wire = on_wire.run(stage)
+    # Answers from memory: right bodies, and PostgreSQL does not know of them.
+    cached = on_wire.seen(stage, "cached", WINDOW_S)
+    return [*out, outcome(CACHED, cached, honest), *on_the_wire]

@@ -1,7 +1,5 @@
 """Servers that answer the load otherwise than the harness: only who reads the load's own answers can see it."""
 
-from functools import partial
-
 from tandem.judge.on_wire import coverage
 from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
@@ -9,7 +7,9 @@ from tandem.selftest.stage import BROKEN, Seen, Stage
 
 GROUP = "liars"
 WINDOW_S = 15
-"""Half of those of the plan `quick`."""
+"""Half of those of the plan `quick`: three answers in a thousand have to be among those that are compared."""
+FILLER_S = 5
+"""All of them are filler."""
 CODE = "wrong-on-wire"
 FAULTS = {
     "few-altered": "three answers in a thousand altered, same length",
@@ -33,9 +33,9 @@ def caught(seen: Seen) -> bool:
     return seen.window.verdict is Verdict.INVALID and CODE in seen.codes()
 
 
-def seen(stage: Stage, fault: str) -> Seen:
+def seen(stage: Stage, fault: str, seconds: int) -> Seen:
     with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
-        return running.window("closed", WINDOW_S)
+        return running.steady_window("closed", seconds, None)
 
 
 def outcome(name: str, liar: Seen, honest: Seen) -> Outcome:
@@ -52,8 +52,10 @@ def outcome(name: str, liar: Seen, honest: Seen) -> Outcome:
     )
 
 
-def run(stage: Stage) -> list[Outcome]:
-    """All of this module."""
-    look = partial(seen, stage)
-    honest = look("")
-    return [outcome(name, look(fault), honest) for fault, name in FAULTS.items()]
+def run(stage: Stage) -> tuple[Seen, list[Outcome]]:
+    """The same server without a lie, and all of this module."""
+    honest = seen(stage, "", WINDOW_S)
+    lengths_s = {"few-altered": WINDOW_S, "filler": FILLER_S}
+    return honest, [
+        outcome(name, seen(stage, fault, lengths_s[fault]), honest) for fault, name in FAULTS.items()
+    ]

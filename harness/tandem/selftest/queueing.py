@@ -12,10 +12,9 @@ from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, close, late, path, req
 LOADS = (0.5, 0.7)
 SERVICE_S = 0.005
 """Long by the twentieth of a millisecond that a server takes to wake up, which is not in the recursion."""
-QUEUE_S = 12
-LONG_WINDOWS = 10
-"""Of the weekly class. A window that the host disturbs is made again by itself, and each is long enough for a beginning
-without a queue not to matter."""
+WINDOWS = 10
+"""Of each queue. A window that the host disturbs is made again by itself, and each is long enough for a beginning without a
+queue not to matter."""
 
 
 def as_asked(busy: float, load: float, requests: int) -> bool:
@@ -24,14 +23,14 @@ def as_asked(busy: float, load: float, requests: int) -> bool:
     return close(busy / load, 1, 0.02 + 3 / math.sqrt(requests))
 
 
-def queue(running: Running, load: float, idle: Seen, seconds: int, windows: int = 1) -> Outcome:
+def queue(running: Running, load: float, idle: Seen, seconds: int) -> Outcome:
     """A single server with exponential service and evenly spaced arrivals, over all windows together. The generator is
     held against the recursion over the server's log, the recursion against the log itself and against the theory at
     the load that there was, which has to be the one that was asked for."""
     rate, way_s = round(load / SERVICE_S), float(np.median(way(idle)))
     seen = [
         running.steady_window("open", seconds, told(load, number), rate_rps=rate, connections=50)
-        for number in range(windows)
+        for number in range(WINDOWS)
     ]
     for one in seen:
         require_same(one)
@@ -65,23 +64,9 @@ def told(load: float, number: int) -> str:
     return f"kind=queue&us={SERVICE_S * 1e6:.0f}&seed={round(load * 100) + 1000 * number}"
 
 
-def queues(running: Running, requests: int | None = None) -> list[Outcome]:
-    """At 50 and 70 % load. requests: so many of each, in several windows, instead of one short window."""
-    idle, windows = path(running, round(0.5 / SERVICE_S)), LONG_WINDOWS if requests else 1
-    out = []
-    for load in LOADS:
-        seconds = QUEUE_S if requests is None else round(requests * SERVICE_S / load / windows)
-        out.append(queue(running, load, idle, seconds, windows))
-    return out
-
-
-def run(stage: Stage) -> list[Outcome]:
-    """The end-to-end class: one short window each."""
+def run(stage: Stage, requests: int) -> list[Outcome]:
+    """At 50 and 70 % load, so many requests of each that the theory binds to 2 and 4 %."""
     with stage.running() as running:
-        return queues(running)
-
-
-def long_queues(stage: Stage, requests: int) -> list[Outcome]:
-    """The weekly class: so many requests of each queue that the theory binds to 2 and 4 %."""
-    with stage.running() as running:
-        return queues(running, requests)
+        idle = path(running, round(0.5 / SERVICE_S))
+        seconds = {load: round(requests * SERVICE_S / load / WINDOWS) for load in LOADS}
+        return [queue(running, load, idle, seconds[load]) for load in LOADS]

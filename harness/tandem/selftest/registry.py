@@ -9,6 +9,7 @@ from tandem.selftest import (
     capacity,
     comparing,
     explaining,
+    gap,
     liars,
     overhead,
     queueing,
@@ -28,7 +29,6 @@ UNIT: list[ModuleType] = [units_, statistics, capacity, explaining]
 END_TO_END: dict[str, OnStage] = {
     "visits": visits.run,
     "timing": timing.run,
-    "queueing": queueing.run,
     "liars": liars.run,
     "sampler": sampling.run,
     "attribution": attribution.run,
@@ -38,11 +38,12 @@ END_TO_END: dict[str, OnStage] = {
 LONG_QUEUE = 100_000
 
 WEEKLY: dict[str, OnStage] = {
+    "gap": gap.run,
     "hangs": timing.hangs,
     "overhead": overhead.run,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,
-    "long-queues": lambda stage: queueing.long_queues(stage, LONG_QUEUE),
+    "long-queues": lambda stage: queueing.run(stage, LONG_QUEUE),
     "pairs": comparing.same_with_itself,
 }
 """Only with --full: hours, the shortest first."""

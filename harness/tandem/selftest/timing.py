@@ -39,7 +39,7 @@ def close(found: float, wanted: float, share: float, least: float = 0.0) -> bool
 # ---- pauses ----
 
 
-def stall(running: Running, seconds: int = 14) -> Outcome:
+def stall(running: Running, seconds: int = 10) -> Outcome:
     """The server stands still for 2 s."""
     seen = running.steady_window(
         "open", seconds, "kind=stall&us=5000&at_ms=4000&for_ms=2000", rate_rps=RATE_RPS, connections=FEW
@@ -85,7 +85,7 @@ class Stopper(threading.Thread):
         self.stopped_s = time.monotonic() - began if pids else None
 
 
-def generator_stop(running: Running, seconds: int = 14) -> Outcome:
+def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     """The generator stands still for 1 s: its own figures would not show it, and the window is void."""
     service = running.stack.service("loadgen")
     stopper = Stopper(HERE, service.pid, 5, 1)

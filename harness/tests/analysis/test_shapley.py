@@ -1,10 +1,12 @@
-"""tandem.analysis.shapley against the definition: every order, one after the other."""
+"""tandem.analysis.shapley against the definition, every order one after the other, and against shapiq."""
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
 import numpy as np
 import pytest
+from harness_places import ROOT
 
 from tandem.analysis.ratios import Floats
 from tandem.analysis.shapley import Orders
@@ -37,6 +39,15 @@ def test_the_shares_are_those_of_all_orders(factors: int) -> None:
     assert orders.weights() @ values == pytest.approx(right)
     assert sum(orders.weights() @ values) == pytest.approx(values[-1] - values[0])
     assert orders.states == list(range(1 << factors))
+
+
+def test_the_shares_are_those_of_shapiq() -> None:
+    """Games of two to six factors, whose shares harness/benchmarks/shapley_by_shapiq.py asked that library for."""
+    games = json.loads((ROOT / "harness/tests/fixtures/shapley-by-shapiq.json").read_text())["games"]
+    assert [len(game["shares"]) for game in games] == [2, 3, 4, 5, 6]
+    for game in games:
+        found = Orders(len(game["shares"])).weights() @ np.asarray(game["values"])
+        assert found == pytest.approx(game["shares"])
 
 
 def test_what_belongs_together_follows_each_other() -> None:

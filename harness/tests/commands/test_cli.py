@@ -222,6 +222,11 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["explain", "node", "rust-async", "--budget", "soon"], "such as 15min, not 'soon'"),
         (["explain", "node", "rust-async", "--from", "publishd"], "Did you mean 'published'?"),
         (["explain", "node", "rust-async", "--from", "published"], "nothing of node was published here"),
+        (
+            ["explain", "node:db-rtt=4", "rust-async"],
+            "db-rtt takes whole numbers from 0ms to 250ms, such as 15ms",
+        ),
+        (["explain", "node:db-rt=4ms", "rust-async"], "db-rt"),
         (["explain", "node", "rust-async", "--factor", "a"], "--factor takes NAME=SETTING+SETTING"),
         (
             ["explain", "python-sync:OFFLOAD=sum", "node"],

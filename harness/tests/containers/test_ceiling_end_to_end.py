@@ -4,20 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_commands import printed, tandem
-from harness_places import PLANS
+from harness_commands import ONE_TRIAL, printed, tandem
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 
 def test_ceilings_and_shares(results: Path) -> None:
-    plan = str(PLANS / "two-rounds.toml")
     names = ["rust-async", "contract/broken"]
     status, found, said = tandem(
         "ceiling",
         *names,
         "--plan",
-        plan,
+        ONE_TRIAL,
         "--scenario",
         "recipe",
         results=results,
@@ -28,15 +26,15 @@ def test_ceilings_and_shares(results: Path) -> None:
     reached = found["conclusions"]
     assert reached["ceilings"].keys() == {"proxy", "null", "database"}
     for name, figure in reached["ceilings"].items():
-        assert len(figure["values"]) + len(figure["refused"]) == 2, name
+        assert len(figure["values"]) + len(figure["refused"]) == 1, name
         assert all(value > 0 for value in figure["values"])
         # The host may disturb a round; nothing else may be in the way of a ceiling.
         assert all(": void:" in reason for reason in figure["refused"]), figure["refused"]
     assert reached["ceilings"]["database"]["values"]
     honest, liar = reached["variants"]["rust-async"], reached["variants"]["contract/broken"]
-    assert len(honest["values"]) + len(honest["refused"]) == 2
+    assert len(honest["values"]) + len(honest["refused"]) == 1
     assert liar["values"] == []
     assert all("golden" in reason for reason in liar["refused"])
     [file] = results.glob("*-ceiling-*/result.json")
     assert json.loads(file.read_text()) == found
-    assert "ceilings for recipe, 2 rounds" in printed(file)
+    assert "ceilings for recipe, 1 round" in printed(file)

@@ -29,6 +29,9 @@ def test_one_setting_is_explained(results: Path) -> None:
         assert told["gap"] > 1.5, "five times the connections, where each waits for eight round trips"
         assert told["cells"][0]["statements_per_request"] == pytest.approx(8, rel=0.02)
         assert told["cells"][0]["db_rtt_idle_ms"] > 4
+        model = told["cells"][0]["model"]
+        assert (model["round_trips"], model["usable_connections"]) == (pytest.approx(8, rel=0.02), 4)
+        assert model["distance_ms"] >= 4
         assert (folder / "waterfall.svg").read_text().startswith("<svg")
     assert "rust-async against rust-async:DB_POOL_MAX=4" in " ".join(printed(folder / "result.json").split())
     assert not bench_containers()

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from harness_commands import ONE_TRIAL, TANDEM, bench_containers, run, tandem
 
+from tandem.history import files
+
 pytestmark = pytest.mark.docker
 
 NIGHTLY = ("nightly", "rust-async", "--scenario", "index", "--plan", ONE_TRIAL, "--machine", "trial")
@@ -48,3 +50,12 @@ def test_a_frozen_image_that_nothing_can_make_is_refused(kept: Path) -> None:
     assert "tandem/rust-async:lost00000000 is missing" in " ".join(done.stderr.split())
     assert "--freeze" in done.stderr
     assert not [*kept.glob("history/lost/nights/*")]
+
+
+def test_the_second_of_two_is_refused(kept: Path) -> None:
+    """Before it builds or measures anything."""
+    with files.locked(kept / "history/trial"):
+        done = run(*TANDEM, *NIGHTLY, "--blocks", "1", TANDEM_RESULTS=str(kept))
+    assert done.returncode == 1
+    assert "another nightly uses" in done.stderr
+    assert "images:" not in done.stderr

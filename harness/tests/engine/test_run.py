@@ -17,7 +17,7 @@ from tandem.engine.run import run, summary
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record import store
-from tandem.record.request import Request
+from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.store import RESULT, TRIALS, read_model
 from tandem.record.trial import Trial, TrialSpec
@@ -98,6 +98,16 @@ def test_a_study_from_its_request_to_its_result(real: Catalog, tmp_path: Path) -
     assert read_model(Result[Found], journal.folder / RESULT) == result
     assert [trial.spec.key for trial in journal.trials()] == ALL
     assert sorted(file.name for file in (journal.folder / "raw").iterdir()) == ALL
+
+
+def test_a_start_says_what_was_started(real: Catalog, tmp_path: Path) -> None:
+    """The estimate of a later study asks for it."""
+    asked = STATIC.model_copy(
+        update={"variants": [Variant(label=label, implementation="node") for label in "ab"]}
+    )
+    _, journal = run(Static, asked, session(real, tmp_path, FakeLab()))
+    started = [start.implementation for trial in journal.trials() for start in trial.starts.values()]
+    assert started == ["node"] * 4
 
 
 def test_the_looks_at_the_ceilings_are_in_the_blocks_and_are_no_trials_of_the_study(

@@ -79,6 +79,21 @@ def test_a_file_that_cannot_be_read_is_named_and_set_aside(tmp_path: Path, text:
     assert files.read(tmp_path).said == [], "it is told once"
 
 
+@pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN])
+def test_a_broken_answer_or_frozen_program_is_set_aside_too(tmp_path: Path, place: str) -> None:
+    files.append(tmp_path, night(1))
+    files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
+    bad = tmp_path / place / "node-later.json"
+    bad.parent.mkdir(exist_ok=True)
+    bad.write_text('{"implementation": "node", ')
+    found = files.read(tmp_path)
+    assert found.frozen["node"].program.tag == "good", "the one before counts"
+    assert len(found.nights) == 1
+    [said] = found.said
+    assert str(bad) in said
+    assert (tmp_path / files.QUARANTINE / bad.name).is_file()
+
+
 def test_an_older_form_is_brought_to_the_present_one(tmp_path: Path, fixtures: Path) -> None:
     shutil.copytree(fixtures / "history/version-1", tmp_path, dirs_exist_ok=True)
     found = files.read(tmp_path)

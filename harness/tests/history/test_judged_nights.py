@@ -3,6 +3,8 @@
 import random
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from tandem.analysis.change import LEARNED
 from tandem.history.judged import JudgedSeries, judge, steps
 from tandem.history.night import AlarmAnswer, Line, Night, Point, Program
@@ -16,11 +18,12 @@ def nights(
     count: int = 100,
     step: float = 0.0,
     frozen_step: float = 0.0,
+    frozen_from: int = CHANGED,
     images: int = 1,
     cpu_model: str = "c",
     seed: int = 1,
 ) -> list[Night]:
-    """Nights of one implementation. step: of today's line from CHANGED on; frozen_step: of the weather. images: so many
+    """Nights of one implementation. step: of today's line from CHANGED on; frozen_step: of the weather, from frozen_from on. images: so many
     different ones, the last of them from CHANGED on."""
     chance = random.Random(seed)
     out = []
@@ -29,7 +32,7 @@ def nights(
         values: dict[Line, float] = {
             "today": chance.gauss(0, 0.008) + (step if late else 0),
             "frozen": chance.gauss(0, 0.008),
-            "weather": 4 + chance.gauss(0, 0.008) + (frozen_step if late else 0),
+            "weather": 4 + chance.gauss(0, 0.008) + (frozen_step if number >= frozen_from else 0),
         }
         image = images - 1 if late else number * max(1, images - 1) // CHANGED
         started = FIRST + timedelta(days=number)
@@ -83,6 +86,15 @@ def test_where_the_frozen_line_moved_too_it_is_the_machine() -> None:
     found = only(judge(nights(step=0.05, frozen_step=0.05), []))
     assert found.said == "machine"
     assert found.moved == ["weather"]
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_machine_that_moved_nights_before_is_not_blamed(seed: int) -> None:
+    """Its figures are compared in the same blocks. They go on raising alarms until the new level is learned."""
+    every = nights(step=0.03, frozen_step=0.05, frozen_from=LEARNED + 5, images=2, seed=seed)
+    found = only(judge(every, []))
+    assert (found.said, found.moved) == ("alarm", [])
+    assert found.good is not None
 
 
 def test_weather_alone_is_no_alarm() -> None:

@@ -25,7 +25,7 @@ from tandem.report.picture import Picture
 from tandem.studies.bench.study import Bench
 from tandem.studies.registry import read_folder
 
-FOLDERS = ("reference", "reference-experiments", "comparisons")
+FOLDERS = ("reference", "reference-experiments", "comparisons", "explanations")
 PAGE_MOST = 3 << 20
 CODE_MOST = 300
 

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from harness_places import ROOT
 
 from checks import run
 from checks.groups import BESIDE, FAULT_PARTS, group
@@ -23,20 +25,19 @@ PYTEST = "import pytest, sys; from checks.groups import Groups; sys.exit(pytest.
 
 
 def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
-    unit, builds, alone, together = run.sessions(root, weekly=False)
-    tests = str(root / "harness/tests")
-    assert tests in unit
-    assert tests in alone
-    assert builds[-1] == alone[alone.index(builds[-1])] == str(root / run.CONTAINERS / run.BUILDS)
-    assert alone[alone.index(builds[-1]) - 1] == "--ignore"
-    for name in (*BESIDE, run.BUILDS):
-        assert "pytest.mark.docker" in (root / run.CONTAINERS / name).read_text(), (
-            "it would run without an engine"
-        )
-    for name in BESIDE:
+    unit, builds, alone, together = (session.arguments for session in run.sessions(root, weekly=False))
+    tests = root / "harness/tests"
+    assert str(tests) in unit
+    measuring = [str(root / run.CONTAINERS), str(root / run.SELFTEST)]
+    assert {*measuring} <= {*alone}
+    marked = [file for file in tests.rglob("test_*.py") if "pytest.mark.docker" in file.read_text()]
+    assert [file for file in marked if not str(file).startswith(tuple(measuring))] == [Path(__file__)]
+    for name in (*BESIDE, *run.BUILDS):
         file = root / run.CONTAINERS / name
+        assert "pytest.mark.docker" in file.read_text(), "it would run without an engine"
         assert alone[alone.index(str(file)) - 1] == "--ignore"
-        assert together[together.index(str(file)) - 1] != "--ignore"
+        elsewhere = together if name in BESIDE else builds
+        assert elsewhere[elsewhere.index(str(file)) - 1] != "--ignore"
     for file in (root / "contract/tests").glob("test_*.py"):
         assert (str(file) in together) != (str(file) in alone)
     assert str(root / run.SANITIZERS) in alone
@@ -44,8 +45,110 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
 
 @pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])
 def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
-    _, _, alone, _ = run.sessions(root, weekly)
+    _, _, alone, _ = (session.arguments for session in run.sessions(root, weekly))
     assert alone[alone.index("-m") + 1] == chosen
+
+
+def test_all_but_the_unit_tests_may_be_disturbed(root: Path) -> None:
+    assert [session.again for session in run.sessions(root, weekly=False)] == [False, True, True, True]
+
+
+def test_what_is_looked_at_while_it_is_written_fails_at_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[run.Session] = []
+
+    def run_all(_: Path, session: run.Session) -> int:
+        asked.append(session)
+        return 0
+
+    monkeypatch.setattr(run, "run_all", run_all)
+    for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
+        assert run.contract(root, ["node"], only, scenarios, hardened=False, verbose=False) == 0
+    assert [session.again for session in asked] == [True, False, False]
+
+
+# ---- what fails beside others is run once more, alone ----
+
+DISTURBED = """
+import os, pathlib, pytest
+seen = pathlib.Path(__file__).with_name("seen")
+def tries(name):
+    with seen.open("a") as file:
+        file.write(f"{name} {os.environ.get('PYTEST_XDIST_WORKER', 'alone')}\\n")
+    return sum(line.startswith(f"{name} ") for line in seen.read_text().splitlines())
+def test_good():
+    assert tries("good") == 1, "what passed is not run again"
+def test_once():
+    assert tries("once") > 1
+@pytest.mark.parametrize("number", range(NUMBER))
+def test_always(number):  # with none of them it is skipped
+    assert tries(f"always{number}") < 0
+@pytest.fixture
+def unclean():
+    yield
+    assert tries("unclean") > 1
+def test_unclean(unclean):
+    pass
+"""
+RUN = "import sys; from pathlib import Path; from checks.run import Session, run_all; sys.exit(run_all(Path(sys.argv[1]), *SESSIONS))"
+
+
+def disturbed(folder: Path, sessions: str, always: int) -> tuple[int, list[str], list[str]]:
+    """Exit status, the last lines said, and who was tried, by whom. always: so many tests fail each time."""
+    (folder / "harness").mkdir()
+    (folder / "harness/pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (folder / "test_all.py").write_text(DISTURBED.replace("NUMBER", str(always)))
+    code = RUN.replace("SESSIONS", sessions.replace("FILE", repr(str(folder / "test_all.py"))))
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], env=_bare(), capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    seen = (folder / "seen").read_text().splitlines()
+    return done.returncode, done.stdout.splitlines()[-4:], [line for line in seen if line.endswith("alone")]
+
+
+BESIDE_OTHERS = '[Session(["-p", "xdist", "-n", "1", "--dist", "loadscope", FILE])]'
+
+
+def test_what_fails_once_passes_and_is_named(tmp_path: Path) -> None:
+    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=0)
+    assert said[1:] == [
+        "failed beside others, passed alone: test_all.py::test_once",
+        "failed beside others, passed alone: test_all.py::test_unclean",
+        "3 passed, 0 failed, 1 skipped",
+    ]
+    assert (status, alone) == (0, ["once alone", "unclean alone"])
+
+
+def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
+    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=1)
+    assert said == [
+        "failed beside others, passed alone: test_all.py::test_once",
+        "failed beside others, passed alone: test_all.py::test_unclean",
+        "failed twice: test_all.py::test_always[0]",
+        "3 passed, 1 failed",
+    ]
+    assert (status, alone) == (1, ["once alone", "always0 alone", "unclean alone"])
+
+
+def test_what_fails_too_often_is_not_run_again(tmp_path: Path) -> None:
+    number = run.MOST_AGAIN - 1
+    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=number)
+    assert said[-2:] == [
+        f"{number + 2} tests failed, more than {run.MOST_AGAIN}: none was run again",
+        f"1 passed, {number + 2} failed",
+    ]
+    assert (status, alone) == (1, [])
+
+
+def test_a_unit_test_is_never_run_again(tmp_path: Path) -> None:
+    status, said, alone = disturbed(
+        tmp_path, '[Session(["-p", "xdist", "-n", "1", FILE], again=False)]', always=0
+    )
+    assert said[-1] == "1 passed, 2 failed, 1 skipped"
+    assert not any("alone" in line for line in said)
+    assert (status, alone) == (1, [])
 
 
 def test_what_measures_is_not_disturbed() -> None:
@@ -78,20 +181,10 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
     """Without the plugin it does not: xdist's own marks had silently lost their effect."""
     (tmp_path / "test_contract.py").write_text(GROUPED)
     seen = tmp_path / "seen"
-    flags = [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(tmp_path),
-        "-n",
-        "2",
-        "--dist",
-        dist,
-        "--no-loadscope-reorder",
-    ]
+    flags = ["-q", "-p", "no:cacheprovider", "-p", "xdist", "--rootdir", str(tmp_path)]
+    flags += ["-n", "2", "--dist", dist, "--no-loadscope-reorder"]
     done = subprocess.run(
-        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_path()}, check=False
+        [sys.executable, "-c", PYTEST, *flags, str(tmp_path)], env={"SEEN": str(seen), **_bare()}, check=False
     )
     assert done.returncode == 0
     lines = seen.read_text().split("\n")[:-1]
@@ -99,63 +192,71 @@ def test_a_group_stays_in_one_process(dist: str, together: bool, tmp_path: Path)
     assert (len(set(lines)) == 3) == together
 
 
-def _path() -> dict[str, str]:
-    return {"PYTHONPATH": str(Path(run.__file__).parents[1])}
+def _bare() -> dict[str, str]:
+    """Without the plugins that take seconds to import."""
+    return {"PYTHONPATH": str(Path(run.__file__).parents[1]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
+CONTRACT = str(ROOT / "contract/tests/test_contract.py")
 CORE = "harness/tests/unbuildable"
 """An implementation of the tier core, whose image is not built here."""
 
 
-def chosen(root: Path, *arguments: str, of: str = "") -> tuple[int, set[str], str]:
-    """Exit status of a collection of the contract's tests, the checks that would be asked (of this implementation alone,
-    if it is given), and what was said."""
-    file = str(root / "contract/tests/test_contract.py")
-    flags = ["-q", "--collect-only", "-c", str(root / "harness/pyproject.toml"), "--rootdir", str(root)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *flags, file, *arguments],
+@cache
+def collected(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A collection of the contract's tests. It takes seconds, so the same one is made once."""
+    flags = ["-q", "--collect-only", "-c", str(ROOT / "harness/pyproject.toml"), "--rootdir", str(ROOT)]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *flags, CONTRACT, *arguments],
         capture_output=True,
         text=True,
         check=False,
     )
-    asked = [line for line in done.stdout.splitlines() if f"::test_contract[{of}" in line]
-    names = {line.rsplit("-", 1)[-1].rstrip("]") for line in asked}
-    return done.returncode, names, done.stdout + done.stderr
 
 
-def test_a_core_implementation_is_asked_the_core_checks(root: Path) -> None:
-    _, core, said = chosen(root, "--implementation", CORE)
-    _, with_hardened, _ = chosen(root, "--implementation", CORE, "--hardened")
-    _, every, _ = chosen(root, "--implementation", "rust-async")
+def chosen(*arguments: str, of: str = "") -> set[str]:
+    """The checks that would be asked; of this implementation alone, if it is given."""
+    lines = collected(*arguments).stdout.splitlines()
+    asked = [line for line in lines if f"::test_contract[{of}" in line]
+    return {line.rsplit("-", 1)[-1].rstrip("]") for line in asked}
+
+
+def named(*names: str) -> list[str]:
+    return [argument for name in names for argument in ("--implementation", name)]
+
+
+def test_a_core_implementation_is_asked_the_core_checks() -> None:
+    core = chosen(*named(CORE, "rust-async"), of=CORE)
+    every = chosen(*named(CORE, "rust-async"), of="rust-async")
+    with_hardened = chosen(*named(CORE), "--hardened")
     assert {"golden_bodies", "statements_by_id", "stop_finishes", "proxied_heads"} <= core
     assert with_hardened == every > core
     assert {"slow_clients", "head_too_large", "database_away"} <= every - core
+    said = collected(*named(CORE, "rust-async")).stdout
     assert f"{CORE} is of the tier core: {len(every - core)} checks" in said
 
 
-def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(root: Path, real: Catalog) -> None:
+def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(real: Catalog) -> None:
     """Where all are asked, and all of it where it is named."""
     bridges = {name: own.bridge for name, own in real.implementations.items() if own.bridge}
     assert bridges
+    all_named = named(*bridges, "python-async")
     for name, bridge in bridges.items():
-        _, whole, _ = chosen(root, "--implementation", name)
-        part = chosen(root, of=name)[1]
+        whole, part = chosen(*all_named, of=name), chosen(of=name)
         assert bridge is not None
         assert real.implementations[bridge.of].bridge is None, "what it does not do itself is asked there"
         assert {"golden_bodies", "note_stored", "database_killed"} <= part < whole
         assert {"pipelined", "head_too_large"} <= whole - part
-    assert chosen(root, of="python-async")[1] == chosen(root, "--implementation", "python-async")[1]
+    assert chosen(of="python-async") == chosen(*all_named, of="python-async")
 
 
-def test_checks_are_chosen_by_name_and_by_scenario(root: Path) -> None:
-    only = ["--implementation", "node", "--only", "bad_ids", "--only", "index"]
-    assert chosen(root, *only)[1] == {"bad_ids", "index"}
-    assert chosen(root, *only, "--scenario", "index")[1] == {"index"}
-    assert chosen(root, "--implementation", "node", "--scenario", "users")[1] == {
-        *("users", "user_paths", "users_at_once")
-    }
+def test_checks_are_chosen_by_name_and_by_scenario() -> None:
+    only = [*named("node"), "--only", "bad_ids", "--only", "index"]
+    assert chosen(*only) == {"bad_ids", "index"}
+    assert chosen(*only, "--scenario", "index") == {"index"}
+    assert chosen(*named("node"), "--scenario", "users") == {"users", "user_paths", "users_at_once"}
     # What is asked for by its name is asked, whatever was promised.
-    assert chosen(root, "--implementation", CORE, "--only", "bad_ids")[1] == {"bad_ids"}
+    assert chosen(*named(CORE), "--only", "bad_ids") == {"bad_ids"}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +266,8 @@ def test_checks_are_chosen_by_name_and_by_scenario(root: Path) -> None:
         (["--scenario", "user"], "there is no scenario 'user'. Did you mean 'users'?"),
     ],
 )
-def test_an_unknown_name_gets_the_nearest(root: Path, arguments: list[str], told: str) -> None:
-    status, names, said = chosen(root, *arguments)
-    assert (status, names) == (pytest.ExitCode.USAGE_ERROR, set())
-    assert told in said
+def test_an_unknown_name_gets_the_nearest(arguments: list[str], told: str) -> None:
+    done = collected(*arguments)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert told in done.stdout + done.stderr
+    assert chosen(*arguments) == set()

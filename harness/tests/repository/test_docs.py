@@ -7,7 +7,8 @@ import pytest
 from harness_places import ROOT
 
 from documents.figures import FIGURES
-from documents.fill import fill, fill_all, marks, outside, pages
+from documents.fill import draw_all, fill, fill_all, marks, outside, pages
+from documents.nightly import PICTURES
 from documents.records import Records
 
 RECORDS = Records(ROOT)
@@ -22,6 +23,18 @@ def names() -> list[str]:
 
 def test_every_figure_is_what_the_records_say() -> None:
     assert [str(one) for one in fill_all(ROOT, FIGURES, write=False)] == [], "`just docs` fills them in"
+
+
+def test_every_picture_is_what_the_records_say() -> None:
+    assert [one.page for one in draw_all(ROOT, PICTURES, write=False)] == [], "`just docs` draws them"
+
+
+def test_a_changed_picture_is_found(tmp_path: Path) -> None:
+    pictures = {"a.svg": lambda _: "<svg/>\n"}
+    (tmp_path / "a.svg").write_text("<svg></svg>\n")
+    [stale] = draw_all(tmp_path, pictures, write=True)
+    assert str(stale.page) == "a.svg"
+    assert draw_all(tmp_path, pictures, write=False) == []
 
 
 @pytest.mark.parametrize("name", [name for name in names() if [*marks((ROOT / name).read_text())]])

@@ -82,20 +82,12 @@ def test_what_all_share_touches_all(real: Catalog, path: str) -> None:
     assert changed.touched(real, [path]) == list(real.implementations)
 
 
-def test_an_image_is_named_by_its_sources(tmp_path: Path) -> None:
-    tracked = ["100644 aaa 0\tnode/src/main.ts", "100644 bbb 0\tdocs/method.md"]
-    first = changed._content(tracked, ["node"], "")
-    assert changed._content([tracked[0], "100644 ccc 0\tdocs/method.md"], ["node"], "") == first
-    assert changed._content(["100644 ddd 0\tnode/src/main.ts"], ["node"], "") != first
-    assert changed._content(tracked, ["node"], "all") != first
-
-
 def test_every_image_that_is_run_is_published(real: Catalog) -> None:
     found = changed.images(real)
     names = {image.name for image in found}
-    services = {"db", "pgbouncer", "faults", "proxy", "harness"}
+    services = {"db", "pgbouncer", "faults", "proxy"}
     services |= {f"loadgen-{one}" for one in ("oha", "vegeta", "wrk", "drill", "all")}
-    assert names == {*real.implementations, *services}
+    assert names == {*real.implementations, *services, *changed.BESIDES}
     assert all((ROOT / image.dockerfile).is_file() for image in found)
 
 

@@ -1,7 +1,6 @@
 """tandem.selftest: the models against hand-made figures, and every check of the unit class."""
 
 import subprocess
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,6 @@ from tandem.record.outcome import Outcome
 from tandem.record.selftest import Selftest
 from tandem.selftest import registry, session, table
 from tandem.selftest.models import Pause, evenly_spaced_mean, lindley, mean_error, paced
-
-
-@pytest.mark.parametrize("check", registry.units(), ids=lambda check: check.__name__)
-def test_a_check_of_the_unit_class(check: Callable[[], Outcome]) -> None:
-    found = check()
-    assert found.passed, found
-    assert found.negative_control_failed, found
 
 
 def test_a_stall_on_few_connections_takes_longer() -> None:
@@ -155,6 +147,7 @@ def test_what_stands_at_the_top_of_a_report(
 
 def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> None:
     found = session.run(root, tmp_path, Quiet(), ["unit"], False)
+    assert [one for one in found.outcomes if not (one.passed and one.negative_control_failed)] == []
     assert found.passed
     assert found.kind == "unit"
     names = {outcome.name for outcome in found.outcomes}
@@ -188,25 +181,31 @@ WHERE = {"response times": "timing"}
 """What a check calls its group, where `--only` calls it otherwise."""
 
 
-def failing(*groups: str) -> tuple[dict[str, str], str]:
-    """The checks of these groups that fail on containers, each with its group; and what was told meanwhile."""
+def selftest(*groups: str) -> tuple[list[Outcome], str]:
+    """What came of these groups on containers, and what was told meanwhile."""
     only = [argument for group in groups for argument in ("--only", group)]
     command = ["python3", "-m", "tandem", "selftest", *only, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.stdout, done.stderr
-    found = Selftest.model_validate_json(done.stdout)
-    assert found.outcomes
-    bad = [outcome for outcome in found.outcomes if not result.good(outcome)]
-    return {one.name: WHERE.get(one.group, one.group) for one in bad}, done.stderr
+    return Selftest.model_validate_json(done.stdout).outcomes, done.stderr
+
+
+@pytest.fixture(scope="module")
+def end_to_end(request: pytest.FixtureRequest) -> tuple[list[Outcome], str]:
+    """All groups on one stack; of groups that are run once more, those alone."""
+    items = [item.nodeid for item in request.session.items]
+    return selftest(
+        *(g for g in registry.END_TO_END if any(f"test_end_to_end[{g}]" in item for item in items))
+    )
 
 
 @pytest.mark.docker
-def test_end_to_end() -> None:
-    """One stack for all groups. A check that fails twice is wrong; one that fails once met a disturbed host."""
-    first, said = failing(*registry.END_TO_END)
-    if first:
-        second, again = failing(*dict.fromkeys(first.values()))
-        assert not first.keys() & second.keys(), said + again
+@pytest.mark.parametrize("group", list(registry.END_TO_END))
+def test_end_to_end(group: str, end_to_end: tuple[list[Outcome], str]) -> None:
+    outcomes, said = end_to_end
+    own = [one for one in outcomes if WHERE.get(one.group, one.group) == group]
+    assert own
+    assert [one.name for one in own if not result.good(one)] == [], said
 
 
 @pytest.mark.docker
@@ -214,5 +213,6 @@ def test_end_to_end() -> None:
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.parametrize("group", list(registry.WEEKLY))
 def test_weekly(group: str) -> None:
-    bad, said = failing(group)
-    assert not bad, said
+    outcomes, said = selftest(group)
+    assert outcomes
+    assert [one.name for one in outcomes if not result.good(one)] == [], said

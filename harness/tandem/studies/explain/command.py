@@ -12,6 +12,7 @@ from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.request import Request
+from tandem.studies.explain.conditions import DISTANCE, taken_out
 from tandem.studies.explain.design import ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import Preset, read_preset
 from tandem.studies.explain.study import Explain
@@ -21,7 +22,12 @@ from tandem.wording import lasts
 @cli.app.command()
 def explain(
     a: Annotated[
-        str, typer.Argument(metavar="A", help="NAME or NAME:SETTING=VALUE,…: the one to begin with.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="NAME or NAME:SETTING=VALUE,…: the one to begin with. Beside settings: db-rtt=15ms, connections=200,"
+            " proxy-limit=25, pooler-limit=10.",
+        ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The one that it is compared with.")],
     settings_from: Annotated[
@@ -44,7 +50,7 @@ def explain(
     blocks: Annotated[
         int | None, typer.Option(min=2, help="Fresh starts of each combination; default: the plan's.")
     ] = None,
-    budget: Annotated[str, typer.Option(help="A design that takes longer is not begun.")] = "15min",
+    budget: Annotated[str, typer.Option(help="A design that takes longer is not begun.")] = "20min",
     scenario: cli.ScenarioName = "recipes",
     plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "explain",
     topology: cli.ChosenTopology = None,
@@ -59,10 +65,14 @@ def explain(
     most_s = budget_s(budget)
     together = parse_factors(factor or [])
     preset = None if settings_from is None else read_preset(cli.ROOT, settings_from, scenario)
+    sides = [taken_out(cli.read_variant(text)) for text in (a, b)]
+    conditions = [own for _, own in sides]
+    if db_rtt is None and any(DISTANCE in own for own in conditions):
+        db_rtt = "0ms"  # so that distance alone differs, and not whether there is a latency proxy
     request = cli.make_request(
         Explain.name,
         catalog,
-        [cli.read_variant(text) for text in (a, b)],
+        [variant for variant, _ in sides],
         scenario=scenario,
         plan=plan,
         topology=topology or (preset.topology if preset else None),
@@ -71,7 +81,10 @@ def explain(
         settings=setting,
         db_rtt=db_rtt,
         options=ExplainOptions(
-            blocks=blocks or catalog.plan(plan).trials, cpus=HERE.cpus, factors=together
+            blocks=blocks or catalog.plan(plan).trials,
+            cpus=HERE.cpus,
+            factors=together,
+            conditions=conditions,
         ).model_dump(),
     )
     if preset is not None:

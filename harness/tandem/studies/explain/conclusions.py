@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tandem.analysis.stack import Predicted
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
 
@@ -65,6 +66,23 @@ class Explanation(Part):
     groups: list[FactorShare] = Field(default_factory=list)
 
 
+class Modelled(Part):
+    """What a closed network says of a cell, from what the cell's own windows counted (tandem.analysis.stack)."""
+
+    round_trips: Number
+    """Of one request to the database, counted by PgBouncer or the database."""
+    usable_connections: int | None
+    """To the database, that can be in use at once: those that were seen, or fewer where fewer threads or requests can use
+    them. Null: the scenario asks no database, or nothing limits them."""
+    distance_ms: Number
+    """Of one round trip before the load, without the CPU time that it costs."""
+    predicted: Predicted
+    off: Number
+    """Prediction / measurement - 1."""
+    likely: list[str]
+    """Why, where that is more than 10 %."""
+
+
 class CellFigures(Part):
     """One combination of settings: what was measured, and what a model of it needs."""
 
@@ -95,6 +113,8 @@ class CellFigures(Part):
     db_rtt_loaded_ms: Number | None = None
     demands_us: dict[str, Number] = Field(default_factory=dict)
     """Role -> CPU for each right answer."""
+    model: Modelled | None = None
+    """Null without figures, and in older records."""
 
 
 class Crossing(Part):

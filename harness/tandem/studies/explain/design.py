@@ -11,6 +11,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.errors import UsageError, unknown
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
+from tandem.studies.explain.conditions import CONDITIONS, applied, equal
 
 SIDES = ("A", "B")
 MOST = 4
@@ -22,6 +23,7 @@ KINDS = (
     ("connections", ("DB_POOL_MAX", "DB_PERSISTENT")),
     ("statements", ("DB_PREPARE", "DB_RESET", "DB_TIME_ZONE")),
     ("log", ("LOG_LEVEL", "ACCESS_LOG")),
+    ("conditions", CONDITIONS),
 )
 """Settings that are about the same thing: what a design with too many factors is offered to change together."""
 
@@ -40,6 +42,8 @@ class ExplainOptions(Part):
     """Of A and of B: factor or group -> what it is called in a sentence."""
     source: str | None = None
     """Where the settings were published."""
+    conditions: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
+    """Of A and of B: condition -> its own value (tandem.studies.explain.conditions)."""
 
     @classmethod
     def of(cls, request: Request) -> "ExplainOptions":
@@ -52,7 +56,7 @@ class ExplainOptions(Part):
 
 @dataclass(frozen=True)
 class Factor:
-    """Settings that are changed together. settings: name -> as it is, equal."""
+    """Settings and conditions that are changed together. settings: name -> as it is, equal."""
 
     name: str
     settings: dict[str, tuple[str, str]]
@@ -101,9 +105,17 @@ class Leg:
     def cell(self, state: int) -> Variant:
         """The side's variant in a state."""
         own = self.own(state)
-        equal = {name for bit, f in enumerate(self.factors) if not own >> bit & 1 for name in f.settings}
-        settings = {name: value for name, value in self.variant.settings.items() if name not in equal}
-        return self.variant.model_copy(update={"label": self.label(state), "settings": settings})
+        same = {name for bit, f in enumerate(self.factors) if not own >> bit & 1 for name in f.settings}
+        settings = {name: value for name, value in self.variant.settings.items() if name not in same}
+        named = self.variant.model_copy(update={"label": self.label(state), "settings": settings})
+        mine = {
+            name: pair[0]
+            for bit, factor in enumerate(self.factors)
+            if own >> bit & 1
+            for name, pair in factor.settings.items()
+            if name in CONDITIONS
+        }
+        return applied(named, mine)
 
     @property
     def corners(self) -> tuple[int, int]:
@@ -131,8 +143,12 @@ def effective(
 def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int) -> Leg:
     variant = request.variants[side]
     own = effective(catalog, request, options, variant)
-    equal = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
-    different = {name: (own[name], equal[name]) for name in own if own[name] != equal[name]}
+    same = effective(catalog, request, options, variant.model_copy(update={"settings": {}}))
+    different = {name: (own[name], same[name]) for name in own if own[name] != same[name]}
+    scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
+    for name, value in options.conditions[side].items():
+        if (middle := equal(name, request, variant, scenario)) != value:
+            different[name] = (value, middle)
     factors = list(_factors(catalog, options, different))
     names = [factor.name for factor in factors]
     groups = {
@@ -156,7 +172,7 @@ def _factors(
     taken: set[str] = set()
     for name, settings in options.factors.items():
         for setting in settings:
-            catalog.pick("setting", setting, catalog.settings)
+            catalog.pick("setting", setting, {**catalog.settings, **dict.fromkeys(CONDITIONS)})
             if setting in taken:
                 raise UsageError(f"{setting} is in two factors")
             taken.add(setting)

@@ -7,6 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.stack import OFF
 from tandem.record.result import Result
 from tandem.report.markdown import of_report
 from tandem.report.parts import conditions_line, findings, settings, table
@@ -95,7 +96,8 @@ def _settings(share: FactorShare) -> str:
     return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in share.settings.items())
 
 
-def _factors(title: str, found: Explanation) -> Table:
+def factor_table(found: Explanation, title: str = "goodput") -> Table:
+    """What a ratio is the product of."""
     columns = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
     out = table(title, *columns, left=columns[:3])
     for leg in found.legs:
@@ -152,6 +154,43 @@ def _cells(cells: Sequence[CellFigures]) -> Table:
     return out
 
 
+def model_table(cells: Sequence[CellFigures]) -> Table:
+    """Of the cells that have a prediction."""
+    columns = (
+        "cell",
+        "round trips/request",
+        "usable connections",
+        "idle round trip, ms",
+        "model, 1/s",
+        "measured, 1/s",
+        "model is off",
+        "limit, by the model",
+    )
+    out = table("the model beside the cells", *columns, left=("cell", "limit, by the model"))
+    for cell in cells:
+        if (model := cell.model) is not None:
+            out.add_row(
+                cell.label,
+                number(model.round_trips, 1),
+                number(model.usable_connections),
+                number(model.distance_ms, 1),
+                number(model.predicted.throughput_rps),
+                number(cell.goodput_rps),
+                f"{model.off:+.0%}",
+                limited_by(model.predicted.limited_by),
+            )
+    return out
+
+
+def differing(cells: Sequence[CellFigures]) -> list[str]:
+    """The cells whose prediction is more than 10 % off, with what may explain it."""
+    return [
+        f"the model is {cell.model.off:+.0%} off for {cell.label}: {'; '.join(cell.model.likely)}"
+        for cell in cells
+        if cell.model is not None and abs(cell.model.off) > OFF
+    ]
+
+
 def _crossing(crossing: Crossing, cells: dict[str, CellFigures]) -> Table:
     held = f"; {crossing.held}" if crossing.held else ""
     title = f"{crossing.factor} and {crossing.other} depend on each other{held}"
@@ -175,12 +214,15 @@ def report(result: Result[Explained]) -> Group:
     if told.source:
         parts.append(Text(f"settings as published: {told.source}", style="dim"))
     if found is not None:
-        parts.append(_factors("goodput", found))
+        parts.append(factor_table(found))
         by_label = {cell.label: cell for cell in told.cells}
         parts += [_crossing(crossing, by_label) for crossing in told.crossings]
     if told.cpu is not None:
-        parts.append(_factors("application's CPU for each request: below 1 is cheaper", told.cpu))
+        parts.append(factor_table(told.cpu, "application's CPU for each request: below 1 is cheaper"))
     parts.append(_cells(told.cells))
+    if any(cell.model for cell in told.cells):
+        parts.append(model_table(told.cells))
+        parts += [Text(line, style="yellow") for line in differing(told.cells)]
     notes = [
         "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B by A",
         f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); of B by A for itself",
@@ -196,6 +238,11 @@ def report(result: Result[Explained]) -> Group:
     if found is not None and any(share.bound for share in found.factors):
         notes.append(
             "≥, ≤, about: a bound. A cell was held back by generator, proxy or latency proxy, or has no figures"
+        )
+    if any(cell.model for cell in told.cells):
+        notes.append(
+            "model: a closed queueing network of each cell, from the round trips, connections, distance and CPU times that"
+            " its own windows counted (docs/reference/crossover-and-advice.md)"
         )
     parts += [Text(note, style="dim") for note in notes]
     parts += [Text(time_spent(result.phases_s), style="dim")]

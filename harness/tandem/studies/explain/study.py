@@ -1,6 +1,7 @@
 """The study behind `explain`: both sides' settings in every combination, in randomised blocks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tandem.catalog.catalog import Catalog
@@ -8,6 +9,7 @@ from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.study import Study
+from tandem.lab.cell import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
@@ -16,8 +18,10 @@ from tandem.studies.bench.study import closed_trial
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
-from tandem.studies.explain.conclusions import Explained, Explanation
+from tandem.studies.explain.conclusions import CellFigures, Explained, Explanation
+from tandem.studies.explain.conditions import CONDITIONS, LIMITS
 from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
+from tandem.studies.explain.model import modelled
 from tandem.studies.explain.shares import crossings, explanation
 
 LEAST = 2
@@ -37,7 +41,7 @@ class Explain(Study[Explained]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         self.asked = ExplainOptions.of(request)
-        check_groups(self.asked, {*self.asked.factors, *catalog.settings})
+        check_groups(self.asked, {*self.asked.factors, *catalog.settings, *CONDITIONS})
         self.legs = legs(catalog, request, self.asked)
         self._cells = {
             cell.label: cell
@@ -126,6 +130,7 @@ class Explain(Study[Explained]):
         for figure, field in ((goodput, "goodput_rps"), (cpu, "app_cpu_us_per_request")):
             means = measured.means(figure)
             cells = [cell.model_copy(update={field: means.get(cell.label)}) for cell in cells]
+        cells = [self._beside_its_model(cell, measured) for cell in cells]
         nothing: dict[str, Any] = {
             **dict.fromkeys(("gap", "interval", "noise", "sd_ln")),
             "freedom": 0,
@@ -144,6 +149,23 @@ class Explain(Study[Explained]):
             blocks=self.asked.blocks,
             source=self.asked.source,
         )
+
+    def _beside_its_model(self, cell: CellFigures, measured: CellWindows) -> CellFigures:
+        if cell.goodput_rps is None:
+            return cell
+        variant = self._cells[cell.label]
+        proxy, pooler = (variant.variables.get(variable) for variable in LIMITS.values())
+        setup = setup_of(
+            self.catalog.implementation(cell.implementation),
+            self.catalog.scenarios[self.request.scenario].model_copy(update=variant.scenario_changes),
+            cell.settings,
+            admitted=int(proxy) if proxy else None,
+        )
+        if pooler:
+            setup = replace(setup, pool=min(int(pooler), setup.pool or int(pooler)))
+        windows = [window for _, window in measured.good[cell.label]]
+        found = modelled(windows, setup, cell.settings, cell.goodput_rps)
+        return cell.model_copy(update={"model": found})
 
     def _without(self, measured: CellWindows) -> list[Finding]:
         found = []

@@ -11,9 +11,10 @@ from python_on_whales import DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
+from tandem.lab import published
 from tandem.lab.stack import LABEL, LOG_TAIL, tail
 
-IMAGE = "tandem/file-io"
+IMAGE, DOCKERFILE = "tandem/file-io", "file-io/Dockerfile"
 OWN = {LABEL: "files"}
 """Label of its containers and volumes."""
 FOLDER = "/data/sample"
@@ -29,11 +30,13 @@ class FilesContainer:
     def build(self) -> float:
         """Returns the seconds that it took. Raises TandemError with the end of the output."""
         began = time.monotonic()
+        if published.taken(self.root, IMAGE, DOCKERFILE, "", {}) is not None:
+            return time.monotonic() - began
         said: deque[str] = deque(maxlen=LOG_TAIL)
         try:
             lines = self.docker.buildx.build(
                 self.root,
-                file=self.root / "file-io/Dockerfile",
+                file=self.root / DOCKERFILE,
                 tags=[IMAGE],
                 labels={f"{LABEL}.built": "files"},
                 load=True,

@@ -15,6 +15,7 @@ from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import make, view_for
+from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history import files
 from tandem.history.judged import JudgedSeries, judge, steps
@@ -27,7 +28,7 @@ from tandem.lab.provenance import git
 from tandem.lab.stack import engine_name
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
-from tandem.record.store import file_name, give
+from tandem.record.store import RESULT, file_name, give
 from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import METRICS, Compared
 from tandem.studies.compare.study import Compare
@@ -194,13 +195,14 @@ def _measured(request: Request, resume: bool, as_json: bool) -> Result[NightMeas
 
 def _finished(request: Request) -> Result[NightMeasured] | None:
     """The newest night of this request if it was measured to its end: a kill came after it, in a confirmation."""
-    for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/request.json"), reverse=True):
-        done = file.with_name("result.json")
-        if not done.is_file():
-            return None
-        found: Result[NightMeasured] = Result[NightMeasured].model_validate_json(done.read_text())
-        if found.request.same_but_for_the_seed(request):
-            return found
+    for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/{BEGUN}"), reverse=True):
+        try:
+            begun = Begun.model_validate_json(file.read_text())
+        except (ValueError, OSError):
+            continue
+        if begun.request.same_but_for_the_seed(request):
+            done = file.with_name(RESULT)
+            return Result[NightMeasured].model_validate_json(done.read_text()) if done.is_file() else None
     return None
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -24,24 +25,33 @@ from harness_engine import (
 )
 from harness_places import ROOT
 from harness_samples import good_window
+from typer.testing import CliRunner
 
+import tandem.commands.main  # noqa: F401 (it adds the commands)
+from documents.records import EXPLANATIONS, Records
 from tandem.catalog.catalog import Catalog
+from tandem.cli.options import app, read_variant
 from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
+from tandem.selftest.explaining import Simulated, leg
 from tandem.studies.explain import waterfall
+from tandem.studies.explain.cells import goodput
 from tandem.studies.explain.command import as_published, budget_s, told
 from tandem.studies.explain.conclusions import Explained
+from tandem.studies.explain.conditions import taken_out
 from tandem.studies.explain.design import PROGRAMS, ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import read_preset
 from tandem.studies.explain.report import markdown, report, sentence, times
+from tandem.studies.explain.shares import explanation
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.experiment import read_all
 
+RECORDS = Records(ROOT)
 SYNC, ASYNC = "A python-sync as it is", "B python-async as it is"
 
 
@@ -194,6 +204,52 @@ def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> N
     }
     assert read_all(ROOT)[experiment].run["limits"] == preset.variables
     assert read_all(ROOT)[experiment].run["connections"] == preset.changes["connections"]
+
+
+def near_and_far(**options: Any) -> Request:
+    """The same program twice, once with conditions of its own."""
+    found = own(("python-sync", {}), ("python-sync", {"THREADS": "4"}), **options)
+    conditions = found.conditions.model_copy(update={"db_rtt_ms": 0})
+    return found.model_copy(update={"conditions": conditions})
+
+
+def test_conditions_are_factors_beside_the_settings(real: Catalog) -> None:
+    there = [{"db-rtt": "15ms", "proxy-limit": "25"}, {"connections": "200"}]
+    study = Explain(real, near_and_far(conditions=there))
+    assert [factor.change for factor in study.legs[0].factors] == [
+        "db-rtt 15ms to 0ms",
+        "proxy-limit 25 to –",
+    ]
+    assert [factor.name for factor in study.legs[1].factors] == ["THREADS", "connections"]
+    cells = {variant.label: variant for variant in study.variants}
+    far = cells["A python-sync own db-rtt"]
+    assert (far.db_rtt_ms, far.variables, far.settings) == (15, {}, {})
+    assert cells["A python-sync as it is"].variables == {"APP_MAXCONN": "25"}
+    assert cells["B python-sync own connections"].scenario_changes == {"connections": 200}
+    assert cells["B python-sync as it is"].settings == {"THREADS": "4"}
+    equal = cells["python-sync equal"]
+    assert (equal.db_rtt_ms, equal.variables, equal.scenario_changes) == (None, {}, {})
+
+
+def test_what_is_equal_is_no_factor(real: Catalog) -> None:
+    scenario = real.scenarios["recipes"]
+    there = [{"db-rtt": "0ms", "connections": str(scenario.connections)}, {}]
+    assert Explain(real, near_and_far(conditions=there)).legs[0].factors == []
+
+
+def test_a_condition_can_change_together_with_a_setting(real: Catalog) -> None:
+    there = [{"db-rtt": "15ms", "connections": "200"}, {}]
+    study = Explain(real, near_and_far(conditions=there, factors={"load": ["db-rtt", "connections"]}))
+    [factor] = study.legs[0].factors
+    assert factor.settings == {"db-rtt": ("15ms", "0ms"), "connections": ("200", "50")}
+
+
+def test_conditions_are_typed_like_settings() -> None:
+    variant, conditions = taken_out(read_variant("node:DB_RESET=1,db-rtt=015ms,connections=20"))
+    assert (variant.settings, conditions) == ({"DB_RESET": "1"}, {"db-rtt": "15ms", "connections": "20"})
+    for wrong in ("db-rtt=15", "db-rtt=251ms", "connections=0", "connections=5ms", "proxy-limit=many"):
+        with pytest.raises(UsageError, match=f"{wrong.partition('=')[0]} takes whole numbers"):
+            taken_out(read_variant(f"node:{wrong}"))
 
 
 # ---- what cannot be asked ----
@@ -443,6 +499,85 @@ def test_a_cell_has_what_a_model_of_it_needs(real: Catalog) -> None:
     assert cell.demands_us["app"] > 0
     assert cell.db_connections_max == 20
     assert cell.connections == window.connections
+
+
+def test_each_cell_stands_beside_its_model(real: Catalog) -> None:
+    """Round trips and connections are those that were counted, whatever the settings promise."""
+    trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.9, during_p90=6.0, samples=10)
+    conclusions = concluded(real, answer=answers(limits, db_rtt_ms=trip, db_connections_max=12)).conclusions
+    cells = {cell.label: cell for cell in conclusions.cells}
+    for cell in cells.values():
+        assert cell.model is not None
+        assert cell.goodput_rps is not None
+        assert cell.model.round_trips == cell.pooler_queries_per_request
+        assert cell.model.off == pytest.approx(
+            cell.model.predicted.throughput_rps / cell.goodput_rps - 1, abs=1e-4
+        )
+        assert bool(cell.model.likely) == (abs(cell.model.off) > 0.10)
+    usable = {label: cell.model.usable_connections for label, cell in cells.items() if cell.model}
+    assert usable[SYNC] == 5, "threads"
+    assert usable["A python-sync own time zone"] == 12, "that were seen; twenty threads could use as many"
+    assert usable["python-async equal"] == 12, "that were seen; the pool may have 20"
+
+
+def test_a_login_for_each_request_shows_itself(real: Catalog) -> None:
+    """The cell that opens a connection for each request is slower than all that was counted."""
+    trip = DbRtt(setting=4, before_p50=4.2, during_p50=4.3, during_p90=6.0, samples=10)
+    alone = "A python-sync own persistence"
+    found = result_of(
+        asked(), concluded(real, answer=answers(lambda label: 20 if label == alone else 900, db_rtt_ms=trip))
+    )
+    cell = next(cell for cell in found.conclusions.cells if cell.label == alone)
+    assert cell.model is not None
+    assert cell.model.off > 0.10
+    assert any("login" in reason for reason in cell.model.likely)
+    said = " ".join(text(report(found), width=260).split())
+    assert "the model beside the cells" in said
+    assert f"off for {alone}: each request opens a connection: its login makes round trips" in said
+
+
+def test_a_cell_without_figures_has_no_model(real: Catalog) -> None:
+    missing = "A python-sync own persistence"
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        return refusing() if spec.variants == [missing] else answers(limits)(spec, window)
+
+    conclusions = concluded(real, answer=answer).conclusions
+    assert {cell.label for cell in conclusions.cells if cell.model is None} == {missing}
+
+
+def test_the_committed_explanations_follow_from_their_trials(real: Catalog) -> None:
+    """Conclusions and model: what is computed today is what the record has."""
+    for name in RECORDS.explanations():
+        _, record, trials = read_folder(ROOT / EXPLANATIONS / name)
+        today = Explain(real, record.request).conclude(trials, record.baselines)
+        kept = type(today.conclusions).model_validate_json(today.conclusions.model_dump_json())
+        assert kept == record.conclusions, name
+
+
+def test_json_has_factors_that_multiply_to_the_gap() -> None:
+    """The logarithms add up as far as the record's six digits tell."""
+    [name, *_] = RECORDS.explanations()
+    done = CliRunner().invoke(app, ["report", str(ROOT / EXPLANATIONS / name), "--json"])
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)["conclusions"]
+    assert len(found["interval"]) == 2
+    for parts in (found["factors"], found["legs"]):
+        assert sum(math.log(part["ratio"]) for part in parts) == pytest.approx(
+            math.log(found["gap"]), abs=5e-6 * len(parts)
+        )
+    assert {"name", "ratio", "interval", "first", "last"} <= found["factors"][0].keys()
+
+
+def test_64_cells_in_12_blocks_are_analysed_in_two_seconds() -> None:
+    names = ("one", "two", "three", "four", "five")
+    both, chance = [leg(0, *names), leg(1, *names)], Random(1)
+    labels = [side.label(state) for side in both for state in side.orders().states]
+    assert len({*labels}) == 64
+    values = [(label, block, chance.gauss(6, 0.1)) for block in range(12) for label in labels]
+    began = time.process_time()
+    assert explanation(both, [{}, {}], Simulated(values), goodput) is not None
+    assert time.process_time() - began < 2
 
 
 # ---- what a person reads ----

@@ -1,6 +1,7 @@
 """tandem.studies.nightly: which blocks are made within a budget, what a night is, what confirms an alarm."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,14 +10,17 @@ from harness_samples import NOW, good_window
 
 from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import Catalog
+from tandem.cli import options as cli
 from tandem.cli.options import read_variant
+from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history.night import AlarmAnswer, Program, SeriesKey
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
+from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
-from tandem.studies.nightly.command import MOVED, WORSE, cells, differs_as, parse_budget_s, status
+from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, differs_as, parse_budget_s, status
 from tandem.studies.nightly.conclusions import frozen_labels, nights_of
 from tandem.studies.nightly.report import answer_text
 from tandem.studies.nightly.study import Nightly
@@ -131,6 +135,50 @@ def test_what_has_no_value_makes_the_night_not_ok(real: Catalog) -> None:
 
 
 # ---- the command ----
+
+
+def kept(folder: Path, real: Catalog, blocks: int, finished: bool, hour: int) -> None:
+    """A night's folder, as a command leaves it."""
+    study = Nightly(real, asked(blocks=blocks))
+    place = folder / f"20260101T{hour:02}0000Z-nightly-node-nightly"
+    place.mkdir()
+    write_model(place / BEGUN, Begun(request=study.request, started_at=NOW))
+    if finished:
+        specs = [spec for [spec] in study.outline()]
+        result = result_of(
+            study.request, study.conclude([made(spec) for spec in specs], Baselines()), id=place.name
+        )
+        write_model(place / "result.json", result)
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        ([], "20260101T010000Z-nightly-node-nightly"),
+        ([(2, True)], "20260101T010000Z-nightly-node-nightly"),
+        ([(2, False)], "20260101T010000Z-nightly-node-nightly"),
+        ([(1, True)], "20260101T020000Z-nightly-node-nightly"),
+        ([(1, False)], None),
+    ],
+)
+def test_a_kill_after_the_measurement_goes_on_with_what_it_measured(
+    real: Catalog,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    others: list[tuple[int, bool]],
+    found: str | None,
+) -> None:
+    """The newest of the same request, if it is finished; what else was begun since does not count. others: blocks of a
+    later night, and whether it was finished."""
+    monkeypatch.setattr(cli, "RESULTS", tmp_path)
+    kept(tmp_path, real, blocks=1, finished=True, hour=1)
+    for blocks, finished in others:
+        kept(tmp_path, real, blocks, finished, hour=2)
+    broken = tmp_path / "20260101T030000Z-nightly-node-nightly" / BEGUN
+    broken.parent.mkdir()
+    broken.write_text("{")
+    result = _finished(asked(blocks=1))
+    assert (result.id if result is not None else None) == found
 
 
 def test_only_what_is_served_is_measured(real: Catalog) -> None:

@@ -1,0 +1,241 @@
+"""How soon the judge of `just nightly` notices a change, and how often it takes noise for one.
+
+    PYTHONPATH=harness python3 harness/benchmarks/detection.py [--keep FILE] [FOLDER ...]
+
+Series without a change are simulated, and drawn anew (with their neighbours, with replacement) from real values: those of the
+committed comparisons' duets of a program with itself, and of each FOLDER, a machine's folder of a history. In a history those
+are the nights whose image is made of the frozen one's sources. Then a change is added, and the judge's own code looks for it.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from benchmarks import pairing
+from tandem.analysis import change
+from tandem.history import files
+from tandem.history.judged import series_of
+from tandem.history.night import Frozen, Night, Program
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int, int], Floats]
+"""Series x nights, without a change."""
+ROOT = Path(__file__).parents[2]
+SEED = 20261123
+NOISE = 0.008
+"""Of a night's ln ratio in like programs."""
+SPIKE, SPIKE_EVERY = 10 * NOISE, 20
+STEPS = {"1 %": 0.01, "2 %": 0.02, "3 %": 0.03, "5 %": 0.05}
+DRIFT = "0.1 % a night"
+CHANGES = (*STEPS, DRIFT)
+SERIES, CHANGED_AT, SHOWN = 300, 80, 40
+"""Series of each change; the night of the change; nights after it that are looked at."""
+QUIET_NIGHTS = 365
+LIMITS = (2.5, 3.0, 3.5, 4.0, 5.0)
+"""Of the sum; the third is the judge's."""
+NEIGHBOURS = 5
+"""Values that are drawn together, so that what links neighbouring nights stays."""
+ENOUGH = 20
+"""Real values to draw from."""
+
+
+class AtLimit(BaseModel):
+    """What another limit of the sum would do."""
+
+    limit: float
+    false_alarms: int
+    median: dict[str, int | None]
+    """Change -> nights until half of the series raised an alarm; None: not within those that are looked at."""
+
+
+class Detection(BaseModel):
+    """What the judge does with one kind of series."""
+
+    series: str
+    values: int | None
+    """How many real ones are drawn from; None where they are simulated."""
+    sd: float
+    quiet_nights: int
+    """That were judged, without a change."""
+    false_alarms: int
+    seen: dict[str, list[float]]
+    """Change -> share of the series that raised an alarm on its side within 1, 2, … nights."""
+    limits: list[AtLimit]
+
+    def within(self, change: str, share: float) -> int | None:
+        """Nights until this share of the series raised an alarm."""
+        return first_at(self.seen[change], share)
+
+
+class Detections(BaseModel):
+    """results/reference-nightly/detection.json"""
+
+    seed: int
+    series: int
+    """Of each change."""
+    found: list[Detection]
+
+
+def first_at(seen: list[float], share: float) -> int | None:
+    return next((night for night, reached in enumerate(seen, 1) if reached >= share), None)
+
+
+# ---- series without a change ----
+
+
+def normal(chance: np.random.Generator, series: int, nights: int) -> Floats:
+    return np.asarray(NOISE * chance.standard_normal((series, nights)))
+
+
+def heavy(chance: np.random.Generator, series: int, nights: int) -> Floats:
+    return np.asarray(NOISE * chance.standard_t(3, (series, nights)))
+
+
+def spiked(chance: np.random.Generator, series: int, nights: int) -> Floats:
+    signs = chance.choice([-1, 1], (series, nights))
+    return normal(chance, series, nights) + SPIKE * signs * (
+        chance.random((series, nights)) < 1 / SPIKE_EVERY
+    )
+
+
+def again(values: list[float]) -> Draw:
+    """Runs of real values, from anywhere, the last followed by the first (circular block bootstrap, Politis and Romano 1992)."""
+    real = np.asarray(values) - np.median(values)
+
+    def draw(chance: np.random.Generator, series: int, nights: int) -> Floats:
+        starts = chance.integers(0, len(real), (series, math.ceil(nights / NEIGHBOURS), 1))
+        places = (starts + np.arange(NEIGHBOURS)) % len(real)
+        return np.asarray(real[places.reshape(series, -1)[:, :nights]])
+
+    return draw
+
+
+def of_comparisons(root: Path) -> list[float]:
+    """ln of a program's second start by its first, in the duets of the committed comparisons, one for each block."""
+    found: list[float] = []
+    for folder in sorted((root / "results/comparisons").iterdir()):
+        duets = [one for one in pairing.designs(folder)[1] if one.name == "CPU per request, all at once"]
+        found += [value for one in duets for value in one.ln_ratios]
+    return found
+
+
+def _unchanged(
+    night: str, implementation: str, frozen: str, program: Program | None, nights: dict[str, Night]
+) -> bool:
+    if program is None:
+        return False
+    return (
+        Frozen(implementation=implementation, program=program, frozen_at=nights[night].started_at).name
+        == frozen
+    )
+
+
+def of_history(folder: Path) -> Iterator[tuple[str, list[float]]]:
+    """Name and values of each series of a machine's history. Where too few nights had the frozen sources, the frozen image by
+    itself: it scatters by a seventh more, because today's is compared with the mean of two starts."""
+    history = files.read(folder)
+    by_id = {night.id: night for night in history.nights}
+    every = series_of(history.nights)
+    for key, series in every.items():
+        if key.line != "today":
+            continue
+        values = [
+            value
+            for night, value, program in zip(series.nights, series.values, series.programs, strict=True)
+            if _unchanged(night, key.implementation, key.frozen, program, by_id)
+        ]
+        line = "today"
+        if len(values) < ENOUGH:
+            line, values = "frozen", every[key.model_copy(update={"line": "frozen"})].values
+        if len(values) >= ENOUGH:
+            yield f"{key.implementation}, {key.scenario}, {key.metric}, {line}", values
+
+
+# ---- what the judge does with them ----
+
+
+def changed(name: str, nights: int) -> Floats:
+    """What is added to the nights from the change on."""
+    return np.full(nights, STEPS[name]) if name in STEPS else 0.001 * np.arange(nights)
+
+
+def delays(distances: list[Floats], limit: float) -> list[int | None]:
+    """Nights from the change to the first alarm on its side, of each series."""
+    found: list[int | None] = []
+    for one in distances:
+        alarms = change.cusum(one, change.LEARNED, limit)
+        late = [alarm.at - CHANGED_AT + 1 for alarm in alarms if alarm.at >= CHANGED_AT and alarm.up]
+        found.append(late[0] if late else None)
+    return found
+
+
+def shares(found: list[int | None]) -> list[float]:
+    return [
+        sum(one is not None and one <= night for one in found) / len(found) for night in range(1, SHOWN + 1)
+    ]
+
+
+def detect(
+    name: str, draw: Draw, values: int | None = None, series: int = SERIES, seed: int = SEED
+) -> Detection:
+    """Judges series without and with each change."""
+    chance = np.random.default_rng(seed)
+    still = draw(chance, series, QUIET_NIGHTS)
+    quiet = [change.scaled(one) for one in still]
+    alarms = {limit: sum(len(change.cusum(one, 0, limit)) for one in quiet) for limit in LIMITS}
+    seen: dict[str, list[float]] = {}
+    medians: dict[float, dict[str, int | None]] = {limit: {} for limit in LIMITS}
+    for what in CHANGES:
+        drawn = draw(chance, series, CHANGED_AT + SHOWN)
+        drawn[:, CHANGED_AT:] += changed(what, SHOWN)
+        distances = [change.scaled(one) for one in drawn]
+        for limit in LIMITS:
+            found = shares(delays(distances, limit))
+            medians[limit][what] = first_at(found, 0.5)
+            if limit == change.LIMIT:
+                seen[what] = found
+    return Detection(
+        series=name,
+        values=values,
+        sd=float(np.std(still)),
+        quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
+        false_alarms=alarms[change.LIMIT],
+        seen=seen,
+        limits=[AtLimit(limit=limit, false_alarms=alarms[limit], median=medians[limit]) for limit in LIMITS],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
+    parser.add_argument("--keep", type=Path, help="where the figures of the documents are read from")
+    asked = parser.parse_args()
+    sources: list[tuple[str, Draw, int | None]] = [
+        (f"simulated: normal, {100 * NOISE:g} %", normal, None),
+        ("simulated: heavy tails (t, 3 degrees of freedom)", heavy, None),
+        (f"simulated: normal, and one night in {SPIKE_EVERY} off by {100 * SPIKE:g} %", spiked, None),
+    ]
+    duets = of_comparisons(ROOT)
+    sources.append(("real: duets of a program with itself", again(duets), len(duets)))
+    for folder in asked.folders:
+        sources += [(f"real: {name}", again(values), len(values)) for name, values in of_history(folder)]
+    found = Detections(seed=SEED, series=SERIES, found=[detect(*source) for source in sources])
+    for one in found.found:
+        told = ", ".join(f"{what}: {one.within(what, 0.5)}, {one.within(what, 0.9)}" for what in CHANGES)
+        print(
+            f"{one.series}: sd {one.sd:.2%}; {one.false_alarms} false alarms in {one.quiet_nights:,} nights; {told}"
+        )
+    if asked.keep:
+        asked.keep.parent.mkdir(parents=True, exist_ok=True)
+        asked.keep.write_text(found.model_dump_json(indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Figures of the judge of `just nightly`: false alarms and delays. Pure but for drawing."""
+
+from benchmarks.detection import CHANGES, ENOUGH, STEPS, Detection
+from documents.records import Records
+from documents.tables import percent, times
+from tandem.analysis import change
+from tandem.report.markdown import table
+from tandem.studies.nightly.report import METRIC_NAMES
+
+COLOURS = ["#d55e00", "#009e73", "#0072b2", "#000000"]
+"""Okabe and Ito's, which can be told apart by everybody."""
+
+
+def _rarity(one: Detection, false_alarms: int) -> str:
+    """One in so many nights; where there was none, more than were judged. Few real values have no tails: they do not tell."""
+    nights = one.quiet_nights
+    if one.values is not None and one.values < ENOUGH:
+        return "too few values"
+    return f"{nights / false_alarms:,.0f}" if false_alarms else f"over {nights:,}"
+
+
+def _delay(one: Detection, what: str) -> str:
+    half, most = one.within(what, 0.5), one.within(what, 0.9)
+    return f"{half or '–'} / {most or '–'}"
+
+
+def series(records: Records) -> str:
+    """How many of each kind and change."""
+    return f"{records.detections().series:,}"
+
+
+def detection(records: Records) -> str:
+    """How soon each change is noticed in each kind of series."""
+    rows = [
+        (
+            one.series + ("" if one.values is None else f", {one.values} values"),
+            percent(one.sd, 2),
+            _rarity(one, one.false_alarms),
+            *(_delay(one, what) for what in CHANGES),
+        )
+        for one in records.detections().found
+    ]
+    return table(("series", "scatter>", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows)
+
+
+def limits(records: Records, series: str) -> str:
+    """What other limits of the sum would cost and bring. series: how the name of the series begins."""
+    one = next(found for found in records.detections().found if found.series.startswith(series))
+    rows = [
+        (
+            f"{at.limit:g}" + (" (the judge's)" if at.limit == change.LIMIT else ""),
+            _rarity(one, at.false_alarms),
+            *(str(at.median[what] or "–") for what in CHANGES),
+        )
+        for at in one.limits
+    ]
+    return table(("limit h", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows)
+
+
+def injected(records: Records) -> str:
+    """What the real commands found of a real slowdown, whose place they were not told: harness/benchmarks/injected_slowdown."""
+    history, truth = records.injected()
+    rows: list[tuple[str, ...]] = []
+    nights = [night for night in history.nights if night.clock is None]
+    slow = [
+        n for n, night in enumerate(nights) if any(p.commit in truth.slow for p in night.programs.values())
+    ]
+    place = {night.id: n for n, night in enumerate(nights)}
+    rows.append(("nights without it, and with it", f"{slow[0]}, {len(slow)}"))
+    rows.append(("injected", f"{truth.spin_ns} ns a request, {percent(truth.share)} of its CPU time before"))
+    for answer in history.answers:
+        name = METRIC_NAMES[answer.series.metric]
+        after = place[answer.raised] - slow[0] + 1
+        when = f"night {after} of the slow ones" if after > 0 else "before the slowdown"
+        named = "–"
+        if answer.word == "confirmed" and answer.good and answer.bad:
+            right = answer.good.commit not in truth.slow and answer.bad.commit == truth.slow[0]
+            named = "the two images between which it came" if right else "other images"
+        ratio = "–" if answer.ratio is None else times(answer.ratio, 3)
+        rows.append((f"alarm in {name}, {when}", f"{answer.word}; {ratio}; named: {named}"))
+    return table(("", "found"), rows)
+
+
+def picture(records: Records) -> str:
+    """The share of series that raised an alarm within so many nights, as SVG: a panel for each kind of series."""
+    import altair as alt  # here, because loading it takes longer than all figures together
+    import vl_convert
+
+    values = [
+        {"series": one.series, "change": what, "night": night, "share": share}
+        for one in records.detections().found
+        for what in STEPS
+        for night, share in enumerate(one.seen[what], 1)
+    ]
+    panels = [one.series for one in records.detections().found]
+    data = alt.Data(values=values)  # type: ignore[no-untyped-call]
+    lines = (
+        alt.Chart(data, width=250, height=150)
+        .mark_line()
+        .encode(
+            x=alt.X("night:Q", title="nights after the step"),
+            y=alt.Y("share:Q", title="series with an alarm", axis=alt.Axis(format="%")),
+            color=alt.Color("change:N", title="step", sort=list(STEPS), scale=alt.Scale(range=COLOURS)),
+            facet=alt.Facet("series:N", title=None, columns=2, sort=panels),
+        )
+        .configure(background="white")
+    )
+    return str(vl_convert.vegalite_to_svg(lines.to_json())) + "\n"
+
+
+PICTURES = {"docs/images/nightly-detection.svg": picture}
+"""Drawn by `just docs` beside the figures."""

@@ -1,0 +1,57 @@
+"""Conditions that A and B may have of their own, beside their settings: what stands around a program. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tandem.catalog.scenario import Scenario
+from tandem.errors import UsageError
+from tandem.record.request import Request, Variant
+from tandem.studies.crossover.grid import LONGEST_DISTANCE_MS
+
+DISTANCE, CONNECTIONS = "db-rtt", "connections"
+LIMITS = {"proxy-limit": "APP_MAXCONN", "pooler-limit": "PGBOUNCER_POOL_SIZE"}
+"""Condition -> variable of compose/stack.yaml: how many requests HAProxy lets in, how many connections PgBouncer opens."""
+CONDITIONS = (DISTANCE, CONNECTIONS, *LIMITS)
+MOST = 10_000
+
+
+def checked(name: str, text: str) -> str:
+    """A value as the rest of the module has it: `15ms`, `200`. Raises UsageError."""
+    match = re.fullmatch(r"([0-9]{1,5})(ms)?", text, re.ASCII)
+    far = name == DISTANCE
+    least, most = (0, LONGEST_DISTANCE_MS) if far else (1, MOST)
+    if not match or bool(match[2]) != far or not least <= int(match[1]) <= most:
+        unit, example = ("ms", "15ms") if far else ("", "200")
+        raise UsageError(
+            f"{name} takes whole numbers from {least}{unit} to {most}{unit}, such as {example}, not '{text}'"
+        )
+    return f"{int(match[1])}{'ms' if far else ''}"
+
+
+def taken_out(variant: Variant) -> tuple[Variant, dict[str, str]]:
+    """A variant as it was typed, without its conditions, and these. Raises UsageError."""
+    own = {name: checked(name, text) for name, text in variant.settings.items() if name in CONDITIONS}
+    left = {name: text for name, text in variant.settings.items() if name not in CONDITIONS}
+    return variant.model_copy(update={"settings": left}), own
+
+
+def equal(name: str, request: Request, variant: Variant, scenario: Scenario) -> str:
+    """The value in the middle of the bridge, as both sides have it; empty: no such limit, no such distance."""
+    if name == DISTANCE:
+        ms = request.conditions.db_rtt_ms
+        return "" if ms is None else f"{ms}ms"
+    if name == CONNECTIONS:
+        return str(variant.scenario_changes.get(CONNECTIONS, scenario.connections))
+    return variant.variables.get(LIMITS[name], "")
+
+
+def applied(variant: Variant, own: Mapping[str, str]) -> Variant:
+    """The variant under these conditions."""
+    changes: dict[str, Any] = {}
+    if DISTANCE in own:
+        changes["db_rtt_ms"] = int(own[DISTANCE].removesuffix("ms"))
+    if CONNECTIONS in own:
+        changes["scenario_changes"] = {**variant.scenario_changes, CONNECTIONS: int(own[CONNECTIONS])}
+    limits = {variable: own[name] for name, variable in LIMITS.items() if name in own}
+    return variant.model_copy(update={**changes, "variables": {**variant.variables, **limits}})

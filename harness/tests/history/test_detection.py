@@ -1,0 +1,134 @@
+"""harness/benchmarks/detection.py and the figures that are made of it."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+from harness_places import ROOT
+
+from benchmarks import detection
+from documents import nightly
+from documents.records import NIGHTLY, Records
+from tandem.history import files
+from tandem.history.night import AlarmAnswer, Night, Point, Program, SeriesKey
+
+FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
+GOOD, SLOW = "1" * 40, "2" * 40
+NIGHTS, SLOW_FROM = 60, 40
+
+
+def history(folder: Path) -> Path:
+    """Of one image, then of a slow one. The frozen lines have values of their own."""
+    for number in range(NIGHTS):
+        started = FIRST + timedelta(days=number)
+        slow = number >= SLOW_FROM
+        files.append(
+            folder,
+            Night(
+                id=f"{started:%Y%m%dT%H%M%SZ}-nightly-node",
+                machine="m",
+                cpu_model="c",
+                started_at=started,
+                programs={"node": Program(tag="b" if slow else "a", commit=SLOW if slow else GOOD)},
+                frozen={"node": GOOD[:12]},
+                points=[
+                    Point(implementation="node", scenario="index", metric="duet_cpu_us_per_request", line="today",
+                          value=number / 1000),
+                    Point(implementation="node", scenario="index", metric="duet_cpu_us_per_request", line="frozen",
+                          value=-number / 1000),
+                ],
+            ),
+        )  # fmt: skip
+    return folder
+
+
+def test_real_values_are_those_of_the_frozen_sources(tmp_path: Path) -> None:
+    [(name, values)] = detection.of_history(history(tmp_path))
+    assert name == "node, index, duet_cpu_us_per_request, today"
+    assert values == [number / 1000 for number in range(SLOW_FROM)]
+
+
+def test_where_those_are_too_few_the_frozen_line_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detection, "ENOUGH", SLOW_FROM + 1)
+    [(name, values)] = detection.of_history(history(tmp_path))
+    assert name.endswith("frozen")
+    assert values == [-number / 1000 for number in range(NIGHTS)]
+
+
+def test_neighbours_are_drawn_together() -> None:
+    drawn = detection.again([float(n) for n in range(31)])(np.random.default_rng(1), 20, 30)
+    runs = drawn.reshape(20, -1, detection.NEIGHBOURS)
+    assert {*np.diff(runs, axis=2).ravel()} == {1.0, -30.0}, "the last is followed by the first"
+    assert len({*runs[:, :, 0].ravel()}) > 20
+
+
+def test_a_large_step_is_seen_at_once_and_a_small_one_later() -> None:
+    found = detection.detect("x", detection.normal, series=40)
+    assert found.within("5 %", 0.5) == 2
+    assert cast(int, found.within("2 %", 0.9)) > cast(int, found.within("5 %", 0.9))
+    assert all(later >= earlier for seen in found.seen.values() for earlier, later in pairwise(seen))
+    assert [at.false_alarms for at in found.limits] == sorted(
+        (at.false_alarms for at in found.limits), reverse=True
+    )
+
+
+def test_the_committed_curves_are_those_of_todays_judge() -> None:
+    """Who changes the judge draws them anew: python3 harness/benchmarks/detection.py --keep …"""
+    committed = Records(ROOT).detections()
+    first = committed.found[0]
+    assert detection.detect(first.series, detection.normal) == first
+
+
+# ---- a slowdown that was put in ----
+
+
+def answered(folder: Path, bad: str, raised: int) -> None:
+    nights = files.read(folder).nights
+    key = SeriesKey(
+        machine="m",
+        cpu_model="c",
+        implementation="node",
+        scenario="index",
+        metric="duet_cpu_us_per_request",
+        line="today",
+        frozen=GOOD[:12],
+    )
+    answer = AlarmAnswer(
+        id=f"a{raised}",
+        series=key,
+        since=nights[raised - 1].id,
+        raised=nights[raised].id,
+        answered_at=FIRST,
+        word="confirmed",
+        worse=True,
+        good=Program(tag="a", commit=GOOD),
+        bad=Program(tag="b", commit=bad),
+    )
+    files.keep_answer(folder, answer)
+
+
+@pytest.mark.parametrize(
+    ("bad", "raised", "told"),
+    [
+        (
+            SLOW,
+            SLOW_FROM + 2,
+            "night 3 of the slow ones | confirmed; –; named: the two images between which it came",
+        ),
+        (GOOD, SLOW_FROM + 2, "night 3 of the slow ones | confirmed; –; named: other images"),
+        (GOOD, SLOW_FROM - 5, "before the slowdown | confirmed; –; named: other images"),
+    ],
+)
+def test_what_was_found_of_a_slowdown(tmp_path: Path, bad: str, raised: int, told: str) -> None:
+    folder = history(tmp_path / NIGHTLY / "injected")
+    (folder / "truth.json").write_text(f'{{"share": 0.02, "spin_ns": 617, "slow": ["{SLOW}"]}}')
+    answered(folder, bad, raised)
+    text = nightly.injected(Records(tmp_path))
+    assert f"| nights without it, and with it | {SLOW_FROM}, {NIGHTS - SLOW_FROM} |" in text
+    assert "617 ns a request, 2 %" in text
+    assert f"| alarm in CPU per request, {told} |" in text
