@@ -8,7 +8,6 @@ from statistics import fmean
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.record.request import Request, StandIn, Variant
-from tandem.record.result import Look
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict
 
