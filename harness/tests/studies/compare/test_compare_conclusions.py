@@ -315,7 +315,7 @@ def test_a_visit_that_broke_fails_the_session() -> None:
 
 def looks(rates: list[float | None]) -> Baselines:
     """One look at a ceiling in each block."""
-    found = [Look(block=number, goodput_rps=rate) for number, rate in enumerate(rates, start=1)]
+    found = [CeilingLook(block=number, goodput_rps=rate) for number, rate in enumerate(rates, start=1)]
     return Baselines(ceilings_rps={"database": 1.0}, looks={"database": found})
 
 
