@@ -8,6 +8,7 @@ from statistics import fmean
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.record.request import Request, StandIn, Variant
+from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tandem.analysis.ceilings import cut_off, holding, in_same_blocks, nearness, reaches_ceiling
-from tandem.record.result import Baselines
+from tandem.record.result import Baselines, CeilingLook
 
 
 def test_what_was_passed_is_no_ceiling() -> None:

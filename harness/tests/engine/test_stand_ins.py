@@ -14,6 +14,7 @@ from tandem.engine.estimate import Overheads, estimate_s
 from tandem.errors import UsageError
 from tandem.lab.prepare import Ground, check, prepare
 from tandem.record.request import Conditions
+from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 

@@ -9,7 +9,7 @@ from harness_engine import made_trial, trial_spec
 from harness_samples import finding, good_window, quiet_roles, role
 
 from tandem.analysis.histogram import encode
-from tandem.record.result import Baselines
+from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Times, Verdict
 from tandem.studies.bench.conclusions import (

@@ -9,7 +9,7 @@ from harness_engine import request, result_of
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
-from tandem.record.result import Baselines
+from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare import conclusions, report

@@ -30,7 +30,7 @@ from tandem.engine.run import run
 from tandem.errors import UsageError
 from tandem.lab.prepare import check, scenario_of
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Result
+from tandem.record.result import Baselines, CeilingLook, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.registry import read_folder
