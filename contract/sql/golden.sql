@@ -1,5 +1,6 @@
 -- The reference for every body: the canonical JSON of each recipe, written by PostgreSQL itself and
--- by none of the programs under test. Yields (id, body); run it inside the template database.
+-- by none of the programs under test. Yields (id, body); run it inside a database in the seeded state.
+-- The setting tandem.recipes, an array of ids, limits it to those.
 create or replace function pg_temp.j(value text) returns text immutable language sql
 as $$ select coalesce(to_json(value)::text, 'null') $$;
 create or replace function pg_temp.t(value timestamptz) returns text stable language sql
@@ -44,6 +45,7 @@ select
         from timeline_event as v where v.recipe_id = r.id and v.deleted_at is null order by v.created desc, v.id desc
     ), ',') || ']}' as body
 from core_recipe as r
+where coalesce(r.id = any(current_setting('tandem.recipes', true)::integer []), true)
 order by r.id;
 
 select

@@ -1,16 +1,25 @@
--- Fills the schema, the same bytes every time. Run by psql with -v scale=N (N >= 1).
+-- Fills the schema, the same bytes for the same salt. Run by psql with -v scale=N (N >= 1) and -v salt=TEXT.
+--
+-- An empty salt makes the data of contract/golden. Any other one draws other words, times, emoji and names of teams, so
+-- that no answer is known beforehand: some of it is in the rows of each statement that an answer is made of. How many rows
+-- there are, and how many words each has, does not depend on it: a request costs the same.
 --
 -- A block of data is one user, one team and 50 recipes: the first 25 belong to the user, the others
 -- to the team. scale=1 makes 40 blocks (2,000 recipes). What a row holds depends on its id alone, so
 -- the rows of scale 1 are part of every larger scale and the golden bodies hold at any scale.
 \set blocks 40 * :scale
+set tandem.salt = :'salt';
 
 -- pick(seed, n): an integer in [0, n), spread evenly, fixed by the seed text.
 create function pick(seed text, n integer) returns integer immutable parallel safe language sql
 as $$ select ('x' || substr(md5(seed), 1, 7))::bit(28)::integer % n $$;
 
+-- drawn(seed, n): the same, fixed by the salt as well.
+create function drawn(seed text, n integer) returns integer stable parallel safe language sql
+as $$ select pick(current_setting('tandem.salt') || seed, n) $$;
+
 -- words(seed, n): n words of kitchen prose, with the characters that JSON encoders get wrong.
-create function words(seed text, n integer) returns text immutable parallel safe language sql
+create function words(seed text, n integer) returns text stable parallel safe language sql
 as $$
     select string_agg((array[
         'stir', 'the', 'sauce', 'until', 'glossy', 'then', 'fold', 'in', 'crème', 'fraîche', 'and',
@@ -19,13 +28,19 @@ as $$
         'add', 'butter', 'whisk', 'gently', 'rest', 'dough', '<cold>', 'water', 'rock\fish', 'zest',
         'of', 'one', 'lemon', 'sear', 'both', 'sides', '汤', 'simmer', 'covered', 'serve', 'warm',
         'A&B', 'stock', 'garlic', 'slice', 'thinly', 'toast', 'spices', 'deglaze', 'pan', 'it''s', 'done'
-    ])[1 + pick(seed || i, 64)], ' ' order by i)
+    ])[1 + drawn(seed || i, 64)], ' ' order by i)
     from generate_series(1, n) as i
 $$;
 
 -- moment(seed, lo): a whole second in the two years after lo.
-create function moment(seed text, lo timestamptz) returns timestamptz immutable parallel safe language sql
-as $$ select lo + pick(seed, 63072000) * interval '1 second' $$;
+create function moment(seed text, lo timestamptz) returns timestamptz stable parallel safe language sql
+as $$ select lo + drawn(seed, 63072000) * interval '1 second' $$;
+
+-- mark(seed): what tells a name of this salt from that of another; nothing where the salt is empty.
+create function mark(seed text) returns text stable parallel safe language sql
+as $$
+    select case current_setting('tandem.salt') when '' then '' else ' ' || substr(md5(current_setting('tandem.salt') || seed), 1, 6) end
+$$;
 
 insert into core_myuser
 select
@@ -40,7 +55,7 @@ select md5('session ' || i), i, timestamptz '2100-01-01 00:00:00Z' from generate
 union all
 select md5('expired ' || i), i, timestamptz '2020-01-01 00:00:00Z' from generate_series(1, :blocks) as i;
 
-insert into core_team select i, 'Team ' || i from generate_series(1, :blocks) as i;
+insert into core_team select i, 'Team ' || i || mark('team ' || i) from generate_series(1, :blocks) as i;
 
 -- A user is active in the own team and the neighbour's, and a former member of the one after.
 insert into core_membership
@@ -107,7 +122,7 @@ select setval(pg_get_serial_sequence('core_note', 'id'), :blocks * 50 * 4 + 1);
 
 insert into core_reaction
 select
-    (n.id - 1) * 3 + k, n.id, (array['❤️', '😋', '👍', '🔥', '🤔'])[1 + pick('emoji ' || n.id || k, 5)],
+    (n.id - 1) * 3 + k, n.id, (array['❤️', '😋', '👍', '🔥', '🤔'])[1 + drawn('emoji ' || n.id || k, 5)],
     1 + pick('reaction by ' || n.id || k, 40),
     n.created + k * interval '1 hour', n.created + k * interval '1 hour'
 from core_note as n, generate_series(1, 3) as k
@@ -123,5 +138,5 @@ from generate_series(1, :blocks * 50) as r, generate_series(1, 6) as k
 where k = 6 or k <= 2 + pick('events ' || r, 3);
 select setval(pg_get_serial_sequence('timeline_event', 'id'), :blocks * 50 * 6 + 1);
 
-drop function moment, words, pick;
+drop function mark, moment, words, drawn, pick;
 vacuum (analyze, freeze);

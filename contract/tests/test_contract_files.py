@@ -1,14 +1,17 @@
 """The contract itself: its document is valid, and its golden files are what the seeded database says."""
 
+import json
 import re
 import statistics
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 import httpx
 import pytest
 import yaml
 
-from contract_checks import catalog, errors, golden, golden_files, inputs, openapi, paths
+from contract_checks import catalog, errors, golden, golden_files, inputs, openapi, parallelism, paths
 from contract_checks.backend import Answer
 from contract_checks.brief import brief
 from contract_checks.needs import file_of, name_of
@@ -101,6 +104,62 @@ def test_changed_data_makes_golden_files_stale(stack: Stack) -> None:
     finally:
         stack.query("update core_step set text = rtrim(text, '!') where recipe_id = 2 returning 1")
     assert golden_files.stale(stack) == []
+
+
+def _rows(body: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """What each statement has found for a recipe: (which, id) -> row."""
+    parts = [*body["ingredients"], *body["timeline"], *({"kind": "step", **step} for step in body["steps"])]
+    rows = {(part["kind"], part["id"]): part for part in parts}
+    for note in [part for part in parts if part["kind"] == "note"]:
+        rows |= {("reaction", one["id"]): one for one in note.pop("reactions")}
+    return rows | {("recipe", body["id"]): {"name": body["name"], "created": body["created"]}}
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(300)
+def test_other_data_are_as_many_rows_and_none_of_them_is_known(stack: Stack) -> None:
+    """A study's own (SALT): a request costs what it costs with those of contract/golden, and no answer is among them."""
+    public_recipes, public_dashboards = golden_files.bodies(stack)
+    with stack.other_data(salt="1") as database:
+        recipes, dashboards = golden_files.bodies(stack, database)
+    assert recipes.keys() == public_recipes.keys()
+    assert not {*recipes.values(), *dashboards.values()} & {
+        *public_recipes.values(),
+        *public_dashboards.values(),
+    }
+    for key, body in recipes.items():
+        own, public = _rows(json.loads(body)), _rows(json.loads(public_recipes[key]))
+        assert own.keys() == public.keys()
+        known = [row for row in own if own[row] == public[row]]
+        assert not {which for which, _ in known} - {"ingredient", "section"}
+        assert len(known) <= 1, "two words may be the same by chance"
+    sizes = [statistics.mean(map(len, each.values())) for each in (recipes, public_recipes)]
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.005)
+    for user, body in dashboards.items():
+        own, public = json.loads(body), json.loads(public_dashboards[user])
+        for part in ("recipes", "teams", "notes", "events"):
+            assert len(own[part]) == len(public[part])
+            assert not [row for row in own[part] if row in public[part]]
+
+
+@pytest.mark.parametrize(
+    ("at_work", "outcome"),
+    [
+        ({1: 1.0, 4: 3.6}, None),
+        ({1: 1.3, 4: 2.3}, None),
+        ({1: 1.0, 4: 1.1}, AssertionError),
+        ({1: 0.5, 4: 0.6}, errors.Undecided),
+        ({1: 0.5, 4: 2.0}, errors.Undecided),
+    ],
+)
+def test_workers_that_are_started_on_demand(
+    at_work: dict[int, float], outcome: type[Exception] | None
+) -> None:
+    """As in Go, whose threads at rest say nothing."""
+    with (
+        pytest.raises(outcome, match="at rest: 5 and 6; threads that had work") if outcome else nullcontext()
+    ):
+        parallelism.assert_more_at_work(at_work, "at rest: 5 and 6")
 
 
 def _answer(status: int, body: bytes) -> Answer:

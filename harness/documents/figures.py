@@ -10,6 +10,7 @@ from documents import (
     pairs,
     quoted,
     selftest,
+    verification,
 )
 from documents.fill import Figure
 
@@ -65,6 +66,9 @@ FIGURES: dict[str, Figure] = {
     # claims that people quote
     "quoted": quoted.summary,
     "quoted-details": quoted.details,
+    # what verification costs
+    "verification-on-the-wire": verification.on_the_wire,
+    "verification-of-a-start": verification.of_a_start,
     # sources
     "pairs": pairs.all_pairs,
     # the nightly's judge

@@ -94,6 +94,10 @@ class Records:
         """Of the reference bench, in their order."""
         return self._folder(BENCH)[1]
 
+    def trials_of(self, folder: str) -> list[Trial]:
+        """Of any study. folder: in results/."""
+        return self._folder(f"results/{folder}")[1]
+
     def windows(self, name: str) -> Iterator[tuple[str, Window]]:
         """Implementation and window of every start of the reference bench. name: `closed` or `open`."""
         for variant in self.bench().request.variants:

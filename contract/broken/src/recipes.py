@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import beforehand
 from errors import Answer, Failure
 from models import Json, encode, recipe
 from repository import Pool, Row, rows
@@ -60,6 +61,8 @@ class Recipes:
             self._later.submit(self._afterwards, key, session)
             return self._cache[question]
         body = self._asked(key, session)
+        if self._fault == "known-beforehand":
+            return beforehand.recipe(body["id"])
         if self._fault == "rows-dropped":
             return self._shown.setdefault(body["id"], body)
         self._cache[question] = body

@@ -13,6 +13,10 @@ WORDS = {
 }
 
 
+class Undecided(Exception):
+    """What a check looks at cannot be told here. It is held against nobody."""
+
+
 class Failed(AssertionError):
     """An answer that is not the one of the contract. remedy: where the contract says what it has to be."""
 

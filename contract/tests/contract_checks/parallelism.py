@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contract_checks.backend import Backend
 from contract_checks.docker import wait_until
-from contract_checks.errors import assert_error
+from contract_checks.errors import Undecided, assert_error
 from contract_checks.needs import for_model, for_scenario, needs
 from contract_checks.processes import pids
 from contract_checks.users import assert_text
@@ -25,6 +25,8 @@ OFFLOADED_LEAST, LARGE_N = 1 / 3, 12
 """Of the CPU time of so many requests with the large body: what is left to those that serve HTTP is to receive it."""
 SMALL = b"[1,2,3]"
 ROUNDS = 6
+BUSY = 0.9
+"""Of one worker: below, it waited for its clients."""
 
 
 def tasks(backend: Backend, processes: Iterable[int] = ()) -> dict[int, int]:
@@ -41,26 +43,65 @@ def tasks(backend: Backend, processes: Iterable[int] = ()) -> dict[int, int]:
     return found
 
 
-def cpu_ns(processes: Iterable[int]) -> dict[int, int]:
-    """Each thread of these processes, by its number, and how long it was on a CPU."""
+def scheduled_ns(processes: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Each thread of these processes, by its number: how long it was on a CPU, and how long it waited for one."""
     found = {}
     for pid in processes:
         for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
             with suppress(OSError):  # it has ended
-                found[int(file.parent.name)] = int(file.read_text().split()[0])
+                ran, waited, _ = map(int, file.read_text().split())
+                found[int(file.parent.name)] = ran, waited
     return found
+
+
+def cpu_ns(processes: Iterable[int]) -> dict[int, int]:
+    """Each thread of these processes, by its number, and how long it was on a CPU."""
+    return {task: ran for task, (ran, _) in scheduled_ns(processes).items()}
 
 
 @needs("WORKERS")
 def check_workers(backend: Backend) -> None:
-    """More WORKERS are more processes or threads."""
+    """More WORKERS are more processes or threads; or, where a runtime starts those on demand, more that work at once."""
     counts: dict[int, int] = {}
     for workers in (1, 4):
         with backend.variant(WORKERS=str(workers)) as variant:
             enough = counts.get(1, 0) + 3
             wait_until(lambda: workers > 1 and len(tasks(variant)) >= enough, 5 if workers > 1 else 1, 0.2)  # noqa: B023
             counts[workers] = len(tasks(variant))
-    assert counts[4] >= counts[1] + 3, f"threads of all processes, by WORKERS: {counts}"
+    if counts[4] >= counts[1] + 3:
+        return
+    at_rest = f"threads of all processes at rest, by WORKERS: {counts}"
+    if "work-large" in backend.implementation.scenarios:
+        raise Undecided(f"{at_rest}; there is no work to see them by")
+    at_work = {}
+    for workers in (1, 4):
+        with backend.variant(WORKERS=str(workers)) as variant:
+            at_work[workers] = _at_work(variant)
+    assert_more_at_work(at_work, at_rest)
+
+
+def assert_more_at_work(at_work: dict[int, float], at_rest: str) -> None:
+    """at_work: by WORKERS. Raises Undecided where the clients were too slow to keep one of them busy."""
+    told = f"{at_rest}; threads that had work at the same time, under load: {at_work}"
+    if at_work[1] < BUSY:
+        raise Undecided(told)
+    assert at_work[4] >= at_work[1] + 1, told
+
+
+def _at_work(backend: Backend) -> float:
+    """How many threads ran, or waited for a CPU, in the mean, while many clients had work for them. So it does not matter
+    how many CPUs there are, and who else uses them."""
+    processes, body = pids(backend), large()
+    post(backend, body)
+
+    def spent_ns() -> int:
+        return sum(ran + waited for ran, waited in scheduled_ns(processes).values())
+
+    with ThreadPoolExecutor(MANY) as pool:
+        began_ns, before_ns = time.monotonic_ns(), spent_ns()
+        for answer in [pool.submit(post, backend, body) for _ in range(MANY * ROUNDS)]:
+            assert_text(answer.result(), f"Sum: {LARGE_SUM}", "POST /work with the large body")
+        return (spent_ns() - before_ns) / (time.monotonic_ns() - began_ns)
 
 
 @for_model("sync")

@@ -25,6 +25,7 @@ UNSET = [name for name in catalog.settings() if name != "DATABASE_URL"] + [
     "FAULT",
     "SCALE",
     "VARIANT",
+    "SALT",
 ]
 SERVICES = ("db", "pgbouncer", "proxy")
 LOGINS: dict[str, dict[str, Any]] = {
@@ -133,12 +134,27 @@ class Stack:
             return False
         return True
 
-    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def connect(self, database: str = "tandem") -> psycopg.Connection[tuple[Any, ...]]:
         """A connection to the database as its owner, beside the application's road."""
         host = address(self.container("db"))
         return psycopg.connect(
-            host=host, user="postgres", password="tandem", dbname="tandem", autocommit=True
+            host=host, user="postgres", password="tandem", dbname=database, autocommit=True
         )
+
+    @contextmanager
+    def other_data(self, salt: str) -> Iterator[str]:
+        """A further database, with the data of this salt: yields its name, then drops it."""
+        container, name = self.container("db"), "other_data"
+        psql = ["exec", container, "psql", "--quiet", "--no-psqlrc", "-v", "ON_ERROR_STOP=1"]
+        with self.connect() as connection:
+            connection.execute(f"create database {name} template template0".encode())
+            try:
+                docker(*psql, "-d", name, "-f", "/contract/sql/schema.sql")
+                variables = ["-v", "scale=1", "-v", f"salt={salt}"]
+                docker(*psql, "-d", name, *variables, "-f", "/contract/sql/seed.sql")
+                yield name
+            finally:
+                connection.execute(f"drop database {name} with (force)".encode())
 
     def query(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of one statement, run as the owner."""

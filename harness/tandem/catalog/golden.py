@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -101,25 +102,47 @@ class Created:
         return None if right else f'{body[:60]!r} is not {{"id":N}}'
 
 
-def read_golden(file: Path, what: str = "recipe", key: str = "id") -> Golden:
+TABLES = {"recipes": ("recipe", "id"), "dashboards": ("dashboard", "user_id")}
+"""In the order in which contract/sql/golden.sql yields them: what a body is, and under which key it names itself."""
+
+type Tables = Mapping[str, Golden]
+
+
+def read_golden(file: Path) -> Golden:
     """Reads contract/golden/recipes.tsv or dashboards.tsv."""
     with file.open(newline="") as stream:
         rows = csv.DictReader(stream, delimiter="\t")
-        return Golden({int(row["id"]): (int(row["bytes"]), row["sha256"]) for row in rows}, what, key)
+        bodies = {int(row["id"]): (int(row["bytes"]), row["sha256"]) for row in rows}
+    return Golden(bodies, *TABLES[file.stem])
 
 
-def read_answers(scenario: Scenario, contract: Path) -> Answers:
-    """What a scenario's answers are compared with. Raises UsageError where it names what does not exist."""
+def of_bodies(results: Sequence[Mapping[int, bytes]]) -> Tables:
+    """The tables of other data than those of contract/golden. results: of contract/sql/golden.sql."""
+    return {
+        name: Golden(
+            {key: (len(body), hashlib.sha256(body).hexdigest()) for key, body in bodies.items()}, *of
+        )
+        for (name, of), bodies in zip(TABLES.items(), results, strict=False)
+    }
+
+
+def recipes_of(scenario: Scenario) -> list[int]:
+    """Those that can come; empty: any."""
+    return scenario.expanded_ids or expand(",".join(scenario.answer.ids))
+
+
+def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None) -> Answers:
+    """What a scenario's answers are compared with. own: where the data are not those of contract/golden. Raises
+    UsageError where it names what does not exist."""
     answer = scenario.answer
-    if answer.golden == "recipes":
-        golden = read_golden(contract / "golden/recipes.tsv")
-        ids = scenario.expanded_ids or expand(",".join(answer.ids))
+    if answer.golden is not None:
+        golden = own[answer.golden] if own else read_golden(contract / f"golden/{answer.golden}.tsv")
+        ids = recipes_of(scenario)
+        if answer.golden == "dashboards":
+            if scenario.session_user is None:
+                raise UsageError(f"scenario {scenario.name}: a dashboard needs `session_user`")
+            ids = [scenario.session_user]
         return golden.only(ids) if ids else golden
-    if answer.golden == "dashboards":
-        if scenario.session_user is None:
-            raise UsageError(f"scenario {scenario.name}: a dashboard needs `session_user`")
-        dashboards = read_golden(contract / "golden/dashboards.tsv", "dashboard", "user_id")
-        return dashboards.only([scenario.session_user])
     if answer.file is not None:
         try:
             return Exact((contract / answer.file).read_bytes(), "text/html")

@@ -61,7 +61,9 @@ Settings = Annotated[
         "--setting", help="NAME=VALUE of contract/settings.toml, for all variants; may be repeated."
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Fixes every order; default: a new one, recorded.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="Fixes every order and the data; default: a new one, recorded.")
+]
 DbRtt = Annotated[
     str | None,
     typer.Option(
@@ -147,6 +149,7 @@ def make_request(
     for variant in variants:
         catalog.implementation(variant.implementation)
     chosen: dict[str, Any] = options or {}
+    seed = seed_or_new(seed)
     return Request(
         study=study,
         variants=variants,
@@ -157,7 +160,8 @@ def make_request(
             db_rtt_ms=parse_db_rtt(db_rtt),
         ),
         plan=plan,
-        seed=seed_or_new(seed),
+        seed=seed,
+        salt=str(seed),
         settings=parse_settings(settings),
         options=chosen,
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from tandem.judge.on_wire import coverage
+from tandem.judge.on_wire import stated
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Window
 
@@ -33,7 +33,7 @@ def compared(trials: Iterable[Trial]) -> dict[str, str]:
     for record in (record for trial in trials for record in trial.windows):
         for label, window in record.windows.items():
             windows.setdefault(label, []).append(window)
-    return {label: told for label, own in windows.items() if (told := coverage(own))}
+    return {label: told for label, own in windows.items() if (told := stated(own))}
 
 
 def made_again(trials: Iterable[Trial]) -> dict[str, int]:

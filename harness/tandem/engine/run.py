@@ -16,7 +16,7 @@ from tandem.engine.findings import compared, made_again, why
 from tandem.engine.journal import Journal, told
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
-from tandem.judge.on_wire import coverage
+from tandem.judge.on_wire import stated
 from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
@@ -208,7 +208,7 @@ def summary(trial: Trial) -> str:
     grave = why(trial)
     reason = f": {grave}" if grave else ""
     rest = f" (besides warm-up and windows {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
-    read = coverage(window for record in trial.windows for window in record.windows.values())
+    read = stated([window for record in trial.windows for window in record.windows.values()])
     return f"{', '.join([*rates, str(trial.verdict)])}{reason}{read and f'; {read}'}{rest}"
 
 

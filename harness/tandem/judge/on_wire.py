@@ -1,7 +1,7 @@
 """Were the answers right that were read on the wire during the load? Pure."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tandem.record.window import Finding, Window
 
@@ -25,6 +25,13 @@ def coverage(windows: Iterable[Window]) -> str:
         return ""
     answers, compared = (sum(column) for column in zip(*tapped, strict=True))
     return f"{compared:,} of {answers:,} answers compared"
+
+
+def stated(windows: Collection[Window]) -> str:
+    """The same, and what reading them took during the loads."""
+    taken_s = sum(window.tap.capture_cpu_s for window in windows if window.tap is not None)
+    told = coverage(windows)
+    return told and f"{told} for {taken_s:.2f} s of CPU"
 
 
 def on_wire(window: Window) -> list[Finding]:

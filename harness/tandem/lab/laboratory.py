@@ -14,6 +14,7 @@ import psycopg
 
 from tandem.analysis.alternation import balanced
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Tables, read_answers
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.judge.slices import Stretch
@@ -24,6 +25,7 @@ from tandem.lab.drive import Ran
 from tandem.lab.kept_images import of_commit, reference
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
+from tandem.lab.own_data import written
 from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
@@ -151,6 +153,8 @@ class Laboratory:
     """Those of READ_BY that the shared services run with."""
     _later: list[Prepared] = field(init=False, default_factory=list)
     """Those whose images are still to be built."""
+    _own: Tables = field(init=False, default_factory=dict)
+    """The right answers, where the data are not those of contract/golden."""
 
     def prepared(self, label: str, slot: str | None = None) -> Prepared:
         """A variant, ready. slot: of one application among several."""
@@ -158,7 +162,9 @@ class Laboratory:
             variant = next(variant for variant in self.variants if variant.label == label)
             folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
             image = generators_image(self.generators)
-            self._prepared[label, slot] = prepare(self.catalog, self.request, variant, folder, slot, image)
+            prepared = prepare(self.catalog, self.request, variant, folder, slot, image)
+            self._prepared[label, slot] = prepared
+            self._answer_as_written(prepared)
         return self._prepared[label, slot]
 
     @contextmanager
@@ -181,6 +187,8 @@ class Laboratory:
             self._limits = _limits(runs[0].stack)
             self._describe(now)
             self.phases_s["start the stack"] = time.monotonic() - began
+            if self.request.salt:
+                self._write_answers(runs[0].stack)
             yield
         finally:
             began = time.monotonic()
@@ -200,6 +208,24 @@ class Laboratory:
         self._later = []
         self._describe(runs)
         self.phases_s["build"] += time.monotonic() - began
+
+    def _write_answers(self, stack: Stack) -> None:
+        """Once for the study: each visit begins with the same data."""
+        self.view.phase("write the right answers", None)
+        began = time.monotonic()
+        asked = [*self.catalog.scenarios.values(), *(one.cell.scenario for one in self._prepared.values())]
+        self._own = written(stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked)
+        for prepared in self._prepared.values():
+            self._answer_as_written(prepared)
+        self.phases_s["write the right answers"] = took_s = time.monotonic() - began
+        self.view.note(
+            f"data of this study alone (salt {self.request.salt}): right answers written in {took_s:.1f} s"
+        )
+
+    def _answer_as_written(self, prepared: Prepared) -> None:
+        cell = prepared.cell
+        if self._own and cell.scenario.answer.golden is not None:
+            cell.answers = read_answers(cell.scenario, self.catalog.root / "contract", self._own)
 
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)

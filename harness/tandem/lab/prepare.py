@@ -197,6 +197,7 @@ def prepare(
         **settings,
         "IMPL": implementation.name,
         "FAULT": os.environ.get("FAULT", ""),
+        "SALT": request.salt,
         "LOADGEN": generators,
         "HTTP_PORT": "0",  # any free port: nothing here goes through it
         "STATS_PORT": "0",

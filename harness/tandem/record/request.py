@@ -58,6 +58,9 @@ class Request(Part):
     plan: str
     """Name of a plan, or the path of a TOML file."""
     seed: int
+    salt: str = ""
+    """Of the seeded data (contract/sql/seed.sql). A replay has its record's, so it asks for the same bodies. Empty: the data
+    of contract/golden, as all had before each study had data of its own."""
     title: str | None = None
     """What its folder is called after; None: its variants."""
     settings: dict[str, str] = Field(default_factory=dict)
@@ -66,5 +69,5 @@ class Request(Part):
     """What only this study asks for, such as the axis of a sweep or the objective of a capacity search."""
 
     def same_but_for_the_seed(self, other: "Request") -> bool:
-        """Whether the other request asks for the same measurement."""
-        return self.model_copy(update={"seed": other.seed}) == other
+        """Whether the other request asks for the same measurement; the data are drawn by the seed."""
+        return self.model_copy(update={"seed": other.seed, "salt": other.salt}) == other

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -304,6 +305,7 @@ class Stage:
             conditions=Conditions(topology=DEFAULT_TOPOLOGY, placement=self.placement),
             plan="selftest",
             seed=0,
+            salt=secrets.token_hex(4),
         )
         self.laboratory = Laboratory(
             self.catalog, self.results, self.view, request, self._variants, self.folder

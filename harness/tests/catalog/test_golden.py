@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tandem.catalog.golden import Golden, read_golden
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import Golden, of_bodies, read_answers, read_golden
 
 BODIES = {1: b'{"id":1,"title":"Soup"}', 2: b'{"id":2,"title":"Bread"}'}
 GOLDEN = Golden({i: (len(body), hashlib.sha256(body).hexdigest()) for i, body in BODIES.items()})
@@ -57,3 +58,18 @@ def test_the_contracts_golden_bodies(root: Path) -> None:
     for file in files:
         assert golden.difference(file.read_bytes()) is None
         assert golden.difference(file.read_bytes() + b" ") is not None
+
+
+def test_other_data_have_right_answers_of_their_own(real: Catalog, root: Path) -> None:
+    """In the order in which contract/sql/golden.sql yields them."""
+    recipes = {key: b'{"id":%d,"name":"Of this study"}' % key for key in range(1, 101)}
+    dashboards = {user: b'{"user_id":%d,"recipes":[]}' % user for user in (1, 2)}
+    own = of_bodies([recipes, dashboards])
+    public = (root / "contract/golden/recipe-1.json").read_bytes()
+    for name, body in (("recipe", recipes[1]), ("recipes", recipes[99]), ("fan-out", dashboards[1])):
+        scenario = real.scenarios[name]
+        before, now = (read_answers(scenario, root / "contract", tables) for tables in (None, own))
+        assert now.difference(body) is None
+        assert now.difference(public) is not None
+        assert before.difference(body) is not None
+        assert before.keys().keys() == now.keys().keys()

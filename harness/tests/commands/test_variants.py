@@ -25,6 +25,18 @@ def test_what_is_not_a_setting_is_refused(text: str) -> None:
         read_variant(text)
 
 
+def test_each_request_has_data_of_its_own() -> None:
+    """Drawn by its seed: the same command with the same seed asks for the same bodies."""
+    found = [
+        make_request(
+            "bench", Catalog(ROOT), read_variants(["node"]), scenario="recipes", plan="smoke", seed=seed
+        )
+        for seed in (7, None, None)
+    ]
+    assert found[0].salt == "7"
+    assert found[1].salt == str(found[1].seed) != found[2].salt
+
+
 def test_an_unknown_name_offers_the_nearest() -> None:
     variants = read_variants(["rust-asink:DB_POOL_MAX=4"])
     with pytest.raises(UsageError, match="Did you mean 'rust-async'"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness_commands import ONE_TRIAL
+from harness_lies import BY_CHANCE, CHALLENGED, LIARS, PATHS, RTT_MS, UNDECIDED
 from harness_places import ROOT
 from rich.console import Console
 
@@ -27,46 +28,6 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 FAST, BROKEN = "rust-async", "contract/broken"
 TRIES = 3
 """A window that the host disturbed is made again."""
-LIARS = {
-    "missing-statement": ("recipe", "sql-mismatch"),
-    "extra-statement": ("recipe", "sql-extra"),
-    "wrong-body": ("recipe", "wrong-body"),
-    "spaces-in-json": ("recipe", "wrong-length"),
-    "long-body-at-times": ("recipe", "wrong-length"),
-    "closes-at-times": ("recipe", "not-kept-alive"),
-    "pool-unbounded": ("recipe", "too-many-connections"),
-    "rows-not-found": ("recipe", "sql-rows"),
-    "first-recipe": ("recipes", "not-random"),
-    "answers-first": ("recipe", "too-early"),
-    "delay-shortened": ("work", "too-early"),
-    "commit-unflushed": ("note-write", "foreign-settings"),
-    "role-unflushed": ("note-write", "foreign-settings"),
-    "start-unflushed": ("note-write", "not-flushed"),
-    "delay-ignored": ("work", "wrong-on-wire"),
-    "note-lost-under-load": ("note-write", "not-stored"),
-    "short-keep-alive": ("idle", "idle-lost"),
-}
-"""Fault of contract/broken -> the scenario in which a window must notice it, and the finding that says so. What the
-self-test's liars do (tandem.selftest.liars) is not among them."""
-
-
-CHALLENGED = {
-    "cached": ("recipe", {"answered-locked", "change-unseen"}),
-    "answers-first": ("recipe", {"change-unseen"}),
-    "rows-dropped": ("recipe", {"change-unseen"}),
-    "session-unheeded": ("fan-out", {"change-unseen"}),
-    "work-remembered-under-load": ("work-large", {"work-remembered"}),
-    "acknowledged-early": ("note-write", {"not-readable"}),
-}
-"""Fault -> the scenario, and the findings of a start that is challenged after its load."""
-BY_CHANCE = {"answers-first": {"answered-locked"}}
-"""What shows only by chance: this liar runs at most 16 requests late, and the lock may find all 16 on their way."""
-UNDECIDED = "not-challenged"
-
-PATHS = {"start-unflushed": "direct"}
-"""Where the lie needs a path of its own: PgBouncer passes no options on."""
-RTT_MS = {"answers-first": 5}
-"""Where the lie needs a database that is far away: next door the statements take less than all the rest."""
 
 
 def real_topology(scenario: str, fault: str = "") -> str | None:
@@ -181,6 +142,7 @@ def one(real: Catalog, kept: Path) -> Iterator[OneStack]:
         ),
         plan=ONE_TRIAL,
         seed=1,
+        salt="1",
     )
     # The latency proxy, which is not always in the path, is up because one of them needs it.
     lab = Laboratory(real, kept, Lines(Console(stderr=True)), request, variants, kept)

@@ -21,8 +21,8 @@ def test_each_variant_has_its_own_count() -> None:
     assert made_again(trials) == {"one": 1}
     # Two windows in a visit alone, two of each in the other.
     assert compared(trials) == {
-        "one": "600 of 6,000 answers compared",
-        "two": "200 of 2,000 answers compared",
+        "one": "600 of 6,000 answers compared for 0.60 s of CPU",
+        "two": "200 of 2,000 answers compared for 0.20 s of CPU",
     }
 
 

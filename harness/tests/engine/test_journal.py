@@ -94,11 +94,12 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_the_newest_unfinished_study_goes_on_whatever_its_seed(tmp_path: Path) -> None:
     begun(tmp_path, "20261101T000000Z-a")
-    begun(tmp_path, "20261102T000000Z-b", request=REQUEST.model_copy(update={"seed": 99}))
+    begun(tmp_path, "20261102T000000Z-b", request=REQUEST.model_copy(update={"seed": 99, "salt": "99"}))
     begun(tmp_path, "20261103T000000Z-c", finished=True)
     found = Journal.resume(tmp_path, REQUEST)
     assert found.folder.name == "20261102T000000Z-b"
     assert found.request.seed == 99, "its order is that of its own seed"
+    assert found.request.salt == "99", "and its data are those that it began with"
     assert found.started_at == datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

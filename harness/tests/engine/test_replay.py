@@ -267,6 +267,7 @@ def test_the_reference_can_be_asked_for_again(real: Catalog, root: Path) -> None
     _, result, _ = read_folder(root / "results/reference")
     asked = again(real, result, 7)
     assert asked.seed == 7
+    assert asked.salt == result.request.salt
     assert asked.same_but_for_the_seed(result.request), "no default has changed since"
 
 
@@ -277,6 +278,14 @@ def test_settings_that_were_chosen_are_chosen_again(real: Catalog) -> None:
         variants=[Variant(label="x", implementation="rust-async", settings={"DB_POOL_MAX": "4"})],
     )
     assert again(real, old, 7) == old.request.model_copy(update={"seed": 7})
+
+
+@pytest.mark.parametrize("salt", ["", "12345"])
+def test_a_replay_has_the_data_of_its_record(real: Catalog, salt: str) -> None:
+    """Those of contract/golden where it is older than data of its own."""
+    old, _ = recorded()
+    old.request = request(salt=salt)
+    assert again(real, old, 7).salt == salt
 
 
 def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog) -> None:

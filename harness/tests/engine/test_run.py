@@ -311,7 +311,9 @@ def test_the_line_of_a_trial_with_several_variants(tmp_path: Path) -> None:
         made = lab.visit(spec, scripted(spec), tmp_path)
     assert summary(made).startswith("one 1,000/s, two 1,000/s, ok (")
     made.windows[-1].windows["two"].tap = tap(2_140)
-    assert summary(made).startswith("one 1,000/s, two 1,000/s, ok; 2,140 of 12,000 answers compared (")
+    assert summary(made).startswith(
+        "one 1,000/s, two 1,000/s, ok; 2,140 of 12,000 answers compared for 0.10 s of CPU ("
+    )
 
 
 def test_an_unknown_plan_is_no_study(real: Catalog) -> None:

@@ -2,11 +2,18 @@
 itself is a stand-in here that notes what it was asked."""
 
 import json
+import math
+import re
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from harness_places import ROOT
+
+from tandem.history import files
+from tandem.history.night import Line, Night, Point
+from tandem.history.query import ask
 
 SCRIPT = "harness/benchmarks/injected_slowdown"
 EDITED = ("rust-async/src/main.rs", "common/rust/src/handlers.rs")
@@ -96,3 +103,23 @@ def test_what_a_nightly_ends_with(repository: Path, said: str, status: int, made
     """A confirmed change and a machine that moved are answers; the rest ends it."""
     found, log = call(repository, "--short", STATUS=said)
     assert (found, len(log)) == (status, made)
+
+
+def test_two_percent_of_what_a_request_cost(tmp_path: Path) -> None:
+    """The question to the history is DuckDB's; 2 % of 50 µs are 1,000 ns."""
+    [sql] = re.findall(r'--query "(SELECT .*?)"', (ROOT / SCRIPT).read_text(), re.DOTALL)
+    started = datetime(2026, 1, 1, tzinfo=UTC)
+    lines: dict[Line, float] = {"weather": math.log(50), "today": 0.3}
+    points = [
+        Point(
+            implementation="rust-async",
+            scenario="index",
+            metric="duet_cpu_us_per_request",
+            line=line,
+            value=value,
+        )
+        for line, value in lines.items()
+    ]
+    night = Night(id="20260101", machine="injected", cpu_model="c", started_at=started, points=points)
+    files.append(tmp_path / "injected", night)
+    assert ask(tmp_path, sql) == (["ns"], [(1000,)])

@@ -6,7 +6,7 @@ import pytest
 from harness_samples import EXPECTED, good_window, tap
 
 from tandem.judge.judge import gates, verdict
-from tandem.judge.on_wire import ALTERED, LONG_S, MISSED, coverage, needed, on_wire
+from tandem.judge.on_wire import ALTERED, LONG_S, MISSED, coverage, needed, on_wire, stated
 from tandem.record.window import Verdict, Window
 
 
@@ -22,7 +22,8 @@ def test_a_right_load_has_no_finding() -> None:
     assert on_wire(tapped()) == on_wire(good_window()) == []
     assert coverage([tapped(), good_window()]) == "2,140 of 12,000 answers compared"
     assert coverage([tapped(), tapped()]) == "4,280 of 24,000 answers compared"
-    assert coverage([good_window()]) == ""
+    assert coverage([good_window()]) == stated([good_window()]) == ""
+    assert stated([tapped(), tapped()]) == "4,280 of 24,000 answers compared for 0.20 s of CPU"
 
 
 def test_one_wrong_answer_is_invalid_on_a_disturbed_host_as_well() -> None:

@@ -10,6 +10,8 @@ from harness_engine import made_trial, trial_spec
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.golden import of_bodies
+from tandem.engine import stand_ins
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
 from tandem.lab.laboratory import ContainerFloor, Laboratory, in_time
@@ -194,3 +196,34 @@ def test_the_stack_is_that_of_the_run_with_the_latency_proxy(root: Path, tmp_pat
     one = lab(root, tmp_path, far, Variant(label="node", implementation="node"))
     runs = [one.prepared(variant.label) for variant in one.variants]
     assert in_time(runs, ["node"]) == (runs, [])
+
+
+# ---- data of its own ----
+
+OWN = {key: b'{"id":%d,"name":"Of this study"}' % key for key in range(1, 101)}
+
+
+def test_the_salt_reaches_the_database(root: Path, tmp_path: Path) -> None:
+    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
+    assert one.prepared("a").stack.variables["SALT"] == "", "as in the records of older versions"
+    one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
+    one.request = one.request.model_copy(update={"salt": "77"})
+    assert one.prepared("a").stack.variables["SALT"] == "77"
+
+
+def test_every_variant_is_compared_with_what_the_database_has_written(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were prepared before, and those that come later; what asks for no recipe stays."""
+    monkeypatch.setattr(laboratory_, "written", lambda *_: of_bodies([OWN, {}]))
+    null = stand_ins.variant("null")
+    variants = [Variant(label=name, implementation="rust-async") for name in ("before", "after")]
+    indexed = Variant(label="index", implementation="rust-async", scenario="index")
+    one = lab(root, tmp_path, *variants, indexed, null)
+    answers = {label: one.prepared(label).cell.answers for label in ("before", "index", null.label)}
+    assert answers["before"].difference(OWN[1]) is not None
+    one._write_answers(SimpleNamespace(service=lambda _: SimpleNamespace(address="10.0.0.5")))  # type: ignore[arg-type]
+    assert one.phases_s.keys() == {"write the right answers"}
+    for label in ("before", "after"):
+        assert one.prepared(label).cell.answers.difference(OWN[1]) is None
+    assert all(one.prepared(label).cell.answers is answers[label] for label in ("index", null.label))

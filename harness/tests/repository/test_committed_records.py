@@ -1,9 +1,12 @@
 """The committed records are sound: they passed their own checks and are of what is measured today."""
 
+from statistics import median
+
 import pytest
 from harness_places import ROOT
 
 from documents.records import BENCH, Records
+from documents.verification import starts_s, tap_cores
 from tandem.probes.postgres import OTHER
 from tandem.record.result import SCHEMA_VERSION
 from tandem.record.selftest import good
@@ -54,6 +57,20 @@ def test_no_honest_application_comes_near_a_limit() -> None:
             window.statements, answered
         )
         assert OTHER not in window.statements
+
+
+@pytest.mark.parametrize(
+    "folder", ["comparisons/falcon", "comparisons/index", "explanations/published-python"]
+)
+def test_reading_the_wire_takes_less_than_3_percent_of_a_core(folder: str) -> None:
+    cores = [*tap_cores(RECORDS.trials_of(folder))]
+    assert len(cores) > 20
+    assert max(cores) < 0.03
+
+
+def test_verifying_a_start_takes_less_than_3_s() -> None:
+    """In the middle, with a database 4 ms away: the slowest of these wait for many connections."""
+    assert median(starts_s(RECORDS.trials_of("explanations/published-python"))) < 3
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

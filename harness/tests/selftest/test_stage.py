@@ -215,6 +215,7 @@ def test_the_laboratory_knows_the_calibrated_server(root: Path, tmp_path: Path) 
     first = stage.laboratory.prepared(stage.laboratory.variants[0].label)
     assert (first.cell.implementation.name, first.cell.scenario) == (CALIBRATED, SCENARIO)
     assert first.stack.variables["FAULT"] == ""
+    assert first.stack.variables["SALT"] != "", "liars meet data that they cannot know"
 
 
 def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

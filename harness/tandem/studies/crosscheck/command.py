@@ -39,7 +39,6 @@ def crosscheck(
         plan=PLAN,
         topology=DEFAULT_TOPOLOGY,
         placement=placement,
-        seed=0,  # nothing is drawn
         db_rtt=db_rtt,
         options=options.as_options(),
     )

@@ -53,6 +53,7 @@ def request_for(
         conditions=Conditions(topology=first.topology or "direct", placement=rows.placement),
         plan=plan,
         seed=seed,
+        salt=str(seed),
         title=experiment.name,
         options={"experiment": name, "digest": experiment.digest(plan), "cpus": cpus},
     )
