@@ -8,7 +8,7 @@ from statistics import fmean
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.record.request import Request, StandIn, Variant
-from tandem.record.result import Look
+from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowSpec
 from tandem.record.window import Verdict
 
@@ -145,19 +145,19 @@ def kind_of(spec: TrialSpec) -> str:
     return spec.variants[0].removeprefix("ceiling ")
 
 
-def looks_of(trials: Sequence[Trial]) -> dict[str, list[Look]]:
+def looks_of(trials: Sequence[Trial]) -> dict[str, list[CeilingLook]]:
     """Stand-in -> the looks at it."""
-    found: dict[str, list[Look]] = {}
+    found: dict[str, list[CeilingLook]] = {}
     for made in trials:
         window = made.window(WINDOW)
         ok = window is not None and Verdict.OK is made.verdict is window.verdict
         rate = window.goodput_rps if ok and window is not None else None
-        one = Look(block=made.spec.block, attempt=made.spec.attempt, goodput_rps=rate)
+        one = CeilingLook(block=made.spec.block, attempt=made.spec.attempt, goodput_rps=rate)
         found.setdefault(kind_of(made.spec), []).append(one)
     return found
 
 
-def ceilings_rps(looks: dict[str, list[Look]]) -> dict[str, float | None]:
+def ceilings_rps(looks: dict[str, list[CeilingLook]]) -> dict[str, float | None]:
     """Stand-in -> what it reached, in the mean of the looks that are ok; None where there is none."""
     reached = {name: [one.goodput_rps for one in own if one.goodput_rps] for name, own in looks.items()}
     return {name: fmean(own) if own else None for name, own in reached.items()}

@@ -34,7 +34,7 @@ class Environment(Part):
     """Component -> its effective configuration, as text."""
 
 
-class Look(Part):
+class CeilingLook(Part):
     """A short look at what a stand-in reaches."""
 
     block: int
@@ -49,7 +49,7 @@ class Baselines(Part):
 
     ceilings_rps: dict[str, Number | None] = Field(default_factory=dict)
     """What the stand-ins reached in the same session, mean of the looks; empty where the plan has none."""
-    looks: dict[str, list[Look]] = Field(default_factory=dict)
+    looks: dict[str, list[CeilingLook]] = Field(default_factory=dict)
     """Stand-in -> the looks at it, which are in the blocks. Empty in records with one look before all blocks."""
     selftest: str | None = None
     """What the harness's self-test said of the harness that day."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tandem.analysis.ceilings import cut_off, holding, in_same_blocks, nearness, reaches_ceiling
-from tandem.record.result import Baselines, Look
+from tandem.record.result import Baselines, CeilingLook
 
 
 def test_what_was_passed_is_no_ceiling() -> None:
@@ -22,7 +22,9 @@ def test_of_a_block_that_was_made_again_the_last_attempt_counts_in_which_both_ar
 
 
 def test_a_rate_is_compared_with_the_ceiling_of_its_own_blocks() -> None:
-    looks = {"null": [Look(block=n, goodput_rps=rate) for n, rate in ((1, 1000.0), (2, 500.0), (3, None))]}
+    looks = {
+        "null": [CeilingLook(block=n, goodput_rps=rate) for n, rate in ((1, 1000.0), (2, 500.0), (3, None))]
+    }
     baselines = Baselines(ceilings_rps={"null": 750.0}, looks=looks)
     rates = {"near": {(1, 1): 950.0, (2, 1): 475.0, (3, 1): 9.0}, "far": {(1, 1): 500.0}, "none": {}}
     found = nearness(rates, baselines)
@@ -38,5 +40,5 @@ def test_an_older_record_is_held_against_its_one_look() -> None:
     assert cut_off(None, 1000.0, old, 1000.0) == "95 % of the ceiling null"
     assert cut_off(None, 1000.0, old, 1100.0) is None, "both were passed"
     assert cut_off(None, None, old, 1000.0) is None
-    new = old.model_copy(update={"looks": {"null": [Look(block=1, goodput_rps=1050.0)]}})
+    new = old.model_copy(update={"looks": {"null": [CeilingLook(block=1, goodput_rps=1050.0)]}})
     assert cut_off(None, 1000.0, new, 1000.0) is None, "the blocks said no"

@@ -14,7 +14,7 @@ from tandem.engine.estimate import Overheads, estimate_s
 from tandem.errors import UsageError
 from tandem.lab.prepare import Ground, check, prepare
 from tandem.record.request import Conditions
-from tandem.record.result import Look
+from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 
@@ -113,7 +113,7 @@ def test_a_look_that_the_host_disturbed_tells_nothing_and_voids_nothing(real: Ca
     looks = stand_ins.looks_of([trial for trial in made if stand_ins.is_look(trial.spec)])
     assert [one.goodput_rps for one in looks["database"]] == [1200.0, None, 1200.0, 1200.0]
     assert stand_ins.ceilings_rps(looks) == rates
-    assert stand_ins.ceilings_rps({"null": [Look(block=1, goodput_rps=None)]}) == {"null": None}
+    assert stand_ins.ceilings_rps({"null": [CeilingLook(block=1, goodput_rps=None)]}) == {"null": None}
 
 
 def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:

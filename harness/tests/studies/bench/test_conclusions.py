@@ -9,7 +9,7 @@ from harness_engine import made_trial, trial_spec
 from harness_samples import finding, good_window, quiet_roles, role
 
 from tandem.analysis.histogram import encode
-from tandem.record.result import Baselines, Look
+from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Times, Verdict
 from tandem.studies.bench.conclusions import (
@@ -275,7 +275,9 @@ HOST = (1.0, 1.2, 0.8, 1.1, 0.9, 1.3)
 """How fast the host is in each block: a change that falls on all variants alike."""
 
 
-def compared(trials: dict[str, list[Trial]], looks: dict[str, list[Look]] | None = None) -> dict[str, Row]:
+def compared(
+    trials: dict[str, list[Trial]], looks: dict[str, list[CeilingLook]] | None = None
+) -> dict[str, Row]:
     rows = [row(label, own, 1) for label, own in trials.items()]
     compare_rows(rows, trials, Baselines(looks=looks or {}))
     return {one.label: one for one in rows}
@@ -326,8 +328,8 @@ def test_a_rate_that_something_shared_limits_has_no_rank() -> None:
     assert tied.unranked == "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %; core 1: application 95 %"
 
 
-def ceiling(rate: float) -> list[Look]:
-    return [Look(block=number, goodput_rps=rate * host) for number, host in enumerate(HOST, 1)]
+def ceiling(rate: float) -> list[CeilingLook]:
+    return [CeilingLook(block=number, goodput_rps=rate * host) for number, host in enumerate(HOST, 1)]
 
 
 def test_a_rate_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
@@ -337,7 +339,7 @@ def test_a_rate_near_a_ceiling_of_its_blocks_has_no_rank() -> None:
     assert found["first"].unranked is None
     assert found["other"].against_first[GOODPUT].word == "not ranked"
     # A look that the host disturbed is left out.
-    void = [*ceiling(1150)[:5], Look(block=6, goodput_rps=None)]
+    void = [*ceiling(1150)[:5], CeilingLook(block=6, goodput_rps=None)]
     assert compared(both(), {"database": void})["other"].ceiling_shares["database"] == pytest.approx(
         0.957, abs=0.01
     )

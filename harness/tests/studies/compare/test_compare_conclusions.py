@@ -9,7 +9,7 @@ from harness_engine import request, result_of
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
-from tandem.record.result import Baselines, Look
+from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare import conclusions, report
@@ -315,7 +315,7 @@ def test_a_visit_that_broke_fails_the_session() -> None:
 
 def looks(rates: list[float | None]) -> Baselines:
     """One look at a ceiling in each block."""
-    found = [Look(block=number, goodput_rps=rate) for number, rate in enumerate(rates, start=1)]
+    found = [CeilingLook(block=number, goodput_rps=rate) for number, rate in enumerate(rates, start=1)]
     return Baselines(ceilings_rps={"database": 1.0}, looks={"database": found})
 
 

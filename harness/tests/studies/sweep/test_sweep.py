@@ -30,7 +30,7 @@ from tandem.engine.run import run
 from tandem.errors import UsageError
 from tandem.lab.prepare import check, scenario_of
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Look, Result
+from tandem.record.result import Baselines, CeilingLook, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.registry import read_folder
@@ -337,7 +337,7 @@ def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
         for v, rate in ((4, 950.0), (16, 500.0))
         for n, host in ((1, 1.0), (2, 0.5))
     ]
-    seen = {"null": [Look(block=1, goodput_rps=1000.0), Look(block=2, goodput_rps=500.0)]}
+    seen = {"null": [CeilingLook(block=1, goodput_rps=1000.0), CeilingLook(block=2, goodput_rps=500.0)]}
     baselines = Baselines(ceilings_rps={"null": 750.0}, looks=seen)
     near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.curves[0].levels
     assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
