@@ -10,7 +10,7 @@ SEEN_SHARE = 0.9
 
 
 @dataclass(frozen=True)
-class Look:
+class SwitchCounts:
     """One moment of an application."""
 
     cpu_s: float
@@ -20,11 +20,11 @@ class Look:
     """Thread -> how often it gave up its CPU since it began."""
 
     @classmethod
-    def at(cls, group: Cgroup) -> "Look":
+    def at(cls, group: Cgroup) -> "SwitchCounts":
         return cls(group.usage().cpu_s, group.thread_cpu_s(), group.thread_switches())
 
 
-def between(before: Look, after: Look) -> int | None:
+def between(before: SwitchCounts, after: SwitchCounts) -> int | None:
     """Context switches from one look to the other. None where threads ended that did much of the work: the kernel forgets
     their count with them, as that of the child processes of a request."""
     seen_s = sum(
@@ -40,8 +40,8 @@ class Switches:
 
     def __init__(self, groups: Mapping[str, Cgroup]) -> None:
         self._groups = groups
-        self._before: dict[str, Look] = {}
-        self._after: dict[str, Look] = {}
+        self._before: dict[str, SwitchCounts] = {}
+        self._after: dict[str, SwitchCounts] = {}
 
     def start(self) -> None:
         self._before = self._look()
@@ -52,5 +52,5 @@ class Switches:
     def fields(self, app: str) -> dict[str, object]:
         return {"app_switches": between(self._before[app], self._after[app])}
 
-    def _look(self) -> dict[str, Look]:
-        return {label: Look.at(group) for label, group in self._groups.items()}
+    def _look(self) -> dict[str, SwitchCounts]:
+        return {label: SwitchCounts.at(group) for label, group in self._groups.items()}

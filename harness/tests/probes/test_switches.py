@@ -3,21 +3,21 @@
 import pytest
 
 from tandem.hosts.host import Usage
-from tandem.probes.switches import Look, Switches, between
+from tandem.probes.switches import SwitchCounts, Switches, between
 
-BEFORE = Look(cpu_s=1.0, threads_cpu_s={1: 0.5, 2: 0.5}, switches={1: 100, 2: 10})
+BEFORE = SwitchCounts(cpu_s=1.0, threads_cpu_s={1: 0.5, 2: 0.5}, switches={1: 100, 2: 10})
 
 
 def test_those_of_all_threads_since_then() -> None:
     """One that came in between began at nothing."""
-    after = Look(cpu_s=4.0, threads_cpu_s={1: 1.5, 2: 0.5, 3: 2.0}, switches={1: 150, 2: 10, 3: 7})
+    after = SwitchCounts(cpu_s=4.0, threads_cpu_s={1: 1.5, 2: 0.5, 3: 2.0}, switches={1: 150, 2: 10, 3: 7})
     assert between(BEFORE, after) == 57
 
 
 @pytest.mark.parametrize(("used_s", "found"), [(1.1, 50), (1.2, None)])
 def test_threads_that_ended_took_their_count_with_them(used_s: float, found: int | None) -> None:
     """The group was charged for what they did."""
-    after = Look(cpu_s=1.0 + used_s, threads_cpu_s={1: 1.5}, switches={1: 150})
+    after = SwitchCounts(cpu_s=1.0 + used_s, threads_cpu_s={1: 1.5}, switches={1: 150})
     assert between(BEFORE, after) == found
 
 

@@ -10,7 +10,7 @@ PERF = """
 # Children      Self  Symbol
 #
     88.10%     0.20%  [k] entry_SYSCALL_64_after_hwframe
-    31.00%     0.10%  [k] __x64_sys_futex
+    31.00%     0.10%  [k] __x64_sys_futex                                     -      -
     12.00%     9.00%  [.] serde_json::ser::format_escaped_str
      6.50%     1.50%  [k] __schedule
 """
