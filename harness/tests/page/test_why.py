@@ -206,7 +206,8 @@ def test_only_the_newest_results_have_the_drawing_code(
     monkeypatch.setattr(site, "DRAWN_MOST", 1)
     site.build([root / "results/comparisons"], tmp_path / "site", root, print)
     drawn = [bundle() in page.read_text() for page in (tmp_path / "site/runs").iterdir()]
-    assert sorted(drawn) == [False, False, False, True]
+    assert len(drawn) > 3
+    assert drawn.count(True) == 1
 
 
 def test_a_picture_that_no_page_can_hold_is_told(
