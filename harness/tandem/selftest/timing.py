@@ -158,9 +158,10 @@ def true_response(seen: Seen) -> Floats:
     return out
 
 
-def way(path: Seen) -> Floats:
-    """What true_response leaves out, of each request to a server that answers at once, in seconds: there and back."""
-    out: Floats = path.rows.end_s - path.rows.start_s - path.served.response_s
+def way(seen: Seen) -> Floats:
+    """What true_response leaves out, of each request, in seconds: there and back."""
+    require_same(seen)
+    out: Floats = seen.rows.end_s - seen.rows.start_s - seen.served.response_s
     return out
 
 
@@ -186,7 +187,7 @@ def shares_cpus(seen: Seen) -> bool:
 
 
 def distribution(name: str, seen: Seen, ways_s: Floats) -> Outcome:
-    """Percentiles of a known distribution, against the server's own log. ways_s: of the windows before and after."""
+    """Percentiles of a known distribution, against the server's own log. ways_s: of other windows in which it waits."""
     require_same(seen)
     wanted = np.quantile(with_way(true_response(seen), ways_s), QUANTILES) * 1e3
     found = np.quantile(seen.response_s(), QUANTILES) * 1e3
@@ -226,8 +227,13 @@ def run(stage: Stage) -> list[Outcome]:
             )
             for name, behaviour in DISTRIBUTIONS.items()
         }
-        ways_s = np.concatenate([way(idle), way(path(running, RATE_RPS))])
-        out = [distribution(name, window, ways_s) for name, window in seen.items()]
+        # Where the server waits, a request meets the host's moods twice, on its way there and on its way back. Where it
+        # answers at once, both are one moment, and the tail is shorter.
+        ways_s = {name: way(window) for name, window in seen.items()}
+        out = [
+            distribution(name, window, np.concatenate([ways_s[other] for other in seen if other != name]))
+            for name, window in seen.items()
+        ]
         out.append(stall(running))
         out.append(generator_stop(running))
         out.append(hang(running, idle))

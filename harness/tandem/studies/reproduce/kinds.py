@@ -149,8 +149,16 @@ class RowsOf[Run: BaseModel](ABC):
 
 
 def trims_s(seconds: int, short: tuple[float, float], long: tuple[float, float]) -> tuple[float, float]:
-    """What of a window no figure is taken from, at its start and its end: a short one has less to lose."""
-    return long if seconds >= LONG_S else short
+    """What of a window no figure is taken from, at its start and its end: a short one has less to lose.
+
+    Raises UsageError for a window of which nothing is left.
+    """
+    chosen = long if seconds >= LONG_S else short
+    if seconds <= sum(chosen):
+        raise UsageError(
+            f"window_s = {seconds} is too short: no figure is taken from its first {chosen[0]:g} s and its last {chosen[1]:g} s"
+        )
+    return chosen
 
 
 def begun(label: str, trial: Trial, window: str) -> RowTrial:

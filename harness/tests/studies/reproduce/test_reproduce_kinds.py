@@ -12,6 +12,7 @@ from tandem.studies.reproduce import tools
 from tandem.studies.reproduce.command import check_limits, estimate_s
 from tandem.studies.reproduce.connections import ConnectionsRows, ConnectionsSpec
 from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run, published_ratio, read
+from tandem.studies.reproduce.kinds import trims_s
 from tandem.studies.reproduce.limits import PORTS, RESERVED_FILES, Limits, read_limits, refuse_too_many
 from tandem.studies.reproduce.study import rows_of
 from tandem.studies.reproduce.tools import ToolSpec, ToolsRows
@@ -203,3 +204,9 @@ def test_a_ladder_ascends_and_silent_connections_have_a_start_of_their_own(
         levels = [window.scenario_changes[name] for window in spec.windows]
         assert levels == sorted(levels)
         assert {window.generator for window in spec.windows} == {"silent" if idle else "oha"}
+
+
+def test_a_window_of_which_no_figure_is_left_is_refused() -> None:
+    assert trims_s(3, (1.5, 0.5), (2.0, 1.0)) == (1.5, 0.5)
+    with pytest.raises(UsageError, match="window_s = 2 is too short"):
+        trims_s(2, (1.5, 0.5), (2.0, 1.0))
