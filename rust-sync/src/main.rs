@@ -44,9 +44,12 @@ fn serve(config: &Config) -> io::Result<()> {
         // For name lookups alone, of which there are none here.
         blocking: 1,
     };
-    server::run(config.server.port, threads, || {
-        TowerToHyperService::new(router)
-    })
+    // A connection to the database blocks while it closes, which nothing may do within the runtime: the last of the
+    // router's owners is here.
+    let service = TowerToHyperService::new(router.clone());
+    let served = server::run(config.server.port, threads, || service);
+    drop(router);
+    served
 }
 
 /// What may block has a thread; the rest is answered where it was read, however busy those are.
