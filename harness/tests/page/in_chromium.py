@@ -257,7 +257,8 @@ def test_a_picture_of_a_study_has_its_table_and_its_conditions(show: Open) -> No
         assert "scenario recipes" in figure.find_element(By.CSS_SELECTOR, ".conditions").text
         driver.find_element(By.CSS_SELECTOR, f"#{figure.get_attribute('id')} .data summary").click()
         cells = "return [...arguments[0].querySelectorAll('th')].map(c => c.textContent)"
-        headings = driver.execute_script(cells, figure)
+        # The table is made when its drawer opens, which is an event of its own.
+        headings = WebDriverWait(driver, 10).until(lambda each, of=figure: each.execute_script(cells, of))
         assert {"part", "changed", "factor", "low", "high", "first", "last"} <= {*headings}
         assert not [heading for heading in headings if heading.startswith(("_", " "))]
     name = figure.get_attribute("id")
