@@ -250,13 +250,13 @@ def test_a_saved_picture_has_its_conditions_in_it(show: Open, kind: str) -> None
 
 
 def test_a_picture_of_a_study_has_its_table_and_its_conditions(show: Open) -> None:
+    cells = "return [...arguments[0].querySelectorAll('th')].map(c => c.textContent)"
     for page in ("index.html", EXPLANATION):
         driver = show(page)
         assert draw_all(driver) == []
         figure = driver.find_element(By.CSS_SELECTOR, '[id$="published-python-waterfall-goodput"]')
         assert "scenario recipes" in figure.find_element(By.CSS_SELECTOR, ".conditions").text
         driver.find_element(By.CSS_SELECTOR, f"#{figure.get_attribute('id')} .data summary").click()
-        cells = "return [...arguments[0].querySelectorAll('th')].map(c => c.textContent)"
         # The table is made when its drawer opens, which is an event of its own.
         headings = WebDriverWait(driver, 10).until(lambda each, of=figure: each.execute_script(cells, of))
         assert {"part", "changed", "factor", "low", "high", "first", "last"} <= {*headings}
