@@ -21,6 +21,7 @@ from tandem.hosts import HERE
 from tandem.lab.laboratory import ContainerFloor, Laboratory
 from tandem.lab.live import View
 from tandem.lab.old_images import BUILT
+from tandem.lab.stack import LABEL
 from tandem.lab.visit import Visit
 from tandem.record.request import Request
 from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
@@ -110,7 +111,13 @@ def tools(root: Path) -> Iterator[Container]:
     if built.returncode:
         raise TandemError(f"the image of perf and strace does not build:\n{built.stderr[-1000:]}")
     container = docker.container.run(
-        IMAGE, detach=True, pid="host", remove=True, cap_add=CAPABILITIES, security_options=UNCONFINED
+        IMAGE,
+        detach=True,
+        pid="host",
+        remove=True,
+        cap_add=CAPABILITIES,
+        security_options=UNCONFINED,
+        labels={LABEL: "stack"},
     )
     assert isinstance(container, Container)
     try:

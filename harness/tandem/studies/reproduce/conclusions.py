@@ -107,10 +107,19 @@ def mean(values: Sequence[float]) -> Mean | None:
     return Mean(n=len(values), mean=statistics.fmean(values), interval=t_interval(values))
 
 
+def good_trials(trials: Sequence[RowTrial], label: str) -> list[RowTrial]:
+    """The trials of a row that tell figures: those that are ok; none where one is invalid or failed, because that says
+    something about the row and not about the moment."""
+    own = [one for one in trials if one.row == label]
+    if any(one.verdict in (Verdict.INVALID, Verdict.FAILED) for one in own):
+        return []
+    return [one for one in own if one.verdict is Verdict.OK]
+
+
 def row_result(experiment: Experiment, label: str, trials: Sequence[RowTrial], facts: Facts) -> RowResult:
     """trials: of that row. Ceilings that only a measurement tells are averaged, beside the others."""
     row = experiment.row(label)
-    good = [one for one in trials if one.verdict is Verdict.OK]
+    good = good_trials(trials, label)
     figures = {
         name: mean([one.figures[name] for one in good if name in one.figures])
         for name in _names(good, "figures")
@@ -145,8 +154,8 @@ def _measured(experiment: Experiment, claim: Claim, trials: Sequence[RowTrial]) 
     by_row = [
         {
             (one.block, one.attempt): one.figures[claim.figure]
-            for one in trials
-            if one.row == label and one.verdict is Verdict.OK and one.figures.get(claim.figure, 0) > 0
+            for one in good_trials(trials, label)
+            if one.figures.get(claim.figure, 0) > 0
         }
         for label in (claim.of, claim.to)
     ]

@@ -186,6 +186,23 @@ def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
     assert found.reasons == [f"{FAST}, block 1: void: steal"]
 
 
+@pytest.mark.parametrize("bad", [Verdict.INVALID, Verdict.FAILED])
+def test_a_row_with_an_invalid_trial_tells_no_figure_and_decides_no_claim(bad: Verdict) -> None:
+    """Its good trials would be a selection."""
+    found = reproduction(
+        [
+            one.model_copy(update={"verdict": bad}) if (one.row, one.block) == (FAST, 1) else one
+            for one in trials(RATES)
+        ]
+    ).conclusions
+    assert found.rows[0].figures
+    assert found.rows[1].figures == {}
+    assert len(found.rows[1].trials) == 5, "the trials stay, with their reason"
+    touched = [claim for claim in found.claims if FAST in (claim.of, claim.to)]
+    assert touched
+    assert {(claim.ratio.ratio, claim.verdict) for claim in touched} == {(None, "not decided")}
+
+
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
