@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
@@ -23,9 +24,10 @@ from tandem.page.measured import Kinds, Line, kinds, lines
 from tandem.page.outcomes import Outcomes, ToldExperiment, experiment
 from tandem.page.pairs import COST, RATE, ModelPair, Question, best, judged, pairs
 from tandem.page.read import Header, NotShown, Run, find, read
-from tandem.page.show import drawn, show
+from tandem.page.show import drawn, parts, show
 from tandem.page.specs import SPECS
 from tandem.record.store import give
+from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, host_line
 from tandem.studies.reproduce.experiment import Experiment, read_claims
 
@@ -369,6 +371,25 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     if out.is_relative_to(root):
         give(out, root)  # the harness's container runs as root
     return out / page_name(made)
+
+
+def page_told(
+    name: str, sentence: str, verdict: Verdict, report: RenderableType, results: Path, root: Path
+) -> Path:
+    """Writes the page of what is no study: a self-test, an outcome matrix. The newest one replaces the one before."""
+    out, path = results / FOLDER, f"runs/{name}.html"
+    Site.at(out, root).write(
+        path,
+        "told.html",
+        title=name,
+        sentence=sentence,
+        verdict=verdict,
+        when=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        parts=list(parts(report)),
+    )
+    if out.is_relative_to(root):
+        give(out, root)  # the harness's container runs as root
+    return out / path
 
 
 def page_name(run: Run) -> str:
