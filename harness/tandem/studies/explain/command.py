@@ -86,7 +86,7 @@ def explain(
             cpus=HERE.cpus,
             factors=together,
             conditions=conditions,
-        ).model_dump(),
+        ).as_data(),
     )
     if preset is not None:
         request = as_published(request, preset, str(settings_from))
@@ -134,7 +134,7 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     ]
     settings = {**preset.equal, **request.settings}
     return request.model_copy(
-        update={"variants": variants, "settings": settings, "options": options.model_dump()}
+        update={"variants": variants, "settings": settings, "options": options.as_data()}
     )
 
 

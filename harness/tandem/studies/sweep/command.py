@@ -47,6 +47,6 @@ def sweep(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
-        options=SweepOptions.of(swept, rounds),
+        options=SweepOptions.over(swept, rounds),
     )
     measure(Sweep, request, resume, as_json)
