@@ -23,7 +23,6 @@ The commands use one Compose project."""
 
 IMAGES = (
     "test_published_images.py",
-    "test_frozen_images.py",
     "test_kept_images.py",
     "test_old_images.py",
     "test_actionlint.py",
