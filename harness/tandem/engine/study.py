@@ -27,14 +27,14 @@ class Options(Part):
     """What is said of a request with other ones."""
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def read(cls, request: Request) -> Self:
         """Raises UsageError."""
         try:
             return cls.model_validate(request.options)
         except ValidationError as error:
             raise UsageError(f"{cls.needs}: {error}") from None
 
-    def as_data(self) -> dict[str, JsonValue]:
+    def as_options(self) -> dict[str, JsonValue]:
         """As a request has them."""
         options: dict[str, JsonValue] = self.model_dump()
         return options

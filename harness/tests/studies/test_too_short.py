@@ -43,7 +43,7 @@ def asked(study: str, *names: str, plan: str, **changes: Any) -> Request:
 
 def crossover(rounds: int) -> Request:
     options = CrossoverOptions(waits_ms=[0, 15], threads=[], pools=[], rounds=rounds)
-    return asked("crossover", plan="crossover", options=options.as_data())
+    return asked("crossover", plan="crossover", options=options.as_options())
 
 
 def explain(blocks: int) -> Request:
@@ -53,7 +53,7 @@ def explain(blocks: int) -> Request:
 
 def sweep(rounds: int, *values: int) -> Request:
     over = Over("connections", values)
-    return asked("sweep", plan="ceiling", options=SweepOptions.over(over, rounds))
+    return asked("sweep", plan="ceiling", options=SweepOptions.of(over, rounds))
 
 
 def capacity(plan: str) -> Request:

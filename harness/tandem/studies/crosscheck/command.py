@@ -41,6 +41,6 @@ def crosscheck(
         topology=DEFAULT_TOPOLOGY,
         placement=placement,
         db_rtt=db_rtt,
-        options=options.as_data(),
+        options=options.as_options(),
     )
     measure(CrossCheck, request, resume, as_json)

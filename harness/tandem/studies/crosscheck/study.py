@@ -47,7 +47,7 @@ class CrossCheck(Study[CrossChecked]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        self.asked = CrossCheckOptions.of(request)
+        self.asked = CrossCheckOptions.read(request)
         if len(request.variants) != 1:
             raise UsageError("a cross-check is of one implementation")
 

@@ -59,7 +59,7 @@ def crossover(
         placement=placement,
         seed=seed,
         settings=setting,
-        options=asked.as_data(),
+        options=asked.as_options(),
     )
     measure(Crossover, request, resume, as_json)
 

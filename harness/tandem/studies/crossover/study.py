@@ -44,7 +44,7 @@ class Crossover(Study[Crossed]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        self.asked = CrossoverOptions.of(request)
+        self.asked = CrossoverOptions.read(request)
         self.scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
         self.both = [catalog.implementation(variant.implementation) for variant in request.variants]
         refuse(self.asked, self.scenario, self.both)

@@ -47,6 +47,6 @@ def sweep(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
-        options=SweepOptions.over(swept, rounds),
+        options=SweepOptions.of(swept, rounds),
     )
     measure(Sweep, request, resume, as_json)

@@ -35,9 +35,9 @@ class SweepOptions(Options):
     """Fresh starts at each value."""
 
     @classmethod
-    def over(cls, swept: Over, rounds: int) -> dict[str, JsonValue]:
+    def of(cls, swept: Over, rounds: int) -> dict[str, JsonValue]:
         """As a request has them."""
-        return cls(axis=swept.axis, values=list(swept.values), rounds=rounds).as_data()
+        return cls(axis=swept.axis, values=list(swept.values), rounds=rounds).as_options()
 
 
 class Sweep(Study[Swept]):
@@ -50,7 +50,7 @@ class Sweep(Study[Swept]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        self.asked = SweepOptions.of(request)
+        self.asked = SweepOptions.read(request)
         axis = self.asked.axis
         if axis == "wait" and any(
             (v.scenario or request.scenario) != WAIT_SCENARIO for v in request.variants

@@ -154,7 +154,7 @@ def test_exchanging_the_sides_changes_the_sign_and_no_verdict(shift_ms: float, n
 
 
 def asked(pairs: int = 3, rate_rps: int | None = None, *names: str, **changes: Any) -> Request:
-    options = CrossCheckOptions(pairs=pairs, window_s=5, rate_rps=rate_rps).as_data()
+    options = CrossCheckOptions(pairs=pairs, window_s=5, rate_rps=rate_rps).as_options()
     fields = {"study": "crosscheck", "scenario": "index", "plan": "ceiling", "options": options, **changes}
     return request(*names, **fields)
 

@@ -47,7 +47,7 @@ OLD = FIXTURES / "old-records/sweep"
 
 
 def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
-    options = SweepOptions.over(parse_over(over), rounds)
+    options = SweepOptions.of(parse_over(over), rounds)
     fields = {"study": "sweep", "plan": "ceiling", "seed": 7, "options": options, **changes}
     return request(*(names or (NAME, "contract/broken")), **fields)
 
