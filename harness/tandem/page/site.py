@@ -407,7 +407,7 @@ def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> 
         own = Gathered(gathered.kinds, Outcomes(gathered.outcomes.catalog))
         if pictures:
             own.add(run)
-        has = {name for name in ON_RUN if name in own.sets}
+        has = [name for name in ON_RUN if name in own.sets]
         data = _data({name: own.sets[name] for name in has}, own)
         site.write(
             page_name(run),
@@ -416,7 +416,7 @@ def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> 
             vega=bool(has or own.figures),
             run=run,
             page=page,
-            plots=[plots.NAMED[name] for name in ON_RUN if name in has],
+            plots=[plots.NAMED[name] for name in has],
             has=has,
             own=[words for words, _ in own.figures],
             data=Markup(script(data)),
