@@ -46,7 +46,7 @@ def matrix_(
 
 @app.command(name="list")
 def list_(as_json: Json = False) -> None:
-    """List implementations, scenarios, plans, topologies and placements."""
+    """List implementations, scenarios, plans, topologies, placements and labs."""
     catalog = Catalog(ROOT)
     groups = {
         "implementations": {
@@ -56,6 +56,7 @@ def list_(as_json: Json = False) -> None:
         "plans": {name: plan.purpose for name, plan in catalog.plans.items()},
         "topologies": {name: file.summary for name, file in catalog.topologies.items()},
         "placements": {name: file.summary for name, file in catalog.placements.items()},
+        "labs": {name: lab.purpose for name, lab in catalog.labs.items()},
     }
     if as_json:
         print(json.dumps(groups, indent=1))
