@@ -13,7 +13,7 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, progress
 from tandem.engine.journal import Journal
-from tandem.engine.run import Lab, Session, run
+from tandem.engine.run import Session, TrialLab, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
@@ -71,9 +71,9 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
-    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> Lab:
+    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        found: Lab = place(
+        found: TrialLab = place(
             catalog, RESULTS, view, study.request, variants, journal.folder, study.generators, first
         )
         return found
