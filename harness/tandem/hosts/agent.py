@@ -52,7 +52,7 @@ class Agent(Here):
     def pid(self) -> int:
         return os.getpid()
 
-    def handshake_s(self, address: str, port: int, tries: int = 20) -> float:
+    def handshake_s(self, address: str, port: int, tries: int = 5) -> float:
         """The quickest TCP handshake. Raises OSError."""
         took = []
         for _ in range(tries):

@@ -149,7 +149,7 @@ class Psrecord(Protocol):
         processes. To be asked once it is stopped. None where it has no line."""
 
 
-class Counted(Protocol):
+class Machines(Protocol):
     """One host or several: what is counted of all of it."""
 
     @property
@@ -166,7 +166,7 @@ class Counted(Protocol):
         """Of the part of the harness that runs there."""
 
 
-class Host(Counted, Protocol):
+class Host(Machines, Protocol):
     """One machine with a Docker engine. PIDs are those of its own namespace, as its engine tells them."""
 
     # ---- what it is ----

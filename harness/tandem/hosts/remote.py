@@ -72,7 +72,7 @@ def offset(asked_s: float, told_s: float, received_s: float) -> ClockOffset:
     return ClockOffset(told_s - (asked_s + received_s) / 2, (received_s - asked_s) / 2)
 
 
-class Line:
+class Caller:
     """Calls to an agent, each with a deadline. Each thread has a channel of its own, so none waits for another's answer."""
 
     def __init__(self, name: str, open_channel: Callable[[], Channel]) -> None:
@@ -112,7 +112,7 @@ class Line:
 class Staying:
     """An object of the agent's."""
 
-    def __init__(self, line: Line, made: tuple[str, int]) -> None:
+    def __init__(self, line: Caller, made: tuple[str, int]) -> None:
         self._line, self._number = line, made[1]
 
     def _call(self, member: str, *given: object, within_s: float = CALL_S, **named: object) -> Any:
@@ -122,11 +122,11 @@ class Staying:
 class RemoteCgroup(Staying):
     """A Cgroup."""
 
-    def __init__(self, line: Line, made: tuple[str, int], pid: int) -> None:
+    def __init__(self, line: Caller, made: tuple[str, int], pid: int) -> None:
         super().__init__(line, made)
         self.pid = pid
 
-    def of_line(self, line: Line) -> bool:
+    def of_line(self, line: Caller) -> bool:
         """Whether it is of the host at the other end."""
         return self._line is line
 
@@ -153,7 +153,7 @@ class RemoteCgroup(Staying):
 class RemoteMeter(Staying):
     """A HiccupMeter; `to_ours` turns moments of that host into this machine's."""
 
-    def __init__(self, line: Line, made: tuple[str, int], to_ours: Callable[[float], float]) -> None:
+    def __init__(self, line: Caller, made: tuple[str, int], to_ours: Callable[[float], float]) -> None:
         super().__init__(line, made)
         self._to_ours = to_ours
 
@@ -174,7 +174,7 @@ class RemoteMeter(Staying):
 class RemoteCapture(Staying):
     """A Capture, whose file is brought home when it is stopped."""
 
-    def __init__(self, line: Line, made: tuple[str, int], there: str, file: Path) -> None:
+    def __init__(self, line: Caller, made: tuple[str, int], there: str, file: Path) -> None:
         super().__init__(line, made)
         self._there, self._file = there, file
 
@@ -194,7 +194,7 @@ class RemoteCapture(Staying):
 class RemotePsrecord(Staying):
     """A Psrecord, whose log is brought home when it is stopped."""
 
-    def __init__(self, line: Line, made: tuple[str, int], there: str, file: Path) -> None:
+    def __init__(self, line: Caller, made: tuple[str, int], there: str, file: Path) -> None:
         super().__init__(line, made)
         self._there, self._file = there, file
 
@@ -221,7 +221,7 @@ class Remote:
     Raises TandemError where its clock cannot be known to CLOCK_ERROR_MOST_S.
     """
 
-    def __init__(self, line: Line, now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, line: Caller, now_s: Callable[[], float] = time.time) -> None:
         self.line, self._now_s = line, now_s
         self.name = line.name
         self.clock = ClockOffset(0.0, float("inf"))
@@ -384,23 +384,23 @@ class AgentContainer:
             shutil.copy(SOURCE / "__init__.py", Path(folder) / "tandem")
             self._docker.container.copy(folder, (self.container, THERE))
         spec = execnet.XSpec("popen//execmodel=thread")
+        said = self._said = tempfile.NamedTemporaryFile("r", prefix="agent-")  # noqa: SIM115
+        """It ends with this object."""
         attached = shlex.join(["docker", "-H", url, "start", "-ai", self.container.id])
-        spec.python = shlex.join(
-            ["sh", "-c", f"exec {attached}", "agent"]
-        )  # what execnet appends is for a Python
+        # What execnet appends is for a Python; what Docker says when the container is removed is for nobody.
+        spec.python = shlex.join(["sh", "-c", f"exec {attached} 2>{shlex.quote(said.name)}", "agent"])
         with ThreadPoolExecutor(1) as waiting:
             begun = waiting.submit(self._group.makegateway, spec)
             try:
                 self._gateway = begun.result(START_S)
             except (NotInTimeError, execnet.HostNotFound, EOFError, OSError):
                 self.close()  # ends the container, and with it the wait
-                raise TandemError(
-                    f"host {name}: its agent does not begin to answer within {START_S:.0f} s"
-                ) from None
+                why = said.read().strip()[-300:] or f"nothing within {START_S:.0f} s"
+                raise TandemError(f"host {name}: its agent does not begin to answer: {why}") from None
 
-    def line(self, name: str) -> Line:
+    def line(self, name: str) -> Caller:
         """To the agent. name: of the host."""
-        return Line(name, lambda: self._gateway.remote_exec(SERVE))
+        return Caller(name, lambda: self._gateway.remote_exec(SERVE))
 
     def close(self) -> None:
         """Ends it; a second time it does nothing."""

@@ -50,7 +50,7 @@ class Parts:
 
 
 class Together:
-    """tandem.hosts.host.Counted, of several hosts; each is asked by a thread of its own, so that all are read at about one
+    """tandem.hosts.host.Machines, of several hosts; each is asked by a thread of its own, so that all are read at about one
     moment. Each of them knows its moment, and their middle counts: they lie apart by less than a round trip."""
 
     def __init__(self, hosts: Sequence[Host]) -> None:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tandem.hosts.host import Cgroup, Counted, HostCpu, Usage
+from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
 from tandem.probes.background import Background, uneven_s
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
@@ -63,7 +63,7 @@ class Sampler:
 
     def __init__(
         self,
-        host: Counted,
+        host: Machines,
         groups: dict[str, Cgroup],
         proxy: HAProxy | None,
         pooler: PgBouncer | None,

@@ -19,7 +19,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE, remote
 from tandem.hosts.agent import ERROR, VALUE, Desk
 from tandem.hosts.host import Captured, Clocks, HostCpu, KernelLimits, Oversleep, Usage
-from tandem.hosts.remote import SERVE, Line, Remote, offset
+from tandem.hosts.remote import SERVE, Caller, Remote, offset
 from tandem.hosts.values import VALUES, error_of, packed, unpacked
 
 
@@ -33,7 +33,7 @@ def gateway(root: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def there(gateway: Any) -> Remote:
-    return Remote(Line("there", lambda: gateway.remote_exec(SERVE)))
+    return Remote(Caller("there", lambda: gateway.remote_exec(SERVE)))
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_the_offset_lies_in_the_middle_of_the_round_trip() -> None:
 
 @pytest.mark.parametrize("ahead_s", [0.3, -0.3])
 def test_a_clock_that_is_wrong_is_corrected(gateway: Any, ahead_s: float) -> None:
-    line = Line("there", lambda: gateway.remote_exec(SERVE))
+    line = Caller("there", lambda: gateway.remote_exec(SERVE))
     there = Remote(line, now_s=lambda: time.time() - ahead_s)
     assert there.clock.ahead_s == pytest.approx(ahead_s, abs=0.005)
     assert there.clocks().wall_s == pytest.approx(time.time() - ahead_s, abs=0.05)
@@ -226,7 +226,7 @@ def test_a_clock_that_is_wrong_is_corrected(gateway: Any, ahead_s: float) -> Non
 
 
 def test_a_clock_that_cannot_be_known_is_refused(gateway: Any) -> None:
-    class Slow(Line):
+    class Slow(Caller):
         def call(self, *given: Any, **named: Any) -> Any:
             time.sleep(0.006)
             found = super().call(*given, **named)
@@ -246,7 +246,7 @@ def own(root: Path) -> Iterator[tuple[Remote, int]]:
     os.environ["PYTHONPATH"] = str(root / "harness")
     group = execnet.Group()
     gateway = group.makegateway(f"popen//execmodel=thread//python={sys.executable}")
-    there = Remote(Line("own", lambda: gateway.remote_exec(SERVE)))
+    there = Remote(Caller("own", lambda: gateway.remote_exec(SERVE)))
     pid = int(there._ask("pid"))
     yield there, pid
     os.kill(pid, signal.SIGCONT)
@@ -258,7 +258,7 @@ def test_an_agent_that_hangs_is_an_oserror_in_time(
     own: tuple[Remote, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, pid = own
-    monkeypatch.setattr(remote.Line.call, "__kwdefaults__", {"within_s": 0.3})
+    monkeypatch.setattr(remote.Caller.call, "__kwdefaults__", {"within_s": 0.3})
     os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
     with pytest.raises(OSError, match=r"host own did not answer within 0\.3 s"):
