@@ -79,7 +79,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if kind.lab is None:
+        if kind.lab is None and request.conditions.lab is None:  # a lab's CPUs are known once it is reached
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 
@@ -106,6 +106,8 @@ def make[C: Conclusions](
 
 def unfit_for(catalog: Catalog, request: Request) -> str | None:
     """Why this host is not fit for the request's plan; None if it is."""
+    if request.conditions.lab is not None:
+        return None
     with suppress(UsageError):  # a study may have plans of its own
         return catalog.plan(request.plan).unfit(HERE.cpus)
     return None
