@@ -23,9 +23,7 @@ SSH_CONFIG = Path("/etc/ssh/ssh_config.d")
 def run(*command: str | Path, text: str | None = None) -> str:
     """What a command prints. Raises AssertionError, with what it complained of, where it fails."""
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (
-        f"{' '.join(map(str, command))}: {done.stderr.strip() or done.stdout.strip()}"
-    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}"
     return done.stdout.strip()
 
 
