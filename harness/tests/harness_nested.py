@@ -3,7 +3,7 @@
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,8 @@ IMAGE = "tandem/test-host"
 LABEL = "dev.tandem=test-lab"
 CGROUPS = Path("/sys/fs/cgroup")
 READY_S = 60
+SMALL = "900m"
+"""Of a disk: an image or two."""
 SSH_CONFIG = Path("/etc/ssh/ssh_config.d")
 """Tests run in the harness's container, whose SSH client is nobody else's."""
 
@@ -91,15 +93,16 @@ def build() -> None:
     run(*command, "--tag", IMAGE, "--file", ROOT / "harness/tests/labs/Dockerfile", ROOT)
 
 
-def start(name: str, network: str, key: str) -> NestedHost:
-    """A host that has begun to start."""
+def start(name: str, network: str, key: str, small: bool) -> NestedHost:
+    """A host that has begun to start. small: its engine's disk is."""
     full = f"{network}-{name}"
     command = ["docker", "run", "--detach", "--name", full, "--hostname", name, "--network", network]
     command += ["--label", LABEL, "--cap-add", "ALL", "--cap-drop", "SYS_RESOURCE"]
     command += ["--security-opt", "seccomp=unconfined", "--security-opt", "systempaths=unconfined"]
     command += ["--security-opt", "apparmor=unconfined"]
     command += ["--cgroupns", "host", "--volume", f"{CGROUPS}:{CGROUPS}"]
-    command += ["--mount", f"type=volume,dst=/var/lib/docker,volume-label={LABEL}"]
+    disk = f"type=tmpfs,tmpfs-size={SMALL}" if small else f"type=volume,volume-label={LABEL}"
+    command += ["--mount", f"{disk},dst=/var/lib/docker"]
     command += ["--env", f"AUTHORIZED_KEY={key}", "--env", f"CGROUP=/{full}", IMAGE]
     container = run(*command)
     what = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
@@ -141,8 +144,9 @@ def remove(network: str, hosts: list[NestedHost]) -> None:
 
 
 @contextmanager
-def nested(folder: Path, *names: str) -> Iterator[NestedLab]:
-    """Hosts of those names, with fresh keys that the SSH client of this container uses for them, and for nothing else."""
+def nested(folder: Path, *names: str, small: Collection[str] = ()) -> Iterator[NestedLab]:
+    """Hosts of those names, with fresh keys that the SSH client of this container uses for them, and for nothing else.
+    small: those whose engine has a small disk."""
     build()
     network = f"tandem-lab-{os.getpid()}-{time.time_ns() % 1_000_000}"
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", network, "-f", folder / "key")
@@ -152,7 +156,7 @@ def nested(folder: Path, *names: str) -> Iterator[NestedLab]:
     try:
         key = (folder / "key.pub").read_text().strip()
         hosts.extend(
-            start(name, network, key) for name in names
+            start(name, network, key, name in small) for name in names
         )  # one by one: those before one that fails are removed
         for host in hosts:
             await_ready(host)

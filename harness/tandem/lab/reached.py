@@ -252,12 +252,10 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
         raise
 
 
-def _start_agents(sites: Sequence[Far], root: Path) -> None:
-    if not sites:
-        return
-    here = DockerClient()
+def build_agent(root: Path) -> None:
+    """Its image, on this machine's engine. root: of the repository. Raises TandemError."""
     try:
-        here.buildx.build(
+        DockerClient().buildx.build(
             root,
             file=root / "harness/Dockerfile",
             target="agent",
@@ -269,6 +267,12 @@ def _start_agents(sites: Sequence[Far], root: Path) -> None:
         raise TandemError(
             f"the image of the agent does not build: {(error.stderr or str(error))[-1500:]}"
         ) from None
+
+
+def _start_agents(sites: Sequence[Far], root: Path) -> None:
+    if not sites:
+        return
+    build_agent(root)
 
     def one(site: Far) -> None:
         site.send(AGENT_IMAGE)
