@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import random
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,7 @@ SOCKET: Final = "/var/run/docker.sock"
 OLDEST: Final = (20, 10)
 """Of engines: the first with `--cgroupns`, which the agent needs."""
 COPY_S: Final = 1800
+ADDRESSES: Final = 256 * 254
 LOOPBACK: Final = "127.84.{}.{}"
 """Where forwarded services are heard on this machine: an address for each, so that each keeps its port."""
 
@@ -46,7 +48,8 @@ class Engine:
     Raises TandemError where it cannot be reached, is too old, or is measured on by somebody else.
     """
 
-    _addresses = itertools.count(1)
+    _addresses = itertools.count(random.randrange(ADDRESSES))
+    """From anywhere: another command may have forwards of its own."""
 
     def __init__(self, name: str, destination: str, port: int | None = None, socket: str = SOCKET) -> None:
         """name: of the host, for people. destination, port: as ssh takes them. socket: of its engine, there."""
@@ -151,7 +154,8 @@ class Engine:
             here, known = self._forwarded[address]
         else:
             number = next(Engine._addresses)
-            here, known = LOOPBACK.format(number // 254, number % 254 + 1), set()
+            high, low = divmod(number % ADDRESSES, 254)
+            here, known = LOOPBACK.format(high, low + 1), set()
             self._forwarded[address] = (here, known)
         for port in ports:
             if port not in known:

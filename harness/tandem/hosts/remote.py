@@ -387,8 +387,9 @@ class AgentContainer:
         said = self._said = tempfile.NamedTemporaryFile("r", prefix="agent-")  # noqa: SIM115
         """It ends with this object."""
         attached = shlex.join(["docker", "-H", url, "start", "-ai", self.container.id])
-        # What execnet appends is for a Python; what Docker says when the container is removed is for nobody.
-        spec.python = shlex.join(["sh", "-c", f"exec {attached} 2>{shlex.quote(said.name)}", "agent"])
+        # What execnet appends is for a Python; what Docker says when the container is removed is for nobody. Ctrl-C is the
+        # harness's alone: in a session of its own the attached Docker does not get it.
+        spec.python = shlex.join(["sh", "-c", f"exec setsid {attached} 2>{shlex.quote(said.name)}", "agent"])
         with ThreadPoolExecutor(1) as waiting:
             begun = waiting.submit(self._group.makegateway, spec)
             try:

@@ -76,6 +76,7 @@ class Connection:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
+                start_new_session=True,  # Ctrl-C is the harness's, which has yet to remove what is there
             )
         try:
             self._await_open()

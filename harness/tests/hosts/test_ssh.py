@@ -1,5 +1,6 @@
 """tandem.hosts.ssh with programs in ssh's place: what is told when a host is not reached, and how long that takes."""
 
+import os
 import time
 from pathlib import Path
 
@@ -71,6 +72,9 @@ def test_a_socket_is_forwarded_through_the_open_connection(
     connection.forward("127.84.0.1:5432", "172.18.0.2:5432")
     assert "-O forward -L 127.84.0.1:5432:172.18.0.2:5432 u@h" in log.read_text()
     assert connection.open
+    assert os.getsid(connection._master.pid) != os.getsid(0), (
+        "Ctrl-C does not end it before what is there is removed"
+    )
     connection.close()
     connection.close()
     assert not connection.open
