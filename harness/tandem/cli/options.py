@@ -168,7 +168,11 @@ def make_request(
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
     if lab is not None:
-        catalog.lab(lab)
+        if len(generators := catalog.lab(lab).hosts_of("loadgen")) > 1:
+            names = " and ".join(host.name for host in generators)
+            raise UsageError(
+                f"lab {lab}: loadgen is on {names}, and a load is made on one host only: choose one"
+            )
         if placement is not None:
             raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
         if db_rtt is not None:

@@ -53,6 +53,20 @@ def test_what_does_not_go_together_is_told_before_anything_is_reached(
         asked(real, **options)
 
 
+def test_a_second_generator_is_not_silently_left_idle(real: Catalog, tmp_path: Path) -> None:
+    text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
+    file = tmp_path / "two-generators.toml"
+    file.write_text(
+        text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]').replace(
+            'cpus = {app = "2-3", proxy = "0-1"}', ""
+        )
+    )
+    with pytest.raises(
+        UsageError, match="loadgen is on application and generator, and a load is made on one host"
+    ):
+        asked(real, lab=str(file))
+
+
 def test_pgbench_is_no_ceiling_of_a_lab(real: Catalog) -> None:
     assert stand_ins.looked_at(real, asked(real)) == ["null", "database"]
     assert stand_ins.looked_at(real, asked(real, lab=LAB)) == ["null"]
