@@ -14,7 +14,7 @@ from rich.text import Text
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, progress
 from tandem.engine.journal import Journal
-from tandem.engine.run import Lab, Session, run
+from tandem.engine.run import Session, TrialLab, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
@@ -85,15 +85,15 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
-    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> Lab:
+    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        found: Lab = place(
+        found: TrialLab = place(
             catalog, RESULTS, view, study.request, variants, journal.folder, study.generators, first
         )
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if kind.lab is None:
+        if kind.lab is None and request.conditions.lab is None:  # a lab's CPUs are known once it is reached
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 
@@ -120,6 +120,8 @@ def make[C: Conclusions](
 
 def unfit_for(catalog: Catalog, request: Request) -> str | None:
     """Why this host is not fit for the request's plan; None if it is."""
+    if request.conditions.lab is not None:
+        return None
     with suppress(UsageError):  # a study may have plans of its own
         return catalog.plan(request.plan).unfit(HERE.cpus)
     return None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -16,14 +17,17 @@ from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import tell
-from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, err, out, progress
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, progress
 from tandem.commands import advise, develop, page, records, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
+from tandem.judge import fitness
 from tandem.lab import doctor, matrix
+from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
+PAGE_COLUMNS = 100
 
 
 @app.command(name="matrix")
@@ -51,7 +55,7 @@ def matrix_(
 
 @app.command(name="list")
 def list_(as_json: Json = False) -> None:
-    """List implementations, scenarios, plans, topologies and placements."""
+    """List implementations, scenarios, plans, topologies, placements and labs."""
     catalog = Catalog(ROOT)
     groups = {
         "implementations": {
@@ -61,6 +65,7 @@ def list_(as_json: Json = False) -> None:
         "plans": {name: plan.purpose for name, plan in catalog.plans.items()},
         "topologies": {name: file.summary for name, file in catalog.topologies.items()},
         "placements": {name: file.summary for name, file in catalog.placements.items()},
+        "labs": {name: lab.purpose for name, lab in catalog.labs.items()},
     }
     if as_json:
         print(json.dumps(groups, indent=1))
@@ -73,8 +78,11 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command(name="doctor")
-def doctor_(as_json: Json = False) -> None:
-    """Say what this machine is fit for, what it is not, and why."""
+def doctor_(lab: LabName = None, as_json: Json = False) -> None:
+    """Say what this machine is fit for, what it is not, and why; with --lab, what the machines of a lab are."""
+    if lab is not None:
+        _doctor_of(lab, as_json)
+        return
     found = doctor.examine(ROOT, HERE)
     verdicts = doctor.fitness(found)
     if as_json:
@@ -88,6 +96,22 @@ def doctor_(as_json: Json = False) -> None:
         for sentence in verdicts:
             out.print(sentence)
     if any(check.state == "bad" for check in found):
+        raise typer.Exit(1)
+
+
+def _doctor_of(name: str, as_json: bool) -> None:
+    lab = Catalog(ROOT).lab(name)
+    look = pkgutil.resolve_name(
+        "tandem.lab.examine_lab:look"
+    )  # what reaches other hosts is read by nobody else
+    machines, links = look(lab, ROOT)
+    found = fitness.remarks(machines, links)
+    fit = fitness.fit(lab, found, links)
+    if as_json:
+        print(json.dumps(machines_report.data(lab, machines, links, found, fit), indent=1))
+    else:
+        out.print(machines_report.page(lab, machines, links, found, fit), width=min(out.width, PAGE_COLUMNS))
+    if any(one.state == "bad" for one in found):
         raise typer.Exit(1)
 
 

@@ -17,7 +17,6 @@ from functools import partial
 import psycopg
 
 from tandem.catalog.scenario import Body
-from tandem.hosts import HERE
 from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, World, judged, remembered
 from tandem.lab.application import Application
 from tandem.load.client import session_key
@@ -89,7 +88,7 @@ def _asked(
 
 def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:
     """The load's body and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
-    cgroup, known = HERE.cgroup(app.app.pid), body.bytes()
+    cgroup, known = app.app.host.cgroup(app.app.pid), body.bytes()
     with Crowd(app.client, SENDERS) as crowd:
 
         def cost_s(bodies: Callable[[], Asked] | None) -> float:

@@ -19,7 +19,8 @@ def conditions_line(request: Request) -> str:
     """Under what a study ran."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
-    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+    where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
+    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}, plan {request.plan}"
 
 
 def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
@@ -31,10 +32,17 @@ def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
 
 
 def machine(result: Result[Any]) -> str:
-    """The machine that measured, in words; empty where it was not recorded."""
+    """The machine that measured, or each of them, in words; empty where it was not recorded."""
+    hosts = next((e.hosts for e in result.environments.values() if e.hosts), None)
+    if hosts is not None:
+        return "; ".join(f"{host['roles']}: {_machine(host)}" for host in hosts.values())
     host = next((e.host for e in result.environments.values() if e.host.get("cpu_model")), None)
     if host is None:
         return ""
+    return _machine(host)
+
+
+def _machine(host: Mapping[str, str | int | float | None]) -> str:
     memory_gib = int(host.get("memory_bytes") or 0) / 2**30
     return f"{host.get('cpus')} × {host.get('cpu_model')}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
 
