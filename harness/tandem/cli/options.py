@@ -83,6 +83,12 @@ DbRtt = Annotated[
         help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
     ),
 ]
+Generators = Annotated[
+    int,
+    typer.Option(
+        "--generators", min=1, help="So many load generators share each load, connections and rate."
+    ),
+]
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 
@@ -154,6 +160,7 @@ def make_request(
     seed: int | None = None,
     settings: list[str] | None = None,
     db_rtt: str | None = None,
+    generators: int = 1,
     options: dict[str, JsonValue] | None = None,
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
@@ -171,6 +178,7 @@ def make_request(
             topology=topology or asked.topology or DEFAULT_TOPOLOGY,
             placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
+            generators=generators,
         ),
         plan=plan,
         seed=seed,

@@ -1,7 +1,6 @@
 """The containers of one study: images built, shared services up, visits made on them."""
 
 import math
-import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +33,7 @@ from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
+from tandem.load.dealing import roles
 from tandem.load.generator import FOLDER, OHA, Generator, Load
 from tandem.load.generators import GENERATORS
 from tandem.probes.haproxy import SLOTS
@@ -70,7 +70,14 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
 
 def shared(stack: Stack) -> list[str]:
     """The services that stay up, for this stack."""
-    return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
+    further = roles(generators(stack))[1:]
+    far = stack.variables["DATABASE_ADDRESS"].startswith(FAULTS)
+    return [*SHARED, *further, *([FAULTS] if far else [])]
+
+
+def generators(stack: Stack) -> int:
+    """How many there are."""
+    return int(stack.variables.get("GENERATORS", "1"))
 
 
 type Jobs = dict[str, tuple[Stack, str]]
@@ -79,8 +86,13 @@ type Jobs = dict[str, tuple[Stack, str]]
 
 def services_of(runs: Sequence[Prepared]) -> Jobs:
     """The services that stay up for these runs. They are those of the first."""
-    needed = dict.fromkeys(service for run in runs for service in shared(run.stack))
+    needed = dict.fromkeys(service for run in runs for service in _built(run.stack))
     return {service: (runs[0].stack, service) for service in needed}
+
+
+def _built(stack: Stack) -> list[str]:
+    """The services that stay up and have an image of their own."""
+    return [service for service in shared(stack) if service not in roles(generators(stack))[1:]]
 
 
 def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
@@ -230,7 +242,7 @@ class Laboratory:
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)
         if known is None:
-            images = {service: run.stack.service(service).image for service in shared(run.stack)}
+            images = {service: run.stack.service(service).image for service in _built(run.stack)}
             found = environment(self.catalog.root, run.stack, run.settings, images)
         else:
             found = of_another(known, run.stack, run.settings)
@@ -269,6 +281,8 @@ class Laboratory:
         return ContainerFloor(apps, self.view, services_as=self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
+        if generators(stack) > 1:
+            self._restart_generators(stack)
         wanted = _limits(stack)
         other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
         if other:
@@ -278,6 +292,14 @@ class Laboratory:
             stack.start(sorted(other))
             await_services(stack, shared(stack))
             self._limits = wanted
+
+    def _restart_generators(self, stack: Stack) -> None:
+        """Starts those anew that died in an earlier window."""
+        for role in roles(generators(stack)):
+            if not stack.runs(role):
+                self.view.note(f"{role} has died: it is started anew")
+                stack.stop(role, grace_s=1)
+                stack.start([role])
 
 
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
@@ -403,6 +425,10 @@ class ContainerFloor:
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
+        if spec.slices is not None and self._first.cell.generators > 1:
+            raise TandemError(
+                "several generators cannot take turns in slices yet: compare in turns, or with one"
+            )
         turns, stretches = _turns(spec), None
         if turns:
             loads = {label: _until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}
@@ -499,20 +525,28 @@ def _in_slices(
         running = {
             label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
         }
-        container = next(iter(loads.values()))[0].services["loadgen"].pid
-        marks = {label: f"{FOLDER}/{name}.json" for label, (_, name, _) in loads.items()}
-        pids = dict[str, int]()
+        first = next(iter(loads.values()))[0]
+        containers = [first.services[role].pid for role in first.generators]
+        marks = {
+            (label, own): f"{FOLDER}/{own}.json"
+            for label, (app, name, _) in loads.items()
+            for own in app.names(name)
+        }
+        runs = {key: running[key[0]] for key in marks}
+        pids = dict[tuple[str, str], int]()
         try:
-            pids = held(HERE, container, marks, list(running.values()))
-            made = take_turns(turns, how, *signals(HERE, pids), mark)
+            pids = held(HERE, containers, marks, list(running.values()))
+            of = {label: [pid for key, pid in pids.items() if key[0] == label] for label in loads}
+            made = take_turns(turns, how, *signals(HERE, of), mark)
             ends_s = max(
                 next(one.woken_s for one in made if one.label == label) + load.duration_s
                 for label, (_, _, load) in loads.items()
             )
             time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
         except BaseException:
-            end(HERE, container, marks, pids, running)
+            end(HERE, containers, marks, pids, runs)
             raise
-        for pid in pids.values():  # their time is over: each takes the answers that wait for it, and ends
-            HERE.signal(pid, signal.SIGCONT)
+        go, _ = signals(HERE, of)
+        for label in loads:  # their time is over: each takes the answers that wait for it, and ends
+            go(label)
         return {label: run.result() for label, run in running.items()}, made

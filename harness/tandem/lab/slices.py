@@ -20,14 +20,14 @@ LEFT_S = 1.0
 """So long after its duration a generator has surely reached its end, however late it began."""
 
 
-def held(
-    host: Host, container: int, marks: Mapping[str, str], running: Sequence[Future[Any]]
-) -> dict[str, int]:
-    """The PIDs of the generators that stand still before their beginning, by label. container: PID of its first process.
+def held[K](
+    host: Host, containers: Sequence[int], marks: Mapping[K, str], running: Sequence[Future[Any]]
+) -> dict[K, int]:
+    """The PIDs of the generators that stand still before their beginning. containers: PIDs of their first processes.
     marks: a word of each one's command. running: ends early where one could not be started. Raises TandemError."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not any(one.done() for one in running):
-        found = _standing(host, container, marks)
+        found = _standing(host, containers, marks)
         if len(found) == len(marks):
             return found
         time.sleep(LOOK_S)
@@ -37,8 +37,10 @@ def held(
     raise TandemError("the load generators did not begin")
 
 
-def _standing(host: Host, container: int, marks: Mapping[str, str]) -> dict[str, int]:
-    commands = {pid: host.stopped(pid) for pid in host.cgroup(container).processes()}
+def _standing[K](host: Host, containers: Sequence[int], marks: Mapping[K, str]) -> dict[K, int]:
+    commands = {
+        pid: host.stopped(pid) for container in containers for pid in host.cgroup(container).processes()
+    }
     return {
         label: pid
         for label, mark in marks.items()
@@ -47,17 +49,17 @@ def _standing(host: Host, container: int, marks: Mapping[str, str]) -> dict[str,
     }
 
 
-def end(
+def end[K](
     host: Host,
-    container: int,
-    marks: Mapping[str, str],
-    pids: Mapping[str, int],
-    running: Mapping[str, Future[Any]],
+    containers: Sequence[int],
+    marks: Mapping[K, str],
+    pids: Mapping[K, int],
+    running: Mapping[K, Future[Any]],
 ) -> None:
     """Kills the generators, those that stand still among them: nobody would wake them any more. pids: that are known."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not all(one.done() for one in running.values()):
-        for label, pid in {**_standing(host, container, marks), **pids}.items():
+        for label, pid in {**_standing(host, containers, marks), **pids}.items():
             if not running[label].done():
                 with suppress(OSError):
                     host.signal(pid, signal.SIGKILL)
@@ -92,13 +94,21 @@ def take_turns(
     return made
 
 
-def signals(host: Host, pids: Mapping[str, int]) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """`go` and `halt` for `take_turns`."""
+def signals(
+    host: Host, pids: Mapping[str, Sequence[int]]
+) -> tuple[Callable[[str], None], Callable[[str], None]]:
+    """`go` and `halt` for `take_turns`. pids: of each label's generators. Where it has several, one that has died is left
+    to its run, which tells it."""
+
+    def send(label: str, number: int) -> None:
+        for pid in pids[label]:
+            with suppress(*[OSError] if len(pids[label]) > 1 else []):
+                host.signal(pid, number)
 
     def go(label: str) -> None:
-        host.signal(pids[label], signal.SIGCONT)
+        send(label, signal.SIGCONT)
 
     def halt(label: str) -> None:
-        host.signal(pids[label], signal.SIGSTOP)
+        send(label, signal.SIGSTOP)
 
     return go, halt

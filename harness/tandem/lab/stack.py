@@ -15,6 +15,7 @@ from python_on_whales import Container, DockerClient, DockerException, Image
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
 from tandem.lab import published
+from tandem.load.dealing import FIRST, is_generator
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -38,6 +39,7 @@ MEASURING = (
     "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
+APP = "app"
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
@@ -140,9 +142,10 @@ class Stack:
         """
 
         def one(service: str) -> None:
-            if service == "app" and self.slot:
+            if name := self._own_name(service):
+                compose_service = APP if service == APP else FIRST
                 self.docker.compose.run(
-                    "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
+                    compose_service, detach=True, dependencies=False, name=name, tty=False
                 )
             else:
                 self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
@@ -190,9 +193,14 @@ class Stack:
             raise TandemError(f"the service {service} has no container")
         return found
 
+    def _own_name(self, service: str) -> str | None:
+        """Of a container that is one of several of its service: an application's slot, a generator after the first."""
+        if service == APP:
+            return f"{self.project}-{self.slot}" if self.slot else None
+        return f"{self.project}-{service}" if is_generator(service) and service != FIRST else None
+
     def _find(self, service: str) -> Container | None:
-        if service == "app" and self.slot:
-            name = f"{self.project}-{self.slot}"
+        if name := self._own_name(service):
             found = self.docker.container.list(all=True, filters=[("name", f"^{name}$")])
         else:
             found = self.docker.compose.ps([service], all=True)
@@ -216,6 +224,11 @@ class Stack:
             address,
             container.host_config.cpuset_cpus or "",
         )
+
+    def runs(self, service: str) -> bool:
+        """Whether the service has a container that runs."""
+        found = self._find(service)
+        return found is not None and bool(found.state.running)
 
     def environment(self, service: str) -> dict[str, str]:
         """The variables that a service's container has or will have: those of its image, then Compose's."""

@@ -6,6 +6,7 @@ is read until as many are seen as were asked for, and then no more.
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from tandem.hosts.host import Host
 from tandem.probes.background import Background
@@ -32,12 +33,12 @@ def busiest(threads: Mapping[int, Sequence[tuple[float, float]]]) -> float | Non
 class Ends:
     """A thread that looks once a second between `start` and `stop`.
 
-    host: where both containers run. app, generator: PIDs of their first processes. wanted: connections.
+    host: where the containers run. app, generators: PIDs of their first processes. wanted: connections.
     """
 
-    def __init__(self, host: Host, app: int, generator: int, wanted: int) -> None:
+    def __init__(self, host: Host, app: int, generators: Sequence[int], wanted: int) -> None:
         self._host, self._app, self._wanted = host, app, wanted
-        self._generator = host.cgroup(generator)
+        self._generators = [host.cgroup(generator) for generator in generators]
         self._established = 0
         self._app_threads = 0
         self._threads: dict[int, list[tuple[float, float]]] = {}
@@ -59,5 +60,7 @@ class Ends:
             self._established = max(self._established, found)
         self._app_threads = max(self._app_threads, self._host.threads(self._app))
         now = time.monotonic()
-        for thread, cpu_s in self._generator.thread_cpu_s().items():
-            self._threads.setdefault(thread, []).append((now, cpu_s))
+        for generator in self._generators:
+            with suppress(OSError):  # one that died is told by its run
+                for thread, cpu_s in generator.thread_cpu_s().items():
+                    self._threads.setdefault(thread, []).append((now, cpu_s))

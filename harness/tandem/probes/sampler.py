@@ -3,9 +3,11 @@
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
+from tandem.hosts.host import Host, HostCpu, Usage
 from tandem.probes.background import Background, uneven_s
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
@@ -58,6 +60,25 @@ class Series:
         return value(before) + share * (value(after) - value(before))
 
 
+class Charged(Protocol):
+    """What is sampled of a control group."""
+
+    def usage(self) -> Usage: ...
+
+
+@dataclass
+class LastKnown:
+    """A control group whose container may go while it is sampled: its counters stand still then."""
+
+    group: Charged
+    _usage: Usage = field(default=Usage(0.0, 0.0, 0))
+
+    def usage(self) -> Usage:
+        with suppress(OSError):
+            self._usage = self.group.usage()
+        return self._usage
+
+
 class Sampler:
     """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`.
 
@@ -67,7 +88,7 @@ class Sampler:
     def __init__(
         self,
         host: Host,
-        groups: dict[str, Cgroup],
+        groups: Mapping[str, Charged],
         proxy: HAProxy | None,
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],

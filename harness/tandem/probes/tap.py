@@ -9,7 +9,7 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,10 +87,10 @@ class Bursts:
 
 @dataclass
 class WireTap:
-    """A Probe. interface: number of the host's end of the generator's interface."""
+    """A Probe. interfaces: numbers of the host's ends of the generators' interfaces; each burst draws one."""
 
     host: Host
-    interface: int
+    interfaces: Sequence[int]
     apps: dict[str, Tapped]
     bursts: Bursts
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -123,7 +123,8 @@ class WireTap:
 
     def _burst(self, wanted: str) -> Captured:
         file = self._file(len(self._captured))
-        capture: Capture = self.host.capture(self.interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        interface = random.choice(self.interfaces)
+        capture: Capture = self.host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
         while not capture.ended and not self._ended.wait(LOOK_S):
             pass
         return capture.stop()

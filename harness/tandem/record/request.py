@@ -46,6 +46,8 @@ class Conditions(Part):
     placement: str
     db_rtt_ms: int | None = None
     """How far the database is away; None: no latency proxy in the path."""
+    generators: int = Field(default=1, ge=1)
+    """So many load generators share each load."""
 
 
 class Request(Part):

@@ -19,7 +19,8 @@ def conditions_line(request: Request) -> str:
     """Under what a study ran."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
-    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+    shared = "" if under.generators == 1 else f", load from {under.generators} generators"
+    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}{shared}, plan {request.plan}"
 
 
 def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:

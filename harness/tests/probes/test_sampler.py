@@ -87,7 +87,7 @@ def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pyt
     monkeypatch.setattr(sampler, "READ_S", 0.05)
     preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
     found = [
-        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
+        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()
         for group in (preempted, quiet, hopeless)
     ]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"

@@ -24,6 +24,7 @@ def bench(
     seed: cli.Seed = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     questions: Annotated[
         bool,
         typer.Option(
@@ -49,5 +50,6 @@ def bench(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
+        generators=generators,
     )
     measure(kind, request, resume, as_json)
