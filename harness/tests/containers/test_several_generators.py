@@ -157,7 +157,7 @@ def meanwhile(warm: Warm, after_s: float, what: Callable[[], object]) -> Iterato
 def test_two_generators_agree_with_one(one: OneStack) -> None:
     """One after the other in the order that a drift of the host is the same for: one, two, two, one."""
     with one.warm("one") as warm:
-        made = [warm.steady("open", 10, number) for number in (1, 2, 2, 1)]
+        made = [warm.steady("open", 5, number) for number in (1, 2, 2, 1)]
     alone, shared = [made[0], made[3]], [made[1], made[2]]
 
     def means(figure: Callable[[Window], float | None]) -> tuple[float, float]:
