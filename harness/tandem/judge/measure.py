@@ -319,6 +319,14 @@ def _of_group(group: str) -> Callable[[Sample], float]:
     return lambda sample: sample.usage[group].cpu_s
 
 
+def _cpuset(role: str, asked: WindowConditions) -> str:
+    """A role's CPU set; those of all generators together, which may run on several machines."""
+    if role != FIRST:
+        return asked.cpusets[role]
+    sets = {cpuset: None for name, cpuset in asked.cpusets.items() if is_generator(name)}
+    return "" if "" in sets else ",".join(sets)
+
+
 def _cores(cpuset: str, asked: WindowConditions) -> int:
     return cpus_in(cpuset) or asked.host_cpus or 1
 
@@ -356,7 +364,7 @@ def _slices(
 
 
 def _role(role: str, series: Series, asked: WindowConditions, spans: Spans) -> Role:
-    cpuset = asked.cpusets[role]
+    cpuset = _cpuset(role, asked)
     memory = _usage(role, lambda usage: usage.anonymous_bytes)
     throttled = _usage(role, lambda usage: usage.throttled_s)
     return Role(

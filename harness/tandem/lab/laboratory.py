@@ -29,7 +29,7 @@ from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_imag
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
-from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
+from tandem.lab.slices import HELD, LEFT_S, Process, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
@@ -526,27 +526,28 @@ def _in_slices(
             label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
         }
         first = next(iter(loads.values()))[0]
-        containers = [first.services[role].pid for role in first.generators]
+        containers = [(HERE, first.services[role].pid) for role in first.generators]
         marks = {
             (label, own): f"{FOLDER}/{own}.json"
             for label, (app, name, _) in loads.items()
             for own in app.names(name)
         }
-        runs = {key: running[key[0]] for key in marks}
-        pids = dict[tuple[str, str], int]()
+        processes = dict[tuple[str, str], Process]()
         try:
-            pids = held(HERE, containers, marks, list(running.values()))
-            of = {label: [pid for key, pid in pids.items() if key[0] == label] for label in loads}
-            made = take_turns(turns, how, *signals(HERE, of), mark)
+            processes = held(containers, marks, list(running.values()))
+            of = {
+                label: [process for key, process in processes.items() if key[0] == label] for label in loads
+            }
+            go, halt = signals(of)
+            made = take_turns(turns, how, go, halt, mark)
             ends_s = max(
                 next(one.woken_s for one in made if one.label == label) + load.duration_s
                 for label, (_, _, load) in loads.items()
             )
             time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
         except BaseException:
-            end(HERE, containers, marks, pids, runs)
+            end(containers, marks, processes, {key: running[key[0]] for key in marks})
             raise
-        go, _ = signals(HERE, of)
         for label in loads:  # their time is over: each takes the answers that wait for it, and ends
             go(label)
         return {label: run.result() for label, run in running.items()}, made

@@ -283,7 +283,7 @@ class BothEnds:
             label: Ends(
                 HERE,
                 app.app.pid,
-                [app.services[role].pid for role in app.generators],
+                [HERE.cgroup(app.services[role].pid) for role in app.generators],
                 app.cell.scenario.connections,
             )
             for label, app in scene.apps.items()
@@ -319,10 +319,10 @@ def _tap(scene: Scene) -> Probe | None:
         for label, app in scene.apps.items()
     }
     most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
-    interfaces = [
-        _generators_interface(first.stack, role, first.services[role].id) for role in first.generators
+    ends = [
+        (HERE, _generators_interface(first.stack, role, first.services[role].id)) for role in first.generators
     ]
-    return WireTap(HERE, interfaces, apps, Bursts.of(scene.seconds, most))
+    return WireTap(ends, apps, Bursts.of(scene.seconds, most))
 
 
 def _both_ends(scene: Scene) -> Probe | None:

@@ -20,14 +20,18 @@ LEFT_S = 1.0
 """So long after its duration a generator has surely reached its end, however late it began."""
 
 
+type Process = tuple[Host, int]
+"""A PID, and the host whose number it is."""
+
+
 def held[K](
-    host: Host, containers: Sequence[int], marks: Mapping[K, str], running: Sequence[Future[Any]]
-) -> dict[K, int]:
-    """The PIDs of the generators that stand still before their beginning. containers: PIDs of their first processes.
-    marks: a word of each one's command. running: ends early where one could not be started. Raises TandemError."""
+    containers: Sequence[Process], marks: Mapping[K, str], running: Sequence[Future[Any]]
+) -> dict[K, Process]:
+    """The generators that stand still before their beginning. containers: their first processes. marks: a word of each
+    one's command. running: ends early where one could not be started. Raises TandemError."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not any(one.done() for one in running):
-        found = _standing(host, containers, marks)
+        found = _standing(containers, marks)
         if len(found) == len(marks):
             return found
         time.sleep(LOOK_S)
@@ -37,30 +41,31 @@ def held[K](
     raise TandemError("the load generators did not begin")
 
 
-def _standing[K](host: Host, containers: Sequence[int], marks: Mapping[K, str]) -> dict[K, int]:
-    commands = {
-        pid: host.stopped(pid) for container in containers for pid in host.cgroup(container).processes()
-    }
+def _standing[K](containers: Sequence[Process], marks: Mapping[K, str]) -> dict[K, Process]:
+    commands = [
+        ((host, pid), host.stopped(pid))
+        for host, container in containers
+        for pid in host.cgroup(container).processes()
+    ]
     return {
-        label: pid
-        for label, mark in marks.items()
-        for pid, command in commands.items()
+        key: process
+        for key, mark in marks.items()
+        for process, command in commands
         if command and tuple(command[: len(HELD)]) == HELD and mark in command
     }
 
 
 def end[K](
-    host: Host,
-    containers: Sequence[int],
+    containers: Sequence[Process],
     marks: Mapping[K, str],
-    pids: Mapping[K, int],
+    processes: Mapping[K, Process],
     running: Mapping[K, Future[Any]],
 ) -> None:
-    """Kills the generators, those that stand still among them: nobody would wake them any more. pids: that are known."""
+    """Kills the generators, those that stand still among them: nobody would wake them any more. processes: that are known."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not all(one.done() for one in running.values()):
-        for label, pid in {**_standing(host, containers, marks), **pids}.items():
-            if not running[label].done():
+        for key, (host, pid) in {**_standing(containers, marks), **processes}.items():
+            if not running[key].done():
                 with suppress(OSError):
                     host.signal(pid, signal.SIGKILL)
         time.sleep(LOOK_S)
@@ -95,14 +100,14 @@ def take_turns(
 
 
 def signals(
-    host: Host, pids: Mapping[str, Sequence[int]]
+    processes: Mapping[str, Sequence[Process]],
 ) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """`go` and `halt` for `take_turns`. pids: of each label's generators. Where it has several, one that has died is left
+    """`go` and `halt` for `take_turns`. processes: each label's generators. Where it has several, one that has died is left
     to its run, which tells it."""
 
     def send(label: str, number: int) -> None:
-        for pid in pids[label]:
-            with suppress(*[OSError] if len(pids[label]) > 1 else []):
+        for host, pid in processes[label]:
+            with suppress(*[OSError] if len(processes[label]) > 1 else []):
                 host.signal(pid, number)
 
     def go(label: str) -> None:

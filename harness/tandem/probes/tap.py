@@ -87,10 +87,9 @@ class Bursts:
 
 @dataclass
 class WireTap:
-    """A Probe. interfaces: numbers of the host's ends of the generators' interfaces; each burst draws one."""
+    """A Probe. ends: of each generator's interface its host, and the number of the end there; each burst draws one."""
 
-    host: Host
-    interfaces: Sequence[int]
+    ends: Sequence[tuple[Host, int]]
     apps: dict[str, Tapped]
     bursts: Bursts
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -123,8 +122,8 @@ class WireTap:
 
     def _burst(self, wanted: str) -> Captured:
         file = self._file(len(self._captured))
-        interface = random.choice(self.interfaces)
-        capture: Capture = self.host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        host, interface = random.choice(self.ends)
+        capture: Capture = host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
         while not capture.ended and not self._ended.wait(LOOK_S):
             pass
         return capture.stop()

@@ -234,6 +234,11 @@ def test_cpu_of_each_and_of_all_together() -> None:
     assert told.roles.keys() == CPUSETS.keys(), "several generators are one role"
     assert told.roles["loadgen"].cpu_cores == pytest.approx(CORES["loadgen"] + 0.5)
     assert told.roles["loadgen"].memory_peak_bytes == 4000
+    apart = {**CPUSETS, "loadgen": "3", "loadgen-2": "5"}
+    on_two = window(measured(series=Series(samples), generators=both), conditions(cpusets=apart)).roles[
+        "loadgen"
+    ]
+    assert (on_two.cpuset, on_two.cores_available) == ("3,5", 2)
     alone = window(measured(), conditions())
     assert alone.generators == []
     assert alone.host.foreign_cpu_share is not None

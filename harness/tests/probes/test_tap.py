@@ -151,7 +151,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
     own = real.scenarios["index"]
     port = server.server_address[1]
     app = Tapped(f"127.0.0.1:{port}", lambda: Comparison(own, read_answers(own, real.root / "contract")))
-    probe = WireTap(HERE, [socket.if_nametoindex("lo")], {"a": app}, bursts)
+    probe = WireTap([(HERE, socket.if_nametoindex("lo"))], {"a": app}, bursts)
     probe.start()
     time.sleep(0.5)
     client = http.client.HTTPConnection("127.0.0.1", port)
