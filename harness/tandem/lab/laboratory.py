@@ -425,10 +425,6 @@ class ContainerFloor:
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
-        if spec.slices is not None and self._first.cell.generators > 1:
-            raise TandemError(
-                "several generators cannot take turns in slices yet: compare in turns, or with one"
-            )
         turns, stretches = _turns(spec), None
         if turns:
             loads = {label: _until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}

@@ -123,7 +123,13 @@ class WireTap:
     def _burst(self, wanted: str) -> Captured:
         file = self._file(len(self._captured))
         host, interface = random.choice(self.ends)
-        capture: Capture = host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        try:
+            capture: Capture = host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        except OSError as error:
+            if len(self.ends) == 1:
+                raise
+            # One of several generators died, and its interface with it: the window is void by that.
+            return Captured(packets=0, dropped=0, cpu_s=0.0, problem=str(error))
         while not capture.ended and not self._ended.wait(LOOK_S):
             pass
         return capture.stop()
