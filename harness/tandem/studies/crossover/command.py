@@ -61,7 +61,7 @@ def crossover(
         generators=generators,
         seed=seed,
         settings=setting,
-        options=asked.request(),
+        options=asked.as_options(),
     )
     measure(Crossover, request, resume, as_json)
 
