@@ -200,6 +200,7 @@ def good_window(load: Literal["closed", "open"] = "closed", **changes: Any) -> W
         "app_pool_wait_ms": None,
         "tap": None,
         "slices": None,
+        "generators": [],
         "bottleneck": "unknown",
         "evidence": [],
         "findings": [],

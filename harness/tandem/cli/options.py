@@ -92,6 +92,12 @@ DbRtt = Annotated[
 ]
 OF_A_LAB = "shared"
 """The placement in the request of a lab: none of its own."""
+Generators = Annotated[
+    int,
+    typer.Option(
+        "--generators", min=1, help="So many load generators share each load, connections and rate."
+    ),
+]
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 
@@ -163,15 +169,19 @@ def make_request(
     seed: int | None = None,
     settings: list[str] | None = None,
     db_rtt: str | None = None,
+    generators: int = 1,
     options: dict[str, JsonValue] | None = None,
     lab: str | None = None,
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
     if lab is not None:
-        if len(generators := catalog.lab(lab).hosts_of("loadgen")) > 1:
-            names = " and ".join(host.name for host in generators)
+        hosts = catalog.lab(lab).hosts_of("loadgen")
+        generators = len(hosts) if generators == 1 else generators
+        if generators < len(hosts):
+            names = " and ".join(host.name for host in hosts)
             raise UsageError(
-                f"lab {lab}: loadgen is on {names}, and a load is made on one host only: choose one"
+                f"lab {lab}: loadgen is on {names}, and one of {generators} generators would be idle:"
+                f" take {len(hosts)} or more, or fewer hosts"
             )
         if placement is not None:
             raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
@@ -195,6 +205,7 @@ def make_request(
             placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
             lab=lab,
+            generators=generators,
         ),
         plan=plan,
         seed=seed,

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from tandem.judge.accounting import utilisation_evidence
+from tandem.judge.generators import BUSY, busy
 from tandem.judge.judge import host_findings
 from tandem.record.window import Resource, Role, Window
 
-GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = 0.70, 0.80, 0.80, 0.80, 0.80
+GENERATOR_BUSY, PROXY_BUSY, POOLER_BUSY, DATABASE_BUSY, APP_BUSY = BUSY, 0.80, 0.80, 0.80, 0.80
 FAULTS_BUSY = 0.80
 SET_BUSY = 0.90
 """A CPU set that several roles share is exhausted from here on, or where one of them by itself is above its own limit."""
@@ -61,8 +62,8 @@ def cpus(cpuset: str) -> str:
 
 
 def working(window: Window) -> list[Resource]:
-    """CPU sets with their parts, and the application's busiest thread where it could use more than one core; the most
-    used first."""
+    """CPU sets with their parts, the application's busiest thread where it could use more than one core, and of several
+    generators those that are busy by themselves; the most used first."""
     sets: dict[str, dict[str, Role]] = {}
     for name, role in window.roles.items():
         sets.setdefault(role.cpuset or "all", {})[name] = role
@@ -76,6 +77,16 @@ def working(window: Window) -> list[Resource]:
             limit=THREAD_BUSY,
         )
         found.append(thread)
+    found += [
+        Resource(
+            name=f"generator {number}",
+            tag="generator",
+            utilisation=busy(one),
+            limit=GENERATOR_BUSY,
+        )
+        for number, one in enumerate(window.generators, start=1)
+        if busy(one) > GENERATOR_BUSY
+    ]
     return sorted(found, key=lambda resource: -resource.utilisation)
 
 

@@ -4,13 +4,15 @@ The thresholds are those of a laptop or a shared runner; docs/reference/checks-a
 """
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from tandem.catalog.scenario import EARLY_MS
+from tandem.judge import generators
 from tandem.judge.accounting import accounting
 from tandem.judge.disturbance import disturbances
 from tandem.load.rows import WRONG_LENGTH
-from tandem.record.window import Finding, ImpliedRows, Severity, Statement, Verdict, Window
+from tandem.record.window import Finding, ImpliedRows, Severity, Statement, Times, Verdict, Window
 
 WORK_TOLERANCE = 0.0005
 """HAProxy, the database and the generator must agree on the number of requests to this share, and to those that failed.
@@ -221,18 +223,26 @@ def _load(window: Window) -> list[Finding]:
             text = f"Little's law: throughput x service time / connections is {window.little:.3f}, outside {low} to {high}"
             found.append(Finding.of("littles-law", "invalid", text))
         return found
-    if window.lateness_ms is not None:
-        worst, p99 = window.lateness_ms.max or 0.0, window.lateness_ms.p99
-        if worst > LATENESS_GAP_VOID_MS:
-            text = f"the generator was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
-            found.append(Finding.of("generator-stalled", "void", text))
-        elif p99 is not None and p99 > LATENESS_P99_WARN_MS:
-            text = f"the generator was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
-            found.append(Finding.of("generator-late", "warning", text))
+    each = {generators.name(window, one): one.lateness_ms for one in window.generators}
+    for name, lateness_ms in (each or {"the generator": window.lateness_ms}).items():
+        found += _lateness(name, lateness_ms)
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
         text = f"only {window.good} of {window.scheduled} scheduled requests were answered right ({window.good / window.scheduled:.1%})"
         found.append(Finding.of("incomplete", "invalid", text))
     return found
+
+
+def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
+    if lateness_ms is None:
+        return []
+    worst, p99 = lateness_ms.max or 0.0, lateness_ms.p99
+    if worst > LATENESS_GAP_VOID_MS:
+        text = f"{name} was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
+        return [Finding.of("generator-stalled", "void", text)]
+    if p99 is not None and p99 > LATENESS_P99_WARN_MS:
+        text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
+        return [Finding.of("generator-late", "warning", text)]
+    return []
 
 
 def _round_trip(window: Window) -> list[Finding]:
@@ -283,11 +293,18 @@ _STARVED = {
     "proxy-mismatch",
 }
 """What lack of CPU can cause by itself. A wrong length, a wrong body or a foreign statement it cannot."""
+_SHORT = {*_STARVED, "rows-mismatch"}
+"""What a generator whose rows are missing, or fewer than its share, can cause by itself."""
+
+
+def _voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
+    """Those with these codes say nothing about the program."""
+    return [f.model_copy(update={"severity": "void"}) if f.code in codes else f for f in findings]
 
 
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
-    host = host_findings(window)
+    host, shares = host_findings(window), generators.gates(window)
     found = [
         *_work(window, expected),
         *_time(window, expected),
@@ -297,8 +314,10 @@ def gates(window: Window, expected: Expectation) -> list[Finding]:
     ]
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
-        found = [f.model_copy(update={"severity": "void"}) if f.code in _STARVED else f for f in found]
-    found += host
+        found = _voided(found, _STARVED)
+    if generators.lost(shares):
+        found = _voided(found, _SHORT)
+    found += [*shares, *host]
     order = {"invalid": 0, "void": 1, "warning": 2}
     return sorted(found, key=lambda finding: order[finding.severity])
 

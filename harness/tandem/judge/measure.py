@@ -17,6 +17,7 @@ from tandem.judge.implied import choice_p, implied_rows
 from tandem.judge.seconds import Responses, by_second, growth
 from tandem.judge.slices import Own
 from tandem.load import rows as rows_
+from tandem.load.dealing import FIRST, is_generator
 from tandem.load.generator import TIMEOUT_S, Report
 from tandem.load.rows import Floats, Ints, Rows
 from tandem.load.tool_result import ToolResult
@@ -24,7 +25,18 @@ from tandem.probes.app_pool import PoolUse
 from tandem.probes.sampler import Sample, Series
 from tandem.probes.watch import Watched
 from tandem.record.host import HostActivity, PerSecond
-from tandem.record.window import DbRtt, Pooler, Proxy, Role, Slices, Statement, Times, Verdict, Window
+from tandem.record.window import (
+    DbRtt,
+    GeneratorShare,
+    Pooler,
+    Proxy,
+    Role,
+    Slices,
+    Statement,
+    Times,
+    Verdict,
+    Window,
+)
 
 HARNESS = "harness"
 
@@ -63,6 +75,8 @@ class Measured:
     """Context switches that the application's threads asked for over the whole window."""
     own: Own | None = None
     """Where variants took turns: its slices, and `began_s` is when its rows count from."""
+    generators: list[GeneratorShare] = field(default_factory=list)
+    """Where several shared the load, whose rows are merged: each, but for its CPU."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +172,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         used_s = of_app(last) - of_app(first) if own is None else sum(grown(series, spans, of_app))
         return used_s / answered * 1e6 if answered else None
 
-    roles = {role: _role(role, series, asked, spans) for role in asked.cpusets}
+    roles = {role: _role(role, series, asked, spans) for role in _named(asked)}
     bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
         measured.busiest_thread_s / asked.duration_s if measured.busiest_thread_s is not None else None
@@ -202,6 +216,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         response_time_hdr=histogram.encode(*response) if response else None,
         per_second=None if own else _per_second(rows.end_s[good], series, measured.began_s, asked),
         slices=_slices(own, slices, good, timed, series) if own else None,
+        generators=[_with_cpu(one, series, asked, spans) for one in measured.generators],
         responses_per_second=by_second(due, asked.duration_s) if due else None,
         growth=growth(due, asked.trim_start_s, asked.duration_s - asked.trim_end_s) if due else None,
         in_flight_mean=in_flight,
@@ -287,8 +302,39 @@ def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
     )
 
 
+def _named(asked: WindowConditions) -> list[str]:
+    """The roles that figures are given of; several generators are one of them."""
+    return [role for role in asked.cpusets if role == FIRST or not is_generator(role)]
+
+
 def _usage(role: str, value: Callable[[Usage], float]) -> Callable[[Sample], float]:
+    """Of a role: of all generators together."""
+    if role == FIRST:
+        return lambda sample: sum(value(used) for name, used in sample.usage.items() if is_generator(name))
     return lambda sample: value(sample.usage[role])
+
+
+def _of_group(group: str) -> Callable[[Sample], float]:
+    """CPU-seconds of one container."""
+    return lambda sample: sample.usage[group].cpu_s
+
+
+def _cpuset(role: str, asked: WindowConditions) -> str:
+    """A role's CPU set; those of all generators together, which may run on several machines."""
+    if role != FIRST:
+        return asked.cpusets[role]
+    sets = {cpuset: None for name, cpuset in asked.cpusets.items() if is_generator(name)}
+    return "" if "" in sets else ",".join(sets)
+
+
+def _cores(cpuset: str, asked: WindowConditions) -> int:
+    return cpus_in(cpuset) or asked.host_cpus or 1
+
+
+def _with_cpu(one: GeneratorShare, series: Series, asked: WindowConditions, spans: Spans) -> GeneratorShare:
+    cpuset = asked.cpusets[one.role]
+    used = {"cpu_cores": _rate(series, spans, _of_group(one.role)), "cpuset": cpuset}
+    return one.model_copy(update={**used, "cores_available": _cores(cpuset, asked)})
 
 
 def grown(series: Series, spans: Spans, value: Callable[[Sample], float]) -> list[float]:
@@ -318,13 +364,15 @@ def _slices(
 
 
 def _role(role: str, series: Series, asked: WindowConditions, spans: Spans) -> Role:
-    cpuset = asked.cpusets[role]
+    cpuset = _cpuset(role, asked)
+    memory = _usage(role, lambda usage: usage.anonymous_bytes)
+    throttled = _usage(role, lambda usage: usage.throttled_s)
     return Role(
         cpu_cores=_rate(series, spans, _usage(role, lambda usage: usage.cpu_s)),
         cpuset=cpuset,
-        cores_available=cpus_in(cpuset) or asked.host_cpus or 1,
-        memory_peak_bytes=max(sample.usage[role].anonymous_bytes for sample in series.samples),
-        throttled_s=series.samples[-1].usage[role].throttled_s - series.samples[0].usage[role].throttled_s,
+        cores_available=_cores(cpuset, asked),
+        memory_peak_bytes=round(max(memory(sample) for sample in series.samples)),
+        throttled_s=throttled(series.samples[-1]) - throttled(series.samples[0]),
     )
 
 
@@ -334,7 +382,7 @@ def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[
     A group's time contains the interrupts that came while it ran, and user and system time do not: that difference is
     nobody's CPU. So what all groups used is taken where the host tells, and the kernel's ticks bound it from above.
     """
-    used = sum(_rate(series, spans, _usage(role, lambda usage: usage.cpu_s)) for role in ours)
+    used = sum(_rate(series, spans, _of_group(group)) for group in ours)
     busy = _rate(series, spans, lambda sample: sample.host.busy_s)
     ticks = busy + _rate(series, spans, lambda sample: sample.host.softirq_s)
     known = all(sample.host.processes_s is not None for sample in series.samples)
@@ -388,7 +436,7 @@ def _per_second(good_end_s: Floats, series: Series, began_s: float, asked: Windo
         good=good[first:last].tolist(),
         app_cpu_s=each(_usage("app", lambda usage: usage.cpu_s)),
         steal_share=[s / t if t > 0 else 0.0 for s, t in zip(steal, total, strict=True)],
-        role_cpu_s={role: each(_usage(role, lambda usage: usage.cpu_s)) for role in asked.cpusets},
+        role_cpu_s={role: each(_usage(role, lambda usage: usage.cpu_s)) for role in _named(asked)},
         app_memory_bytes=[
             round(series.at(edge, _usage("app", lambda usage: usage.anonymous_bytes))) for edge in edges[1:]
         ],

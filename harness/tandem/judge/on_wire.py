@@ -42,7 +42,8 @@ def on_wire(window: Window) -> list[Finding]:
     if tap.wrong:
         text = f"{tap.wrong:,} of {tap.compared:,} answers of the load that were read on the wire are wrong: {tap.wrong_first[0]}"
         return [Finding.of("wrong-on-wire", "invalid", text)]
-    wanted = min(needed() * window.duration_s / LONG_S, window.good)
+    # Of several generators each burst reads one.
+    wanted = min(needed() * window.duration_s / LONG_S, window.good / max(1, len(window.generators)))
     if tap.compared < FEW * wanted:
         why = f": {tap.problem}" if tap.problem else ""
         text = f"only {coverage([window])} on the wire, {wanted:,.0f} would be enough{why}"

@@ -9,11 +9,12 @@ from tandem.errors import TandemError
 from tandem.hosts.host import Psrecord
 from tandem.judge import judge
 from tandem.lab.cell import Cell
-from tandem.lab.drive import Ran, run_load, send
+from tandem.lab.drive import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health
 from tandem.load.client import BEFORE_LOAD, Client, Look
+from tandem.load.dealing import deal, roles
 from tandem.load.generator import OHA, Generator, Load
 from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
@@ -63,7 +64,7 @@ class Application:
         """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
         self.services = {"app": self.stack.service("app")}
         self._answers(f"{self.app.address}:{APP_PORT}")
-        roles = ROLES if self.cell.db_rtt_ms is None else (*ROLES, "faults")
+        roles = [*ROLES, *self.generators[1:], *([] if self.cell.db_rtt_ms is None else ["faults"])]
         self.services = {role: self.stack.service(role) for role in roles}
         self.select()
         self.ask_for(self.cell)
@@ -125,11 +126,18 @@ class Application:
     def warm_up(self, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
         self.send("warm-up", load := self.load(duration_s, None), OHA)
-        self.run("warm-up", load, OHA)
-        rows = read_rows(self.folder / "warm-up.sqlite")
-        for suffix in (*OHA.suffixes, *OHA.inputs(load, "warm-up")):
-            (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
+        ran = self.run("warm-up", load, OHA)
+        several = collected(self.folder, OHA, ran, lambda part, left: None) if ran.shares else None
+        rows = read_rows(self.folder / "warm-up.sqlite") if several is None else several
+        for name in self.names("warm-up"):
+            for suffix in (*OHA.suffixes, *OHA.inputs(load, name)):
+                (self.folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return answers_per_second(rows)
+
+    @property
+    def generators(self) -> list[str]:
+        """The services that share its loads."""
+        return roles(self.cell.generators)
 
     # ---- the load ----
 
@@ -138,14 +146,25 @@ class Application:
         threads = cpus_in(self.services["loadgen"].cpuset) or 1
         return self.client.load(self._target(), threads, duration_s, rate_rps)
 
+    def names(self, name: str) -> list[str]:
+        """Of the files of each generator."""
+        several = len(self.generators) > 1
+        return (
+            [f"{name}-g{number}" for number, _ in enumerate(self.generators, start=1)] if several else [name]
+        )
+
     def send(self, name: str, load: Load, by: Generator) -> None:
-        """Gives the generator what it reads; name: of the load's files. Raises TandemError."""
-        body = self.cell.scenario.body
-        send(self.stack, self.folder, name, load, by, body.bytes() if body else None)
+        """Gives the generators what they read; name: of the load's files. Raises TandemError."""
+        body = self.cell.scenario.body.bytes() if self.cell.scenario.body else None
+        for own, share in zip(self.names(name), deal(load, by, len(self.generators)), strict=True):
+            send(self.stack, self.folder, own, share.load, by, body, share.role)
 
     def run(self, name: str, load: Load, by: Generator, before: Sequence[str] = ()) -> Ran:
-        """Runs a load whose files were sent, to its end. before: of its command. Raises TandemError."""
-        return run_load(self.stack, self.folder, name, load, by, before)
+        """Runs a load whose files were sent, to its end. before: of the generators' commands. Raises TandemError."""
+        if len(self.generators) == 1:
+            return run_load(self.stack, self.folder, name, load, by, before)
+        shares = dict(zip(self.names(name), deal(load, by, len(self.generators)), strict=True))
+        return run_shares(self.stack, self.folder, shares, by, before)
 
     def log_end(self) -> str:
         """The end of its log, for an error."""

@@ -85,6 +85,8 @@ class Cell:
     """Where the topology has the database, service:port; the latency proxy forwards to it."""
     db_rtt_ms: int | None = None
     """None: the latency proxy is not in the path."""
+    generators: int = 1
+    """So many share each load."""
 
     @property
     def pool_tells(self) -> bool:

@@ -2,7 +2,6 @@
 
 import math
 import pkgutil
-import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,10 +31,11 @@ from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.sites import ALONE, Sites
-from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
+from tandem.lab.slices import HELD, LEFT_S, Process, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
 from tandem.lab.waiting import settle
+from tandem.load.dealing import roles
 from tandem.load.generator import FOLDER, OHA, Generator, Load
 from tandem.load.generators import GENERATORS
 from tandem.probes.haproxy import SLOTS
@@ -72,7 +72,14 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
 
 def shared(stack: Stack) -> list[str]:
     """The services that stay up, for this stack."""
-    return [*SHARED, FAULTS] if stack.variables["DATABASE_ADDRESS"].startswith(FAULTS) else SHARED
+    further = roles(generators(stack))[1:]
+    far = stack.variables["DATABASE_ADDRESS"].startswith(FAULTS)
+    return [*SHARED, *further, *([FAULTS] if far else [])]
+
+
+def generators(stack: Stack) -> int:
+    """How many there are."""
+    return int(stack.variables.get("GENERATORS", "1"))
 
 
 type Jobs = dict[str, tuple[Stack, str]]
@@ -81,8 +88,13 @@ type Jobs = dict[str, tuple[Stack, str]]
 
 def services_of(runs: Sequence[Prepared]) -> Jobs:
     """The services that stay up for these runs. They are those of the first."""
-    needed = dict.fromkeys(service for run in runs for service in shared(run.stack))
+    needed = dict.fromkeys(service for run in runs for service in _built(run.stack))
     return {service: (runs[0].stack, service) for service in needed}
+
+
+def _built(stack: Stack) -> list[str]:
+    """The services that stay up and have an image of their own."""
+    return [service for service in shared(stack) if service not in roles(generators(stack))[1:]]
 
 
 def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
@@ -119,7 +131,8 @@ def build(
     for name, origin in sorted(taken.items()):
         note(f"  {name}: not built, taken from {origin}")
     programs = jobs | {program: (stack, "app") for program, stack in there.items()}
-    for name, (stack, service) in programs.items():
+    further = {role: (one.stack, role) for one in runs for role in roles(generators(one.stack))[1:]}
+    for name, (stack, service) in (programs | further).items():
         if stack.send(service):
             note(f"  {name}: copied to host {stack.sites.of(service).name}")
     if folder is not None:
@@ -262,7 +275,7 @@ class Laboratory:
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)
         if known is None:
-            images = {service: run.stack.service(service).image for service in shared(run.stack)}
+            images = {service: run.stack.service(service).image for service in _built(run.stack)}
             found = environment(self.catalog.root, run.stack, run.settings, images)
         else:
             found = of_another(known, run.stack, run.settings)
@@ -301,6 +314,8 @@ class Laboratory:
         return ContainerFloor(apps, self.view, services_as=self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
+        if generators(stack) > 1:
+            self._restart_generators(stack)
         wanted = _limits(stack)
         other = {READ_BY[name] for name in READ_BY if wanted.get(name) != self._limits.get(name)}
         if other:
@@ -310,6 +325,14 @@ class Laboratory:
             stack.start(sorted(other))
             await_services(stack, shared(stack))
             self._limits = wanted
+
+    def _restart_generators(self, stack: Stack) -> None:
+        """Starts those anew that died in an earlier window."""
+        for role in roles(generators(stack)):
+            if not stack.runs(role):
+                self.view.note(f"{role} has died: it is started anew")
+                stack.stop(role, grace_s=1)
+                stack.start([role])
 
 
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
@@ -532,20 +555,29 @@ def _in_slices(
         running = {
             label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
         }
-        container = next(iter(loads.values()))[0].services["loadgen"].pid
-        marks = {label: f"{FOLDER}/{name}.json" for label, (_, name, _) in loads.items()}
-        pids = dict[str, int]()
+        first = next(iter(loads.values()))[0]
+        containers = [(first.services[role].host, first.services[role].pid) for role in first.generators]
+        marks = {
+            (label, own): f"{FOLDER}/{own}.json"
+            for label, (app, name, _) in loads.items()
+            for own in app.names(name)
+        }
+        processes = dict[tuple[str, str], Process]()
         try:
-            pids = held(HERE, container, marks, list(running.values()))
-            made = take_turns(turns, how, *signals(HERE, pids), mark)
+            processes = held(containers, marks, list(running.values()))
+            of = {
+                label: [process for key, process in processes.items() if key[0] == label] for label in loads
+            }
+            go, halt = signals(of)
+            made = take_turns(turns, how, go, halt, mark)
             ends_s = max(
                 next(one.woken_s for one in made if one.label == label) + load.duration_s
                 for label, (_, _, load) in loads.items()
             )
             time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
         except BaseException:
-            end(HERE, container, marks, pids, running)
+            end(containers, marks, processes, {key: running[key[0]] for key in marks})
             raise
-        for pid in pids.values():  # their time is over: each takes the answers that wait for it, and ends
-            HERE.signal(pid, signal.SIGCONT)
+        for label in loads:  # their time is over: each takes the answers that wait for it, and ends
+            go(label)
         return {label: run.result() for label, run in running.items()}, made

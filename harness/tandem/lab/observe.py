@@ -6,17 +6,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 
+from tandem.errors import TandemError
 from tandem.hosts.host import OTHER_END
-from tandem.judge import judge, second_opinion
+from tandem.judge import generators, judge, second_opinion
 from tandem.judge.bottleneck import bottleneck, resources
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
 from tandem.judge.on_wire import on_wire
-from tandem.judge.slices import Own, Stretch
+from tandem.judge.slices import Own, Stretch, row_zero
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
-from tandem.lab.drive import Ran
+from tandem.lab.drive import Ran, RanShare, collected
 from tandem.lab.stack import Stack
+from tandem.load.dealing import summed
 from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
 from tandem.load.tool_result import ToolResult
@@ -34,7 +36,7 @@ from tandem.probes.switches import Switches
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
-from tandem.record.window import Finding, Statement, Verdict, Window
+from tandem.record.window import Finding, GeneratorShare, Statement, Verdict, Window
 
 APP = "app"
 RANDOM = "recipe_random"
@@ -164,8 +166,10 @@ class Counters:
         waits, connected = (self._postgres.lock_waits, self._connected) if asks else (None, None)
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
+        # One of several generators may die, and the window goes on.
+        mortal = first.generators if first.cell.generators > 1 else []
         self._sampler = Sampler(
-            machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers
+            machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers, mortal
         )
         self.mark = self._sampler.mark
         # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
@@ -278,7 +282,7 @@ class BothEnds:
             label: Ends(
                 app.app.host,
                 app.app.pid,
-                app.services["loadgen"].host.cgroup(app.services["loadgen"].pid),
+                [app.services[role].host.cgroup(app.services[role].pid) for role in app.generators],
                 app.cell.scenario.connections,
             )
             for label, app in scene.apps.items()
@@ -299,9 +303,9 @@ class BothEnds:
 
 
 @cache
-def _generators_interface(stack: Stack, container: str) -> int:
+def _generators_interface(stack: Stack, role: str, container: str) -> int:
     """container: its id. One stays up for a whole study."""
-    return int(stack.execute("loadgen", ["cat", OTHER_END]))
+    return int(stack.execute(role, ["cat", OTHER_END]))
 
 
 def _tap(scene: Scene) -> Probe | None:
@@ -314,8 +318,11 @@ def _tap(scene: Scene) -> Probe | None:
         for label, app in scene.apps.items()
     }
     most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
-    interface = _generators_interface(first.stack, first.services["loadgen"].id)
-    return WireTap(first.services["loadgen"].host, interface, apps, Bursts.of(scene.seconds, most))
+    ends = [
+        (first.services[role].host, _generators_interface(first.stack, role, first.services[role].id))
+        for role in first.generators
+    ]
+    return WireTap(ends, apps, Bursts.of(scene.seconds, most))
 
 
 def _both_ends(scene: Scene) -> Probe | None:
@@ -391,7 +398,29 @@ class Loaded:
     @property
     def told(self) -> ToolResult | None:
         """The summary of a generator that leaves no rows."""
-        return self.left[1].told
+        return None if self.ran.shares else self.left[1].told
+
+    def together(
+        self, label: str, trim_start_s: float, trim_end_s: float
+    ) -> tuple[Rows, Report, list[GeneratorShare]]:
+        """What several generators left: their rows merged, their counts summed, and the figures of each. Raises TandemError
+        where nothing of any can be read."""
+        each, reports = list[GeneratorShare](), list[Report]()
+
+        def seen(part: RanShare, left: tuple[Rows, Report] | str) -> None:
+            each.append(generators.share(part.share, part.late_s, left, trim_start_s, trim_end_s))
+            if not isinstance(left, str):
+                reports.append(left[1])
+
+        own = [one for one in self.stretches or [] if one.label == label]
+
+        def woken(rows: Rows) -> float:
+            return row_zero(rows.end_s, own)[0]
+
+        rows = collected(self.app.folder, self.by, self.ran, seen, woken if own else None)
+        if not reports:
+            raise TandemError(f"no load generator left rows: {each[0].problem}")
+        return rows, summed(reports), each
 
     @property
     def seconds(self) -> float:
@@ -419,22 +448,23 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe])
 
 def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe]) -> Window:
     app, cell = loaded.app, loaded.app.cell
-    rows, report = loaded.left
     scale = loaded.seconds / loaded.asked.duration_s
+    trims = spec.trim_start_s * scale, spec.trim_end_s * scale
+    rows, report, each = loaded.together(label, *trims) if loaded.ran.shares else (*loaded.left, [])
     found: dict[str, object] = {}
     for probe in probes:
         found |= probe.fields(label)
     known = {name: value for name, value in found.items() if name in MEASURED}
     own = Own.of(label, loaded.stretches, rows.end_s) if loaded.stretches else None
     began_s = own.zero_s if own else loaded.ran.began_s
-    measured = Measured(rows=rows, report=report, began_s=began_s, own=own, **known)  # type: ignore[arg-type]
+    measured = Measured(rows=rows, report=report, began_s=began_s, own=own, generators=each, **known)  # type: ignore[arg-type]
     conditions = WindowConditions(
         load=spec.load,
         duration_s=own.ran_s if own else loaded.seconds,
         connections=loaded.asked.connections,
         rate_rps=loaded.asked.rate_rps,
-        trim_start_s=spec.trim_start_s * scale,
-        trim_end_s=spec.trim_end_s * scale,
+        trim_start_s=trims[0],
+        trim_end_s=trims[1],
         lengths=cell.answers.lengths(),
         keys=cell.answers.keys(),
         chosen=RANDOM in cell.scenario.statements,

@@ -61,6 +61,7 @@ class Ground:
     """Those that were chosen."""
     db_rtt_ms: int | None
     variables: dict[str, str]
+    generators: int = 1
     sites: Sites = ALONE
 
     @classmethod
@@ -79,6 +80,7 @@ class Ground:
             settings,
             under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
             variant.variables,
+            under.generators,
             sites,
         )
 
@@ -130,6 +132,11 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         if request.conditions.lab and (ground.db_rtt_ms is not None or variant.stand_in == "database"):
             what = "a latency proxy" if ground.db_rtt_ms is not None else "pgbench in the application's place"
             raise UsageError(f"{what} is not made on the hosts of a lab: measure that here, without --lab")
+        if scenario.connections < ground.generators:
+            raise UsageError(
+                f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"
+                f" {ground.generators} generators: take fewer of these"
+            )
         if variant.stand_in is not None:
             continue
         if ground.db_rtt_ms is not None and not scenario.statements:
@@ -167,6 +174,7 @@ def cell_of(
         queries=read_queries(root / "contract/sql/queries"),
         database_address=topology["DATABASE_ADDRESS"],
         db_rtt_ms=ground.db_rtt_ms,
+        generators=ground.generators,
     )
 
 
@@ -214,6 +222,8 @@ def prepare(
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
+    if ground.generators > 1:
+        variables["GENERATORS"] = str(ground.generators)
     if ground.db_rtt_ms is not None:
         variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)

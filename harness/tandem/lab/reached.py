@@ -19,7 +19,7 @@ from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
 from tandem.hosts.together import Together
-from tandem.lab.sites import PORTS, Local, Place, Sites, as_role, overlay
+from tandem.lab.sites import PORTS, Local, Place, Sites, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
@@ -54,7 +54,7 @@ class LabSites(Sites):
         return list(self._sites.values())
 
     def of(self, service: str) -> Place:
-        return self._sites[self.lab.host_of(as_role(service)).name]
+        return self._sites[home(self.lab, service).name]
 
     @property
     def machines(self) -> Machines:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
-from tandem.catalog.labs import ROLES, Lab, Role
+from tandem.catalog.labs import ROLES, Lab, LabHost, Role
 from tandem.errors import UsageError
 from tandem.hosts import HERE, Host
 from tandem.hosts.host import Machines
+from tandem.load.dealing import is_generator
+from tandem.load.dealing import number as generator_number
 
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "db": (5432,),
@@ -131,8 +133,16 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, tuple[int, ...
 
 
 def as_role(service: str) -> Role:
-    """Whose host a service runs on: the latency proxy's is the pooler's."""
+    """Whose host a service runs on: the latency proxy's is the pooler's; each generator is on one of the generators'."""
+    if is_generator(service):
+        return "loadgen"
     return "pgbouncer" if service == "faults" else cast(Role, service)
+
+
+def home(lab: Lab, service: str) -> LabHost:
+    """The host that a service runs on. Generators are dealt out to the hosts that have some, in the file's order."""
+    hosts = lab.hosts_of(as_role(service))
+    return hosts[(generator_number(service) - 1) % len(hosts) if is_generator(service) else 0]
 
 
 def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -165,6 +175,8 @@ def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]
             taken[port] = service
             services[service]["ports"].append(f"{at.address}:{port}:{port}")
     if "loadgen" in services:
+        # compose/stack.yaml has one CPU set for all generators: that of the first one's host.
+        services["loadgen"]["cpuset"] = own.cpus.get("loadgen", "")
         services["loadgen"]["volumes"] = [
             "/raw"
         ]  # files are copied: no folder of this machine is mounted there

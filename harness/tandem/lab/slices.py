@@ -20,14 +20,18 @@ LEFT_S = 1.0
 """So long after its duration a generator has surely reached its end, however late it began."""
 
 
-def held(
-    host: Host, container: int, marks: Mapping[str, str], running: Sequence[Future[Any]]
-) -> dict[str, int]:
-    """The PIDs of the generators that stand still before their beginning, by label. container: PID of its first process.
-    marks: a word of each one's command. running: ends early where one could not be started. Raises TandemError."""
+type Process = tuple[Host, int]
+"""A PID, and the host whose number it is."""
+
+
+def held[K](
+    containers: Sequence[Process], marks: Mapping[K, str], running: Sequence[Future[Any]]
+) -> dict[K, Process]:
+    """The generators that stand still before their beginning. containers: their first processes. marks: a word of each
+    one's command. running: ends early where one could not be started. Raises TandemError."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not any(one.done() for one in running):
-        found = _standing(host, container, marks)
+        found = _standing(containers, marks)
         if len(found) == len(marks):
             return found
         time.sleep(LOOK_S)
@@ -37,28 +41,31 @@ def held(
     raise TandemError("the load generators did not begin")
 
 
-def _standing(host: Host, container: int, marks: Mapping[str, str]) -> dict[str, int]:
-    commands = {pid: host.stopped(pid) for pid in host.cgroup(container).processes()}
+def _standing[K](containers: Sequence[Process], marks: Mapping[K, str]) -> dict[K, Process]:
+    commands = [
+        ((host, pid), host.stopped(pid))
+        for host, container in containers
+        for pid in host.cgroup(container).processes()
+    ]
     return {
-        label: pid
-        for label, mark in marks.items()
-        for pid, command in commands.items()
+        key: process
+        for key, mark in marks.items()
+        for process, command in commands
         if command and tuple(command[: len(HELD)]) == HELD and mark in command
     }
 
 
-def end(
-    host: Host,
-    container: int,
-    marks: Mapping[str, str],
-    pids: Mapping[str, int],
-    running: Mapping[str, Future[Any]],
+def end[K](
+    containers: Sequence[Process],
+    marks: Mapping[K, str],
+    processes: Mapping[K, Process],
+    running: Mapping[K, Future[Any]],
 ) -> None:
-    """Kills the generators, those that stand still among them: nobody would wake them any more. pids: that are known."""
+    """Kills the generators, those that stand still among them: nobody would wake them any more. processes: that are known."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not all(one.done() for one in running.values()):
-        for label, pid in {**_standing(host, container, marks), **pids}.items():
-            if not running[label].done():
+        for key, (host, pid) in {**_standing(containers, marks), **processes}.items():
+            if not running[key].done():
                 with suppress(OSError):
                     host.signal(pid, signal.SIGKILL)
         time.sleep(LOOK_S)
@@ -92,13 +99,21 @@ def take_turns(
     return made
 
 
-def signals(host: Host, pids: Mapping[str, int]) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """`go` and `halt` for `take_turns`."""
+def signals(
+    processes: Mapping[str, Sequence[Process]],
+) -> tuple[Callable[[str], None], Callable[[str], None]]:
+    """`go` and `halt` for `take_turns`. processes: each label's generators. Where it has several, one that has died is left
+    to its run, which tells it."""
+
+    def send(label: str, number: int) -> None:
+        for host, pid in processes[label]:
+            with suppress(*[OSError] if len(processes[label]) > 1 else []):
+                host.signal(pid, number)
 
     def go(label: str) -> None:
-        host.signal(pids[label], signal.SIGCONT)
+        send(label, signal.SIGCONT)
 
     def halt(label: str) -> None:
-        host.signal(pids[label], signal.SIGSTOP)
+        send(label, signal.SIGSTOP)
 
     return go, halt

@@ -17,6 +17,7 @@ from tandem.errors import TandemError
 from tandem.hosts.host import Host
 from tandem.lab import published
 from tandem.lab.sites import ALONE, Place, Sites
+from tandem.load.dealing import FIRST, is_generator
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -40,6 +41,7 @@ MEASURING = (
     "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
+APP = "app"
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
@@ -73,6 +75,11 @@ def to_its_end[T](call: Callable[[], T]) -> T:
     # Signals interrupt the main thread alone, and leaving the pool waits for the call.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
+
+
+def compose_name(service: str) -> str:
+    """The service of compose/stack.yaml that a service is one of: generators after the first have none of their own."""
+    return FIRST if is_generator(service) else service
 
 
 @dataclass(frozen=True)
@@ -151,8 +158,8 @@ class Stack:
         site = self.sites.of(service)
         if site.url is None:
             return False
-        image: str = self.docker.compose.config(return_json=True)["services"][service]["image"]
-        return site.send(image)
+        described = self.docker.compose.config(return_json=True)["services"][compose_name(service)]
+        return site.send(described["image"])
 
     def build(self, service: str) -> str | None:
         """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
@@ -189,9 +196,9 @@ class Stack:
         """
 
         def one(service: str) -> None:
-            if service == "app" and self.slot:
+            if name := self._own_name(service):
                 self.at(service).compose.run(
-                    "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
+                    compose_name(service), detach=True, dependencies=False, name=name, tty=False
                 )
             else:
                 self.at(service).compose.up(
@@ -241,9 +248,14 @@ class Stack:
             raise TandemError(f"the service {service} has no container")
         return found
 
+    def _own_name(self, service: str) -> str | None:
+        """Of a container that is one of several of its service: an application's slot, a generator after the first."""
+        if service == APP:
+            return f"{self.project}-{self.slot}" if self.slot else None
+        return f"{self.project}-{service}" if is_generator(service) and service != FIRST else None
+
     def _find(self, service: str) -> Container | None:
-        if service == "app" and self.slot:
-            name = f"{self.project}-{self.slot}"
+        if name := self._own_name(service):
             found = self.at(service).container.list(all=True, filters=[("name", f"^{name}$")])
         else:
             found = self.at(service).compose.ps([service], all=True)
@@ -275,6 +287,10 @@ class Stack:
     def seen_by(self, other: str, service: Service, name: str) -> str:
         """The address of a service, of this name, as another one sees it."""
         return self.sites.seen_from(name, service.inside, other)
+    def runs(self, service: str) -> bool:
+        """Whether the service has a container that runs."""
+        found = self._find(service)
+        return found is not None and bool(found.state.running)
 
     def environment(self, service: str) -> dict[str, str]:
         """The variables that a service's container has or will have: those of its image, then Compose's."""

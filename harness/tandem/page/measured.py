@@ -115,6 +115,7 @@ def condition(run: Run, variant: Variant) -> str:
     changed = {**chosen, **{name: str(value) for name, value in variant.scenario_changes.items()}}
     parts = [variant.topology or under.topology, variant.placement or under.placement]
     parts += [f"database {rtt} ms away"] if rtt is not None else []
+    parts += [f"{under.generators} generators"] if under.generators > 1 else []
     parts += [f"{name}={value}" for name, value in changed.items() if value]
     return ", ".join(dict.fromkeys(part for part in parts if part != "none"))
 

@@ -6,6 +6,7 @@ is read until as many are seen as were asked for, and then no more.
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from tandem.hosts.host import Cgroup, Host
 from tandem.probes.background import Background
@@ -16,7 +17,7 @@ SPAN_S = 0.9
 """A thread seen for less is not judged: ticks are 10 ms."""
 
 
-def busiest(threads: Mapping[int, Sequence[tuple[float, float]]]) -> float | None:
+def busiest[K](threads: Mapping[K, Sequence[tuple[float, float]]]) -> float | None:
     """CPU-seconds per second of the busiest thread; None if none was seen long enough.
 
     threads: thread -> (monotonic seconds, CPU-seconds), in the order of time.
@@ -32,15 +33,15 @@ def busiest(threads: Mapping[int, Sequence[tuple[float, float]]]) -> float | Non
 class Ends:
     """A thread that looks once a second between `start` and `stop`.
 
-    host: where the application runs. app: PID of its first process. generator: the generator's group. wanted: connections.
+    host: where the application runs. app: PID of its first process. generators: their groups. wanted: connections.
     """
 
-    def __init__(self, host: Host, app: int, generator: Cgroup, wanted: int) -> None:
+    def __init__(self, host: Host, app: int, generators: Sequence[Cgroup], wanted: int) -> None:
         self._host, self._app, self._wanted = host, app, wanted
-        self._generator = generator
+        self._generators = generators
         self._established = 0
         self._app_threads = 0
-        self._threads: dict[int, list[tuple[float, float]]] = {}
+        self._threads: dict[tuple[int, int], list[tuple[float, float]]] = {}
         looking = Background("ends", self._look, lambda: INTERVAL_S)
         self.start, self.stop = looking.start, looking.stop
 
@@ -59,5 +60,7 @@ class Ends:
             self._established = max(self._established, found)
         self._app_threads = max(self._app_threads, self._host.threads(self._app))
         now = time.monotonic()
-        for thread, cpu_s in self._generator.thread_cpu_s().items():
-            self._threads.setdefault(thread, []).append((now, cpu_s))
+        for number, generator in enumerate(self._generators):
+            with suppress(OSError):  # one that died is told by its run
+                for thread, cpu_s in generator.thread_cpu_s().items():
+                    self._threads.setdefault((number, thread), []).append((now, cpu_s))

@@ -1,7 +1,8 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
+import threading
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
@@ -55,6 +56,9 @@ class Series:
         return value(before) + share * (value(after) - value(before))
 
 
+NOTHING = Usage(0.0, 0.0, 0)
+
+
 class Sampler:
     """A thread that samples every INTERVAL_S seconds in the mean between `start` and `stop`.
 
@@ -64,24 +68,52 @@ class Sampler:
     def __init__(
         self,
         host: Machines,
-        groups: dict[str, Cgroup],
+        groups: Mapping[str, Cgroup],
         proxy: HAProxy | None,
         pooler: PgBouncer | None,
         seen: Callable[[Sample, Sample], None],
         lock_waits: Callable[[], int] | None = None,
         connected: Callable[[], dict[str, int]] | None = None,
         servers: Mapping[str, tuple[str, str]] | None = None,
+        mortal: Collection[str] = (),
     ) -> None:
-        """servers: label -> proxy and server in HAProxy's statistics."""
+        """servers: label -> proxy and server in HAProxy's statistics. mortal: roles whose containers may go while they are
+        sampled: their counters stand still then."""
         self._host = host
-        self._groups, self._proxy, self._pooler, self._seen = groups, proxy, pooler, seen
+        self._groups, self._proxy, self._pooler, self._seen = dict(groups), proxy, pooler, seen
+        self._mortal, self._last, self._gone = mortal, dict[str, Usage](), dict[str, Usage]()
+        self._asking = threading.Lock()
         self._lock_waits, self._connected = lock_waits, connected
         self._servers = servers or {}
         self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
+    def _usages(self) -> tuple[float, dict[str, Usage]]:
+        with self._asking:  # a mark is made by another thread
+            try:
+                at_s, found = self._host.usages(self._groups)
+            except OSError:
+                if not self._bury():
+                    raise
+                at_s, found = self._host.usages(self._groups)
+            self._last = found
+            return at_s, found | self._gone
+
+    def _bury(self) -> bool:
+        """Of those that may go, takes out whoever is gone. Returns whether any is."""
+        gone = []
+        for role in self._groups.keys() & set(self._mortal):
+            try:
+                self._groups[role].usage()
+            except OSError:
+                gone.append(role)
+        for role in gone:
+            del self._groups[role]
+            self._gone[role] = self._last.get(role, NOTHING)
+        return bool(gone)
+
     def take(self) -> Sample:
-        at_s, usage = self._host.usages(self._groups)
+        at_s, usage = self._usages()
         proxies = self._proxy.read(self._servers) if self._proxy else None
         return Sample(
             at_s=at_s,
@@ -96,7 +128,7 @@ class Sampler:
 
     def mark(self) -> float:
         """Reads the groups' counters and the host's at once, without asking any service; returns when."""
-        at_s, usage = self._host.usages(self._groups)
+        at_s, usage = self._usages()
         self._marks.append(Sample(at_s, usage, self._host.read_cpu(), None, None))
         return at_s
 

@@ -9,7 +9,7 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,10 +87,9 @@ class Bursts:
 
 @dataclass
 class WireTap:
-    """A Probe. interface: number of the host's end of the generator's interface."""
+    """A Probe. ends: of each generator's interface its host, and the number of the end there; each burst draws one."""
 
-    host: Host
-    interface: int
+    ends: Sequence[tuple[Host, int]]
     apps: dict[str, Tapped]
     bursts: Bursts
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -123,7 +122,14 @@ class WireTap:
 
     def _burst(self, wanted: str) -> Captured:
         file = self._file(len(self._captured))
-        capture: Capture = self.host.capture(self.interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        host, interface = random.choice(self.ends)
+        try:
+            capture: Capture = host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
+        except OSError as error:
+            if len(self.ends) == 1:
+                raise
+            # One of several generators died, and its interface with it: the window is void by that.
+            return Captured(packets=0, dropped=0, cpu_s=0.0, problem=str(error))
         while not capture.ended and not self._ended.wait(LOOK_S):
             pass
         return capture.stop()

@@ -194,6 +194,33 @@ class Slices(Part):
     """By how much the rows and the switches contradict each other; null: there is no way to tell."""
 
 
+class GeneratorShare(Part):
+    """One of the generators that a window's load was dealt out to."""
+
+    role: str
+    """Of its container."""
+    connections: int
+    offered_rps: Number | None
+    """Its share of the rate; null in a closed loop."""
+    begins_ms: Number
+    """So much later than the first it had to begin: its phase."""
+    late_ms: Number | None = None
+    """When it began, since that moment; null: it never did, or nobody knows."""
+    requests: int = 0
+    """Its rows."""
+    errors: int = 0
+    """What has none."""
+    scheduled: int | None = None
+    lateness_ms: Times | None = None
+    """Open loop only: how late it was, by its own clock."""
+    cpu_cores: Number = 0.0
+    """CPU-seconds per second, in the measured part. `roles` has the sum of all generators."""
+    cpuset: str = ""
+    cores_available: int = 1
+    problem: str | None = None
+    """Why its rows are missing."""
+
+
 class Window(Part):
     """One load window of a trial, computed from the generator's rows and from counters."""
 
@@ -284,6 +311,8 @@ class Window(Part):
     """CPU sets, threads, pools and the distance, the most used first."""
     slices: Slices | None = None
     """`duration_s` is then how long this variant's generator ran."""
+    generators: list[GeneratorShare] = Field(default_factory=list)
+    """Where several shared the load: each by itself. All other figures are of their rows together."""
     bottleneck: str
     """Its tag; several joined by `+` where they are as busy as each other (tandem.judge.bottleneck)."""
     evidence: list[str]

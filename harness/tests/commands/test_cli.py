@@ -195,6 +195,8 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
             ["bench", "rust-async", "--scenario", "index", "--db-rtt", "15ms"],
             "index never asks the database: leave --db-rtt out",
         ),
+        (["bench", "rust-async", "--generators", "0"], "Invalid value for '--generators'"),
+        (["bench", "rust-async", "--generators", "51"], "cannot be dealt out to 51 generators"),
         (["crosscheck", "rust-asink"], "Did you mean 'rust-async'?"),
         (["crosscheck", "rust-async", "--pairs", "2"], "Invalid value for '--pairs'"),
         (["crosscheck", "rust-async", "--scenario", "indx"], "Did you mean 'index'?"),

@@ -144,9 +144,9 @@ def test_a_held_program_begins_when_it_is_woken_and_stands_still_when_it_is_stop
     counting: subprocess.Popen[bytes],
 ) -> None:
     host = cast(Host, OwnHost([os.getpid(), counting.pid]))
-    pids = held(host, 1, {"A": "/tmp/one.json"}, [])
-    assert pids == {"A": counting.pid}
-    go, halt = signals(host, pids)
+    found = held([(host, 1)], {"A": "/tmp/one.json"}, [])
+    assert found == {"A": (host, counting.pid)}
+    go, halt = signals({"A": [found["A"]]})
     assert counting.stdout is not None
     os.set_blocking(counting.stdout.fileno(), False)
     assert not counting.stdout.read(), "it has not begun"
@@ -168,7 +168,7 @@ def test_who_stands_still_when_the_window_breaks_is_ended(counting: subprocess.P
     host = cast(Host, OwnHost([counting.pid]))
     with ThreadPoolExecutor(1) as threads:
         running = {"A": threads.submit(counting.wait)}
-        end(host, 1, {"A": "/tmp/one.json"}, {}, running)
+        end([(host, 1)], {"A": "/tmp/one.json"}, {}, running)
         assert running["A"].result(timeout=1) == -signal.SIGKILL
 
 
@@ -177,5 +177,24 @@ def test_a_generator_that_does_not_begin_is_told_at_once() -> None:
     broken.set_exception(TandemError("no such program"))
     began = time.monotonic()
     with pytest.raises(TandemError, match="no such program"):
-        held(cast(Host, OwnHost([])), 1, {"A": "a.json"}, [broken])
+        held([(cast(Host, OwnHost([])), 1)], {"A": "a.json"}, [broken])
     assert time.monotonic() - began < 1
+
+
+def test_several_generators_of_one_go_on_and_stand_still_together() -> None:
+    sent: list[tuple[int, int]] = []
+
+    class Deaf:
+        def signal(self, pid: int, number: int) -> None:
+            sent.append((pid, number))
+            if pid == 2:
+                raise ProcessLookupError
+
+    host = cast(Host, Deaf())
+    go, halt = signals({"A": [(host, 1), (host, 2), (host, 3)], "B": [(host, 4)]})
+    go("A")
+    halt("A")
+    assert sent == [(pid, number) for number in (signal.SIGCONT, signal.SIGSTOP) for pid in (1, 2, 3)]
+    alone, _ = signals({"A": [(host, 2)]})
+    with pytest.raises(ProcessLookupError):
+        alone("A")

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -87,9 +88,40 @@ def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pyt
     monkeypatch.setattr(here, "READ_S", 0.05)
     preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
     found = [
-        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
+        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()
         for group in (preempted, quiet, hopeless)
     ]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"
     assert hopeless.reads == here.READS
     assert time.time() - found[2].at_s > 0.2, "the moment is that of the reading, not of the last try"
+
+
+class Leaving:
+    """A group whose container may go."""
+
+    def __init__(self, cpu_s: float) -> None:
+        self.cpu_s, self.there = cpu_s, True
+
+    def usage(self) -> Usage:
+        if not self.there:
+            raise FileNotFoundError
+        return Usage(self.cpu_s, 0.0, 10)
+
+
+def test_a_dead_generators_counters_stand_still() -> None:
+    staying, leaving = Leaving(1.0), Leaving(3.0)
+    groups: Any = {"loadgen": staying, "loadgen-2": leaving}
+    found = Sampler(HERE, groups, None, None, lambda *_: None, mortal=["loadgen", "loadgen-2"])
+    assert found.take().usage["loadgen-2"].cpu_s == 3.0
+    leaving.there, staying.cpu_s = False, 2.0
+    after = found.take().usage
+    assert (after["loadgen"].cpu_s, after["loadgen-2"].cpu_s) == (2.0, 3.0)
+
+
+def test_any_other_container_that_goes_is_an_error() -> None:
+    leaving = Leaving(3.0)
+    groups: Any = {"app": leaving}
+    found = Sampler(HERE, groups, None, None, lambda *_: None, mortal=["loadgen"])
+    leaving.there = False
+    with pytest.raises(FileNotFoundError):
+        found.take()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import cast
 
 import pytest
 from harness_samples import PROPERTY
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import read_answers
 from tandem.hosts import HERE
+from tandem.hosts.host import Host
 from tandem.judge.on_wire import LONG_S, needed
 from tandem.probes.comparing import ComparedAnswers, Comparison
 from tandem.probes.exchanges import Packet, exchanges, read_packets
@@ -151,7 +153,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
     own = real.scenarios["index"]
     port = server.server_address[1]
     app = Tapped(f"127.0.0.1:{port}", lambda: Comparison(own, read_answers(own, real.root / "contract")))
-    probe = WireTap(HERE, socket.if_nametoindex("lo"), {"a": app}, bursts)
+    probe = WireTap([(HERE, socket.if_nametoindex("lo"))], {"a": app}, bursts)
     probe.start()
     time.sleep(0.5)
     client = http.client.HTTPConnection("127.0.0.1", port)
@@ -191,3 +193,24 @@ def test_a_filter_that_pcap_does_not_know_is_a_problem(tmp_path: Path) -> None:
     while not capture.ended and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "syntax error" in (capture.stop().problem or "")
+
+
+def test_an_interface_that_is_gone_is_one_generators_of_several() -> None:
+    """Its container died within the window; where it was the only one, the window breaks."""
+
+    class Gone:
+        def capture(self, *_: object) -> None:
+            raise OSError("no such device")
+
+    host, app = cast(Host, Gone()), Tapped("127.0.0.1:1", lambda: cast(Comparison, None))
+
+    def watched(ends: int) -> WireTap:
+        probe = WireTap([(host, 1)] * ends, {"a": app}, Bursts(1, 0.01, 10))
+        probe.start()
+        time.sleep(0.3)
+        probe.stop()
+        return probe
+
+    assert {one.problem for one in watched(2)._captured} == {"no such device"}
+    with pytest.raises(OSError, match="no such device"):
+        watched(1)

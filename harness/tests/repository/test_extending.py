@@ -121,7 +121,7 @@ cell = SimpleNamespace(
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
 stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
 app = SimpleNamespace(folder=Path("."), cell=cell, services=services, stack=stack)
-ran = SimpleNamespace(began_s=measured().began_s)
+ran = SimpleNamespace(began_s=measured().began_s, shares=())
 asked = SimpleNamespace(duration_s=10, connections=1, rate_rps=None)
 observe.PROBES = observe.PROBES[:1]
 with observe.watched(observe.Scene({"one": app}, lambda *_: None)) as probes:

@@ -25,6 +25,7 @@ def bench(
     seed: cli.Seed = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     questions: Annotated[
         bool,
         typer.Option(
@@ -56,5 +57,6 @@ def bench(
         settings=setting,
         db_rtt=db_rtt,
         lab=lab,
+        generators=generators,
     )
     measure(kind, request, resume, as_json)

@@ -32,6 +32,7 @@ def capacity(
     placement: cli.ChosenPlacement = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     seed: cli.Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
     resume: cli.Resume = False,
@@ -50,6 +51,7 @@ def capacity(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
+        generators=generators,
         options={"slo": parse_slo(slo).asked, "longest_s": longest},
     )
     measure(Capacity, request, resume, as_json)

@@ -22,6 +22,7 @@ def ceiling(
         str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
     ] = "ceiling",
     placement: cli.ChosenPlacement = None,
+    generators: cli.Generators = 1,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -37,6 +38,7 @@ def ceiling(
         plan=plan,
         topology=DEFAULT_TOPOLOGY,
         placement=placement,
+        generators=generators,
         seed=seed,
     )
     measure(Ceiling, request, resume, as_json)

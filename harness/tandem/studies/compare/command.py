@@ -30,6 +30,7 @@ def compare(
     seed: cli.Seed = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     primary: Annotated[
         str | None,
         typer.Option(
@@ -64,6 +65,7 @@ def compare(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
+        generators=generators,
         options=options,
     )
     measure(Compare, request, resume, as_json)

@@ -26,6 +26,7 @@ def crosscheck(
     window: Annotated[int, typer.Option(min=4, help="Seconds of each window.")] = 5,
     placement: cli.ChosenPlacement = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
@@ -41,6 +42,7 @@ def crosscheck(
         topology=DEFAULT_TOPOLOGY,
         placement=placement,
         db_rtt=db_rtt,
+        generators=generators,
         options=options.as_options(),
     )
     measure(CrossCheck, request, resume, as_json)

@@ -29,6 +29,7 @@ def sweep(
     placement: cli.ChosenPlacement = None,
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
+    generators: cli.Generators = 1,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -47,6 +48,7 @@ def sweep(
         seed=seed,
         settings=setting,
         db_rtt=db_rtt,
+        generators=generators,
         options=SweepOptions.of(swept, rounds),
     )
     measure(Sweep, request, resume, as_json)

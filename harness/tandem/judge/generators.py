@@ -1,0 +1,124 @@
+"""Where several generators share a load: the figures of each, and its gates, which hold for itself. Pure.
+
+What one of them does not send cannot be had from the others: the load was another one. So the window is void, and not
+a smaller one.
+"""
+
+from collections.abc import Sequence
+
+from tandem.load.dealing import Share
+from tandem.load.generator import Report
+from tandem.load.rows import Rows, open_loop, times
+from tandem.record.window import Finding, GeneratorShare, Window
+
+BUSY = 0.70
+"""Of its CPUs: from here on a generator is a limit."""
+APART_VOID_MS = 100.0
+"""As of a gap in the load; at both ends of a window more than that is left out anyway."""
+SHORT = 0.005
+"""Of an open loop's requests: a generator that did not send so many, and twice as many as another, was short by itself. What
+cannot be served is missing from all alike."""
+SLOW, SLOW_ERRORS = 0.20, 3
+"""Of a closed loop's answers per connection: so many fewer than another generator's, and three standard errors."""
+
+
+def share(
+    one: Share,
+    late_s: float | None,
+    left: tuple[Rows, Report] | str,
+    trim_start_s: float,
+    trim_end_s: float,
+) -> GeneratorShare:
+    """What a generator's own rows say. late_s: when it began, since it had to. left: what it left, or why that is missing."""
+    load = one.load
+    found = GeneratorShare(
+        role=one.role,
+        connections=load.connections,
+        offered_rps=load.rate_rps,
+        begins_ms=one.after_s * 1e3,
+        late_ms=None if late_s is None else late_s * 1e3,
+        scheduled=None if load.rate_rps is None else load.rate_rps * load.duration_s,
+    )
+    if isinstance(left, str):
+        return found.model_copy(update={"problem": left})
+    rows, report = left
+    errors = sum(report.errorDistribution.values())
+    changes: dict[str, object] = {"requests": len(rows), "errors": errors}
+    if load.rate_rps is not None:
+        loop = open_loop(rows, load.rate_rps, load.duration_s, errors)
+        inside = (loop.intended_s >= trim_start_s) & (loop.intended_s < load.duration_s - trim_end_s)
+        changes["lateness_ms"] = times(loop.lateness_s[inside])
+    return found.model_copy(update=changes)
+
+
+def name(window: Window, one: GeneratorShare) -> str:
+    """A generator, for people."""
+    return f"generator {window.generators.index(one) + 1} of {len(window.generators)} ({one.role})"
+
+
+def gates(window: Window) -> list[Finding]:
+    """Did each generator make its share? Lateness is judged beside (tandem.judge.judge)."""
+    return [
+        finding
+        for one in window.generators
+        for finding in (*_there(window, one), *_sent(window, one), *_cpu(window, one))
+    ]
+
+
+def _there(window: Window, one: GeneratorShare) -> list[Finding]:
+    if one.problem is not None:
+        text = f"{name(window, one)} left no rows: {one.problem}"
+        return [Finding.of("generator-lost", "void", text)]
+    if one.late_ms is not None and abs(one.late_ms) > APART_VOID_MS:
+        text = (
+            f"{name(window, one)} began {one.late_ms:.0f} ms after its moment (limit {APART_VOID_MS:.0f} ms)"
+        )
+        return [Finding.of("generators-apart", "void", text)]
+    return []
+
+
+def _sent(window: Window, one: GeneratorShare) -> list[Finding]:
+    """Against the best of the others: how much a server takes is no generator's own doing."""
+    others = [other for other in window.generators if other is not one and other.problem is None]
+    if one.problem is not None or not others:
+        return []
+    if window.load == "open":
+        missing, best = _missing(one), min(_missing(other) for other in others)
+        if missing <= SHORT or missing <= 2 * best:
+            return []
+        what = f"sent {1 - missing:.1%} of its {one.scheduled} requests, another {1 - best:.1%}"
+    else:
+        rate, best = _each(one), max(_each(other) for other in others)
+        expected = best * one.connections
+        if not expected or one.requests >= (1 - SLOW) * expected - SLOW_ERRORS * expected**0.5:
+            return []
+        what = f"got {rate:,.0f} answers on each connection, another {best:,.0f}"
+    return [Finding.of("generator-short", "void", f"{name(window, one)} {what}")]
+
+
+def _missing(one: GeneratorShare) -> float:
+    """What of its schedule was not sent."""
+    return max(0.0, 1 - (one.requests + one.errors) / one.scheduled) if one.scheduled else 0.0
+
+
+def _each(one: GeneratorShare) -> float:
+    """Answers for each connection."""
+    return one.requests / one.connections
+
+
+def _cpu(window: Window, one: GeneratorShare) -> list[Finding]:
+    used = busy(one)
+    if used <= BUSY:
+        return []
+    text = f"{name(window, one)} used {used:.0%} of its CPUs (limit {BUSY:.0%})"
+    return [Finding.of("generator-busy", "warning", text)]
+
+
+def busy(one: GeneratorShare) -> float:
+    """What it used of its CPUs."""
+    return one.cpu_cores / one.cores_available
+
+
+def lost(findings: Sequence[Finding]) -> bool:
+    """Whether the load was not the one that was asked for."""
+    return any(one.code in ("generator-lost", "generator-short") for one in findings)

@@ -1,0 +1,131 @@
+"""Deals a load out to several generators, and puts together what each of them left. Pure.
+
+Rows are merged, never percentiles: a percentile of all requests does not follow from those of parts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tandem.errors import UsageError
+from tandem.load.generator import Generator, Load, Report
+from tandem.load.rows import Floats, Rows, no_rows
+
+FIRST = "loadgen"
+
+
+def role(number: int) -> str:
+    """The service that generator `number` runs in; they are counted from 1."""
+    return FIRST if number == 1 else f"{FIRST}-{number}"
+
+
+def number(role: str) -> int:
+    """Which of the generators a role is: the inverse of `role`."""
+    return 1 if role == FIRST else int(role.removeprefix(f"{FIRST}-"))
+
+
+def roles(generators: int) -> list[str]:
+    """Those of so many generators."""
+    return [role(number) for number in range(1, generators + 1)]
+
+
+def is_generator(name: str) -> bool:
+    """Whether a role is that of a generator."""
+    return name == FIRST or name.startswith(f"{FIRST}-")
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one generator makes of a load."""
+
+    role: str
+    load: Load
+    after_s: float = 0.0
+    """It begins so much later than the first."""
+
+
+def split(total: int, parts: int) -> list[int]:
+    """A whole number in parts as even as they can be, the larger ones first; their sum is exact."""
+    each, over = divmod(total, parts)
+    return [each + (number < over) for number in range(parts)]
+
+
+def deal(load: Load, by: Generator, generators: int) -> list[Share]:
+    """The shares of a load, the same one where there is one generator. Connections and rate are split; in an open loop
+    generator k of n begins k / rate later than the first, so that together they are paced as one would be.
+
+    Raises UsageError where a generator would have nothing to do, and for a program that leaves no rows to merge.
+    """
+    if generators > 1 and not by.suffixes:
+        raise UsageError(f"{by.name} leaves no rows: what several of them did could not be put together")
+    if load.connections < generators:
+        raise UsageError(
+            f"{load.connections} connections cannot be dealt out to {generators} generators: each needs one."
+            " Take fewer generators, or a scenario with more connections"
+        )
+    if load.rate_rps is not None and load.rate_rps < generators:
+        raise UsageError(
+            f"{load.rate_rps} requests per second cannot be dealt out to {generators} generators: each needs one."
+            " Take fewer generators, or a higher rate"
+        )
+    connections = split(load.connections, generators)
+    rates: Sequence[int | None] = [None] * generators
+    if load.rate_rps is not None:
+        rates = split(load.rate_rps, generators)
+    return [
+        Share(
+            role(number + 1),
+            replace(load, connections=connections[number], rate_rps=rates[number]),
+            number / load.rate_rps if load.rate_rps else 0.0,
+        )
+        for number in range(generators)
+    ]
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """The rows of one generator. began_s: since the first of them began. rate_rps: its share; None: closed loop."""
+
+    rows: Rows
+    began_s: float
+    rate_rps: int | None
+
+    @property
+    def due_s(self) -> Floats:
+        """When each was due, since the first generator began: as in tandem.load.rows.open_loop, by its own clock."""
+        assert self.rate_rps is not None
+        return self.began_s + np.arange(len(self.rows)) / self.rate_rps
+
+
+COLUMNS = ("start_s", "paced_s", "end_s", "status", "length_bytes")
+
+
+def merged(parts: Iterable[Dealt]) -> Rows:
+    """The rows of all in the order in which they were due, as one generator would have left them; in an open loop each
+    says when it was due. parts: one is taken at a time; memory holds the columns of each row once (48 bytes), the part
+    that is read, and two columns more while all are put in order (harness/benchmarks/merging.py).
+    """
+    chunks: dict[str, list[np.typing.NDArray[np.generic]]] = {name: [] for name in (*COLUMNS, "due_s")}
+    for part in parts:
+        for name in COLUMNS:
+            column = getattr(part.rows, name)
+            chunks[name].append(column + part.began_s if name.endswith("_s") else column)
+        chunks["due_s"].append(np.empty(0) if part.rate_rps is None else part.due_s)
+    if not chunks["start_s"]:
+        return no_rows()
+    due = np.concatenate(chunks.pop("due_s"))
+    # Each part is in order: a stable sort of such runs is a merge.
+    order = np.argsort(due if len(due) else np.concatenate(chunks["start_s"]), kind="stable")
+    columns = {name: np.concatenate(chunks.pop(name))[order] for name in COLUMNS}
+    return Rows(**columns, due_s=due[order] if len(due) else None)
+
+
+def summed(reports: Iterable[Report]) -> Report:
+    """The counts of all."""
+    answers, errors = Counter[str](), Counter[str]()
+    for report in reports:
+        answers.update(report.statusCodeDistribution)
+        errors.update(report.errorDistribution)
+    return Report(statusCodeDistribution=dict(answers), errorDistribution=dict(errors))

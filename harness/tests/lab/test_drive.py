@@ -1,0 +1,186 @@
+"""tandem.lab.drive: several generators, as processes of this machine in place of containers."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from harness_samples import make_rows
+
+from tandem.errors import TandemError
+from tandem.lab import drive
+from tandem.lab.drive import LEAD_S, RanShare, collected, run_load, run_shares
+from tandem.lab.stack import Stack
+from tandem.load.dealing import Share, deal
+from tandem.load.generator import OHA, Generator, Load, Report
+from tandem.load.rows import Rows
+
+
+class Local:
+    """Runs the commands of a Stack here. dead: roles whose container is gone."""
+
+    def __init__(self, dead: Sequence[str] = ()) -> None:
+        self.dead, self.variables = dead, {"LOADGEN": "oha"}
+
+    def execute(self, role: str, command: list[str]) -> str:
+        if role in self.dead:
+            raise TandemError(f"the service {role} has no container")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise TandemError(f"failed in {role} with {done.returncode}")
+        return done.stdout
+
+    def copy_out(self, role: str, source: str, target: Path) -> None:
+        shutil.copy(source, target)
+
+
+class Told:
+    """A generator whose command is a shell's. It leaves one file, and its rows are as many as that says."""
+
+    name = "sh"
+    suffixes: tuple[str, ...] = ("rows",)
+    folder = ""
+    """Where it runs."""
+
+    def __init__(self, script: str = "echo 100") -> None:
+        self.script = script
+
+    def inputs(self, load: Load, name: str) -> dict[str, str]:
+        return {}
+
+    def arguments(self, load: Load, name: str) -> list[str]:
+        return ["sh", "-c", f"({self.script}) > {self.folder}/{name}.rows"]
+
+    def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
+        try:
+            number = int((folder / f"{name}.rows").read_text())
+        except ValueError:
+            raise TandemError(f"{name}: the load generator's rows cannot be read") from None
+        start = np.arange(number) / 100
+        return make_rows(start, start + 0.01), Report(statusCodeDistribution={"200": number})
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Here the files are brought home to; the generators' own folder is another."""
+    (tmp_path / "there").mkdir()
+    monkeypatch.setattr(drive, "FOLDER", str(tmp_path / "there"))
+    monkeypatch.setattr(Told, "folder", str(tmp_path / "there"))
+    monkeypatch.setattr(drive, "LEAD_S", 0.4)
+    (tmp_path / "here").mkdir()
+    return tmp_path / "here"
+
+
+def shares(generators: int, rate_rps: int | None = None) -> list[Share]:
+    whole = Load(
+        url="http://proxy:8080/", duration_s=1, connections=6, threads=1, headers={}, rate_rps=rate_rps
+    )
+    return deal(whole, OHA, generators)
+
+
+def run(folder: Path, by: Told, own: list[Share], dead: Sequence[str] = ()) -> drive.Ran:
+    named = {f"open-g{number}": share for number, share in enumerate(own, start=1)}
+    return run_shares(cast(Stack, Local(dead)), folder, named, cast(Generator, by))
+
+
+def test_they_begin_at_one_moment_each_with_its_phase(folders: Path) -> None:
+    called_s = time.time()
+    found = run(folders, Told("sleep 0.1; echo 100"), shares(3, rate_rps=10))
+    assert [one.share.role for one in found.shares] == ["loadgen", "loadgen-2", "loadgen-3"]
+    assert [one.name for one in found.shares] == ["open-g1", "open-g2", "open-g3"]
+    began = [one.ran.began_s for one in found.shares if one.ran]
+    late = [one.late_s or 0.0 for one in found.shares]
+    assert min(began) >= called_s + 0.4
+    assert min(late) >= 0, "a busy machine wakes them later, never earlier"
+    moments = [at_s - late_s for at_s, late_s in zip(began, late, strict=True)]
+    assert [moment - moments[0] for moment in moments] == pytest.approx([0.0, 0.1, 0.2], abs=1e-5)
+    assert found.began_s == min(began)
+    assert found.ended_s > max(began)
+
+
+def test_what_was_called_too_late_begins_at_once_and_is_told(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "LEAD_S", -0.5)
+    found = run(folders, Told(), shares(2))
+    assert all(one.late_s is not None and one.late_s >= 0.5 for one in found.shares)
+
+
+def test_one_that_dies_is_told_and_the_others_go_on(folders: Path) -> None:
+    found = run(folders, Told(), shares(2), dead=["loadgen-2"])
+    assert [one.ran is not None for one in found.shares] == [True, False]
+    assert found.shares[1].problem == "the service loadgen-2 has no container"
+    told = dict[str, tuple[Rows, Report] | str]()
+
+    def seen(part: RanShare, left: tuple[Rows, Report] | str) -> None:
+        told[part.share.role] = left
+
+    rows = collected(folders, cast(Generator, Told()), found, seen)
+    assert len(rows) == 100
+    assert told["loadgen-2"] == "the service loadgen-2 has no container"
+    assert not isinstance(told["loadgen"], str)
+
+
+def test_one_whose_rows_cannot_be_read_is_told(folders: Path) -> None:
+    found = run(folders, Told(), shares(2))
+    (folders / "open-g2.rows").write_text("half a nu")
+    told = []
+    rows = collected(
+        folders, cast(Generator, Told()), found, lambda part, left: told.append(isinstance(left, str))
+    )
+    assert (len(rows), told) == (100, [False, True])
+
+
+def test_rows_count_from_the_first_that_began(folders: Path) -> None:
+    found = run(folders, Told(), shares(2, rate_rps=5))
+    rows = collected(folders, cast(Generator, Told()), found, lambda part, left: None)
+    began = [one.ran.began_s for one in found.shares if one.ran]
+    assert len(rows) == 200
+    assert rows.start_s.min() == 0.0
+    assert rows.start_s.max() == pytest.approx(0.99 + began[1] - began[0])
+    assert rows.due_s is not None
+    assert (np.diff(rows.due_s) >= 0).all()
+
+
+def test_where_all_die_there_is_no_window(folders: Path) -> None:
+    with pytest.raises(TandemError, match="no generator ran: the service loadgen has no container"):
+        run(folders, Told(), shares(2), dead=["loadgen", "loadgen-2"])
+
+
+def test_one_generator_alone_waits_for_nothing(folders: Path) -> None:
+    """Its command has no moment in it, and its files are named as ever."""
+    asked: list[Any] = []
+
+    class Noted(Local):
+        def execute(self, role: str, command: list[str]) -> str:
+            asked.append((role, command))
+            return super().execute(role, command)
+
+    [share] = shares(1)
+    ran = run_load(cast(Stack, Noted()), folders, "closed", share.load, cast(Generator, Told()))
+    [(role, command)] = asked
+    assert role == "loadgen"
+    assert (
+        command[2]
+        == f'cd {Told.folder} && rm -f closed.rows; date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'
+    )
+    assert ran.shares == ()
+    assert ran.ended_s - ran.began_s < LEAD_S
+    assert (folders / "closed.rows").is_file()
+
+
+def test_who_is_woken_by_others_has_no_moment(folders: Path) -> None:
+    """As in slices: when its rows count from follows from them."""
+    named = {f"slices-g{number}": share for number, share in enumerate(shares(2), start=1)}
+    before = ("sh", "-c", 'exec "$@"', "held")
+    found = run_shares(cast(Stack, Local()), folders, named, cast(Generator, Told()), before)
+    assert [one.late_s for one in found.shares] == [None, None]
+    zeros = iter((50.0, 50.5))
+    rows = collected(
+        folders, cast(Generator, Told()), found, lambda part, left: None, lambda rows: next(zeros)
+    )
+    assert (rows.start_s.min(), rows.start_s.max()) == (0.0, pytest.approx(0.99 + 0.5))
