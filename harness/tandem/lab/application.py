@@ -40,6 +40,8 @@ class Application:
     """What is asked of it now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
+    warm_rps: float | None = field(init=False, default=None)
+    """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
     _client: Client | None = field(init=False, default=None)
     _idle: IdleConnections | None = field(init=False, default=None)
@@ -130,7 +132,9 @@ class Application:
         rows = read_rows(self.folder / "warm-up.sqlite")
         for suffix in (*OHA.suffixes, *OHA.inputs(load, "warm-up")):
             (self.folder / f"warm-up.{suffix}").unlink(missing_ok=True)
-        return answers_per_second(rows)
+        seconds = answers_per_second(rows)
+        self.warm_rps = sum(seconds) / duration_s
+        return seconds
 
     # ---- the load ----
 

@@ -1,6 +1,6 @@
-"""After the windows of a visit: a table is locked while it is asked for, and the data change. An application that answers
-from memory, before its statements, or without heeding what they found, shows it here. Where the work is in the body of the request,
-bodies come that the load has not sent.
+"""After the windows of a visit: tables are locked while they are asked for, and the data change. An application that answers
+from memory, before its statements, without waiting for the session's, or without heeding what they found, shows it here. Where the
+work is in the body of the request, bodies come that the load has not sent.
 
 The database is made anew before each visit, so nothing is put back.
 """
@@ -10,7 +10,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -18,22 +18,26 @@ import psycopg
 
 from tandem.catalog.scenario import Body
 from tandem.hosts import HERE
-from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, World, judged, remembered
+from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, Order, World, judged, remembered
 from tandem.lab.application import Application
 from tandem.load.client import session_key
-from tandem.load.crowd import Asked, Crowd
-from tandem.probes.owner import Owner, tables_in
+from tandem.load.crowd import LOOK_S, Asked, Crowd
+from tandem.probes.owner import SESSIONS, Owner, tables_in
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
 HELD_S = 0.25
 """How long a table is locked. Whoever waits for it is far below its limit of two seconds."""
-CROWD_MOST = 50
+CROWD_LEAST, CROWD_MOST = 12, 50
+CROWD_S = 0.5
+"""Clients that meet the lock: as many as the application answers within that time, by its warm-up. Their answers are waited for."""
 FEW = 4
 """Clients while nothing is locked: their requests are answered soon, also by a slow application."""
-ENOUGH, PATIENCE_S = 12, 0.4
-"""So many answers are waited for after each change, and no longer than that."""
+ENOUGH, PATIENCE_S, LEAST, LONGEST_S = 12, 0.3, 2, 1.0
+"""So many answers are waited for after each change; or the time and the fewer; or the longer time."""
+STILL_S, TRIPS = 0.05, 4
+"""So long, and so many round trips to the database, statements are waited for that nobody should send."""
 
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
@@ -49,33 +53,53 @@ def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     if not texts or user is None:
         return None, []
     # Drawn anew, not from the study's seed, which is public.
-    table, mark = random.choice(sorted(tables_in(texts))), secrets.token_hex(8)
+    table, mark = random.choice(sorted(tables_in(texts) - {SESSIONS})), secrets.token_hex(8)
     created = scenario.answer.created
     try:
         return _asked(app, table, mark, user, created)
-    except psycopg.errors.LockNotAvailable:
-        text = f"{table} could not be locked, so it is not known whether a locked table is waited for"
-        return None, [Finding.of("not-challenged", "warning", text)]
+    except psycopg.errors.LockNotAvailable as error:
+        text = f"{table} or {SESSIONS} could not be locked, so it is not known whether a locked table is waited for"
+        return None, [Finding.of("not-challenged", "warning", f"{text}: {error}")]
 
 
 def _asked(
     app: Application, table: str, mark: str, user: int, created: str | None
 ) -> tuple[Challenge, list[Finding]]:
     scenario = app.cell.scenario
+    still_s = STILL_S + TRIPS * (app.cell.db_rtt_ms or 0) / 1e3
+    counted = partial(_behind_session, app)
     with Owner(app.services["db"].address, ADMIN_PASSWORD) as owner:
         stored = partial(_stored, owner, created) if created else None
-        with Crowd(app.client, min(scenario.connections, CROWD_MOST), stored) as crowd:
-            crowd.asks(FEW)
-            crowd.answered(ENOUGH, PATIENCE_S)
-            with owner.locked(table):
-                since_s = time.monotonic()
-                crowd.asks(CROWD_MOST)
-                left, hidden = owner.change(user, mark)
-                time.sleep(HELD_S)
-                lock = Lock(table, since_s, time.monotonic())
+        with Crowd(app.client, most := crowd_of(scenario.connections, app.warm_rps), stored) as crowd:
+
+            def answered(since_s: float) -> None:
+                crowd.answered(ENOUGH, PATIENCE_S, since_s, LEAST, LONGEST_S)
+
+            # What the load left behind, requests whose client has gone, is nobody's lie.
+            before = counted()
+            time.sleep(STILL_S)
+            quiet = counted() == before
+            crowd.asks(min(FEW, most))
+            answered(time.monotonic())
+            crowd.rests()
+            rested = counted()
+            time.sleep(still_s)
+            order = Order(late=counted() - rested if quiet else None)
+            with ExitStack() as sessions:
+                sessions.enter_context(owner.sessions_locked())
+                since_s, asked = time.monotonic(), counted()
+                crowd.asks(most)
+                if _waited_for(app, HELD_S):
+                    time.sleep(still_s)
+                    order = replace(order, ahead=counted() - asked if quiet else None)
+                with owner.locked(table):
+                    sessions.close()
+                    left, hidden = owner.change(user, mark)
+                    time.sleep(HELD_S)
+                    lock = Lock(table, since_s, time.monotonic())
             worlds = [World(time.monotonic(), mark, left, hidden)]
             crowd.asks(FEW)
-            crowd.answered(ENOUGH, PATIENCE_S, worlds[-1].since_s)
+            answered(worlds[-1].since_s)
             for session, change in ((False, owner.end_session), (True, owner.renew_session)):
                 until_s = time.monotonic()
                 change(session_key(user))
@@ -83,8 +107,31 @@ def _asked(
                 worlds.append(
                     replace(worlds[0], since_s=time.monotonic(), until_s=float("inf"), session=session)
                 )
-                crowd.answered(ENOUGH, PATIENCE_S, worlds[-1].since_s)
-    return judged(crowd.told, lock, worlds, scenario)
+                answered(worlds[-1].since_s)
+    return judged(crowd.told, lock, worlds, scenario, order)
+
+
+def crowd_of(connections: int, answers_per_s: float | None) -> int:
+    """How many clients meet the lock. answers_per_s: of the warm-up; None: not known."""
+    soon = CROWD_MOST if answers_per_s is None else round(answers_per_s * CROWD_S)
+    return min(connections, max(CROWD_LEAST, min(CROWD_MOST, soon)))
+
+
+def _behind_session(app: Application) -> int:
+    """How many statements have ended that a request sends once it knows whose session it is."""
+    names = {name for name in app.cell.scenario.statements if name in app.cell.texts}
+    behind = names - {name for name in names if SESSIONS in tables_in([app.cell.texts[name]])}
+    return sum(one.calls for name, one in app.postgres.statements().items() if name in behind)
+
+
+def _waited_for(app: Application, within_s: float) -> bool:
+    """Whether the application waits for a lock; returns as soon as it does."""
+    end_s = time.monotonic() + within_s
+    while not app.postgres.lock_waits():
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(LOOK_S)
+    return True
 
 
 def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:

@@ -81,10 +81,16 @@ class Crowd:
             self._active = 0
             self._changed.wait_for(lambda: self._busy == 0)
 
-    def answered(self, number: int, within_s: float, since_s: float = 0.0) -> None:
-        """Returns once so many requests that were sent since then are answered, or the time is over."""
-        end_s = time.monotonic() + within_s
-        while time.monotonic() < end_s and sum(one.began_s >= since_s for one in self.told) < number:
+    def answered(
+        self, number: int, within_s: float, since_s: float = 0.0, least: int = 0, longest_s: float = 0.0
+    ) -> None:
+        """Returns once so many requests that were sent since then are answered; after `within_s` at least so many, and
+        after `longest_s` however few."""
+        began_s = time.monotonic()
+        while (passed_s := time.monotonic() - began_s) < max(within_s, longest_s):
+            wanted = number if passed_s < within_s else least
+            if sum(one.began_s >= since_s for one in self.told) >= wanted:
+                return
             time.sleep(LOOK_S)
 
     def _ask(self, number: int) -> None:

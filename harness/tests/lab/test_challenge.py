@@ -2,8 +2,10 @@
 
 import json
 
+import pytest
+
 from tandem.catalog.catalog import Catalog
-from tandem.lab.challenge import new_body
+from tandem.lab.challenge import crowd_of, new_body
 
 
 def test_a_new_body_is_as_long_and_has_another_sum(real: Catalog) -> None:
@@ -17,3 +19,13 @@ def test_a_new_body_is_as_long_and_has_another_sum(real: Catalog) -> None:
         assert len(one.body) == len(known)
         assert one.answer == f"Sum: {sum(numbers)}".encode()
         assert sum(numbers) != total
+
+
+@pytest.mark.parametrize(
+    ("connections", "answers_per_s", "crowd"),
+    [(50, None, 50), (100, 4000.0, 50), (50, 60.0, 30), (50, 5.0, 12), (8, 5.0, 8), (8, 4000.0, 8)],
+)
+def test_a_slow_application_meets_the_lock_with_fewer(
+    connections: int, answers_per_s: float | None, crowd: int
+) -> None:
+    assert crowd_of(connections, answers_per_s) == crowd
