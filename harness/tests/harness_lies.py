@@ -34,6 +34,13 @@ CHALLENGED = {
     "acknowledged-early": ("note-write", {"not-readable"}),
 }
 """Fault -> the scenario, and the findings of a start that is challenged after its load."""
+BY_CHANCE = {
+    "answers-first, far away": {"answered-first"},
+    "session-ahead": {"answered-locked"},
+    "session-ahead, far away": {"answered-locked"},
+}
+"""What shows only by chance. The last of the few who ask may meet a recipe that this liar has not in its memory, and is so slow that
+nothing is left to come. What was asked ahead of the session may be all, and then the other table is not needed any more."""
 CHALLENGED_FAR = ("answers-first", "session-ahead")
 """Those that are challenged with a database that is far away, too."""
 UNDECIDED = "not-challenged"

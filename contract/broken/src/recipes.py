@@ -79,10 +79,11 @@ class Recipes:
     def _asked(self, key: int | None, session: str) -> Json:
         if self._fault == "session-ahead" and session in self._users:
             alone = self._besides.submit(self._user_alone, session)
-            with self._pool.connection() as connection:
-                body = self._found(connection, self._users[session], key, session)
-            alone.result()  # fails for whoever has no session any more
-            return body
+            try:
+                with self._pool.connection() as connection:
+                    return self._found(connection, self._users[session], key, session)
+            finally:
+                alone.result()  # fails for whoever has no session any more
         with self._pool.connection() as connection:
             user = self._users[session] = self._sessions.user(connection, session)
             return self._found(connection, user, key, session)
