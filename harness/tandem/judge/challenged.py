@@ -97,7 +97,7 @@ def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, li
         found.append(Finding.of("work-remembered", "invalid", text))
     own = [one for one in told if one.right is not None and one.status]
     if wrong := sum(not one.right for one in own):
-        text = f"{wrong} of {len(own)} answers to bodies that are new are not right"
+        text = f"{wrong} of {len(own)} answers are not the sum of what was sent"
         found.append(Finding.of("change-unseen", "invalid", text))
     return Challenge(compared=len(own), new_by_known=new_by_known), found
 

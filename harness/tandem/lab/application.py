@@ -145,8 +145,7 @@ class Application:
 
     def send(self, name: str, load: Load, by: Generator) -> None:
         """Gives the generator what it reads; name: of the load's files. Raises TandemError."""
-        body = self.cell.scenario.body
-        send(self.stack, self.folder, name, load, by, body.bytes() if body else None)
+        send(self.stack, self.services["loadgen"].id, self.folder, name, load, by)
 
     def run(self, name: str, load: Load, by: Generator, before: Sequence[str] = ()) -> Ran:
         """Runs a load whose files were sent, to its end. before: of its command. Raises TandemError."""

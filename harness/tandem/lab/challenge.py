@@ -9,19 +9,20 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
 import psycopg
 
-from tandem.catalog.scenario import Body
+from tandem.catalog.bodies import Sent
+from tandem.catalog.golden import Sums
 from tandem.hosts import HERE
 from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, Order, World, judged, remembered
 from tandem.lab.application import Application
 from tandem.load.client import session_key
-from tandem.load.crowd import LOOK_S, Asked, Crowd
+from tandem.load.crowd import LOOK_S, Crowd
 from tandem.probes.owner import SESSIONS, Owner, tables_in
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.record.trial import Challenge
@@ -46,8 +47,8 @@ SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     """What came of it, and what is wrong. None where the scenario asks no database. Raises psycopg.Error, OSError."""
     scenario = app.cell.scenario
-    if scenario.body is not None and scenario.body.repeated > 1:
-        return _worked(app, scenario.body)
+    if isinstance(app.cell.answers, Sums) and app.cell.answers.body.repeated > 1:
+        return _worked(app, app.cell.answers.sent)
     texts = [app.cell.texts[name] for name in scenario.statements if name in app.cell.texts]
     user = scenario.session_user
     if not texts or user is None:
@@ -134,12 +135,12 @@ def _waited_for(app: Application, within_s: float) -> bool:
     return True
 
 
-def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:
-    """The load's body and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
-    cgroup, known = HERE.cgroup(app.app.pid), body.bytes()
+def _worked(app: Application, known: Sequence[Sent]) -> tuple[Challenge, list[Finding]]:
+    """The load's bodies and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
+    cgroup = HERE.cgroup(app.app.pid)
     with Crowd(app.client, SENDERS) as crowd:
 
-        def cost_s(bodies: Callable[[], Asked] | None) -> float:
+        def cost_s(bodies: Callable[[], Sent]) -> float:
             crowd.bodies = bodies
             before, cpu_s = len(crowd.told), cgroup.usage().cpu_s
             crowd.asks(SENDERS)
@@ -148,15 +149,16 @@ def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:
             return (cgroup.usage().cpu_s - cpu_s) / max(1, len(crowd.told) - before)
 
         for _ in range(TRIES):
-            of_known = cost_s(None)
-            new_by_known = cost_s(partial(new_body, known, sum(body.numbers()))) / max(of_known, SMALLEST_S)
+            of_known = cost_s(lambda: random.choice(known))
+            new_by_known = cost_s(lambda: new_body(random.choice(known))) / max(of_known, SMALLEST_S)
             if new_by_known <= NEW_BY_KNOWN_MOST:
                 break
     return remembered(crowd.told, new_by_known)
 
 
-def new_body(known: bytes, total: int) -> Asked:
+def new_body(sent: Sent) -> Sent:
     """As long as the known one, with another digit somewhere."""
+    known, total = sent.body, int(sent.answer.removeprefix(b"Sum: "))
     while True:
         at = random.randrange(1, len(known) - 1)
         # A number of one digit: another is as long.
@@ -167,7 +169,7 @@ def new_body(known: bytes, total: int) -> Asked:
         ):
             digit = random.choice([n for n in range(1, 10) if n != int(known[at : at + 1])])
             answer = f"Sum: {total - int(known[at : at + 1]) + digit}"
-            return Asked(known[:at] + str(digit).encode() + known[at + 1 :], answer.encode())
+            return Sent(known[:at] + str(digit).encode() + known[at + 1 :], answer.encode())
 
 
 def _stored(owner: Owner, table: str, body: bytes) -> bool:

@@ -61,6 +61,7 @@ class Ground:
     """Those that were chosen."""
     db_rtt_ms: int | None
     variables: dict[str, str]
+    salt: str = ""
 
     @classmethod
     def of(cls, catalog: Catalog, request: Request, variant: Variant) -> "Ground":
@@ -78,6 +79,7 @@ class Ground:
             settings,
             under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
             variant.variables,
+            request.salt,
         )
 
     @property
@@ -157,7 +159,7 @@ def cell_of(
         load_address=load_address,
         admitted=int(ground.variables["APP_MAXCONN"]) if "APP_MAXCONN" in ground.variables else None,
         proxied=load_address.startswith("proxy"),
-        answers=read_answers(scenario, root / "contract"),
+        answers=read_answers(scenario, root / "contract", salt=ground.salt),
         queries=read_queries(root / "contract/sql/queries"),
         database_address=topology["DATABASE_ADDRESS"],
         db_rtt_ms=ground.db_rtt_ms,
