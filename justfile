@@ -121,7 +121,7 @@ set positional-arguments := true
 @doctor *arguments:
     harness/run doctor "$@"
 
-# List implementations, scenarios, plans, topologies and placements
+# List implementations, scenarios, plans, topologies, placements and labs
 [group('measure')]
 @list *arguments:
     harness/run list "$@"

@@ -9,6 +9,7 @@ from documents import (
     nightly,
     pairs,
     quoted,
+    scale,
     selftest,
     verification,
 )
@@ -76,6 +77,9 @@ FIGURES: dict[str, Figure] = {
     "detection-series": nightly.series,
     "detection-limits": nightly.limits,
     "injected-slowdown": nightly.injected,
+    # several machines
+    "scale": scale.table,
+    "scale-merging": scale.merging,
     # the self-test
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,

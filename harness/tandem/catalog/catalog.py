@@ -1,4 +1,4 @@
-"""Reads what can be run (implementations, scenarios, plans, topologies, placements) into types."""
+"""Reads what can be run (implementations, scenarios, plans, topologies, placements) and where (labs) into types."""
 
 import tomllib
 from functools import cached_property
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from tandem.catalog.labs import Lab
 from tandem.catalog.placement import EnvFile, evaluate, read_env_file
 from tandem.catalog.scenario import Entry, Scenario
 from tandem.errors import UsageError, unknown
@@ -213,6 +214,10 @@ class Catalog:
         return {f.stem: _load(Plan, f, f.stem) for f in sorted(self.root.glob("loadgen/plans/*.toml"))}
 
     @cached_property
+    def labs(self) -> dict[str, Lab]:
+        return {f.stem: _load(Lab, f, f.stem) for f in sorted(self.root.glob("loadgen/labs/*.toml"))}
+
+    @cached_property
     def topologies(self) -> dict[str, EnvFile]:
         return {f.stem: read_env_file(f) for f in sorted(self.root.glob("compose/topologies/*.env"))}
 
@@ -264,6 +269,15 @@ class Catalog:
         if name.endswith(".toml"):
             return _load(Plan, Path(name), Path(name).stem)
         return self.pick("plan", name, self.plans)
+
+    def lab(self, name: str) -> Lab:
+        """The lab of that name, or the one in a TOML file that the name is the path of, with numbers for addresses.
+
+        Raises UsageError, before anything of it is reached.
+        """
+        if name.endswith(".toml"):
+            return _load(Lab, Path(name), Path(name).stem).resolved()
+        return self.pick("lab", name, self.labs).resolved()
 
     def pick[T](self, kind: str, name: str, entries: dict[str, T]) -> T:
         """The entry of that name, or a UsageError that offers the nearest."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, progress
 from tandem.engine.journal import Journal
-from tandem.engine.run import Lab, Session, run
+from tandem.engine.run import Session, TrialLab, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
@@ -49,37 +50,50 @@ def sentence(result: Result[Any]) -> Text:
     )
 
 
-def page_of(folder: Path) -> Path | None:
-    """Writes the page of a result; None where it has none. A result stands without its page, so an error is told only."""
+def _page(maker: str, *of: Any) -> Path | None:
+    """Has a page written; None where that fails. A result stands without its page, so an error is told only."""
     try:
         # By its name: the pages are made from what all studies concluded, so they come after the commands.
-        page: Path = pkgutil.resolve_name("tandem.page.site:page_alone")(folder, RESULTS, ROOT)
+        page: Path = pkgutil.resolve_name(f"tandem.page.site:{maker}")(*of, RESULTS, ROOT)
         return page
     except (TandemError, OSError) as error:
         err.print(f"the page of the result was not written: {error}", style="yellow", markup=False)
         return None
 
 
-def tell_places(folder: Path) -> None:
+def page_of(folder: Path) -> Path | None:
+    """Writes the page of a result; None where it has none."""
+    return _page("page_alone", folder)
+
+
+def tell_places(*places: Path | None) -> None:
     """The last lines of a command: where its result lies, and where its page."""
-    page = page_of(folder)
-    for path in (folder, page) if page else (folder,):
+    for path in filter(None, places):
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | None = None) -> None:
+    """Ends a command that is no study as the others end: a sentence, its tables, its page. kept: where its result lies."""
+    verdict = Verdict.OK if good else Verdict.FAILED
+    first = Text(f"{name}, {verdict}: {told}", style=f"bold {STYLES[verdict]}")
+    page = _page("page_told", name, told, verdict, report)
+    out.print(first, fitted(report, out), sep="\n")
+    tell_places(kept, page)
 
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
-    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> Lab:
+    def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        found: Lab = place(
+        found: TrialLab = place(
             catalog, RESULTS, view, study.request, variants, journal.folder, study.generators, first
         )
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if kind.lab is None:
+        if kind.lab is None and request.conditions.lab is None:  # a lab's CPUs are known once it is reached
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 
@@ -106,6 +120,8 @@ def make[C: Conclusions](
 
 def unfit_for(catalog: Catalog, request: Request) -> str | None:
     """Why this host is not fit for the request's plan; None if it is."""
+    if request.conditions.lab is not None:
+        return None
     with suppress(UsageError):  # a study may have plans of its own
         return catalog.plan(request.plan).unfit(HERE.cpus)
     return None
@@ -118,6 +134,6 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
         print(result.model_dump_json(indent=1))
     else:
         out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
-        tell_places(journal.folder)
+        tell_places(journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

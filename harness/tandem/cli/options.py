@@ -68,6 +68,13 @@ ChosenTopology = Annotated[
 ChosenPlacement = Annotated[
     str | None, typer.Option("--placement", help="Which CPUs each role has; default: what fits this host.")
 ]
+LabName = Annotated[
+    str | None,
+    typer.Option(
+        "--lab",
+        help="The machines, a file of loadgen/labs or the path of one; it says the CPUs of each role. Default: all here.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,6 +90,8 @@ DbRtt = Annotated[
         help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
     ),
 ]
+OF_A_LAB = "shared"
+"""The placement in the request of a lab: none of its own."""
 MAX_DB_RTT_MS = 250
 """Drivers give up connecting after two seconds, and a handshake takes several round trips."""
 
@@ -155,8 +164,22 @@ def make_request(
     settings: list[str] | None = None,
     db_rtt: str | None = None,
     options: dict[str, JsonValue] | None = None,
+    lab: str | None = None,
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
+    if lab is not None:
+        if len(generators := catalog.lab(lab).hosts_of("loadgen")) > 1:
+            names = " and ".join(host.name for host in generators)
+            raise UsageError(
+                f"lab {lab}: loadgen is on {names}, and a load is made on one host only: choose one"
+            )
+        if placement is not None:
+            raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
+        if db_rtt is not None:
+            raise UsageError(
+                "the latency proxy is not made on the hosts of a lab: measure that here, without --lab"
+            )
+        placement = OF_A_LAB
     asked = catalog.pick("scenario", scenario, catalog.scenarios)
     catalog.plan(plan)
     for variant in variants:
@@ -171,6 +194,7 @@ def make_request(
             topology=topology or asked.topology or DEFAULT_TOPOLOGY,
             placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
+            lab=lab,
         ),
         plan=plan,
         seed=seed,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -11,17 +12,22 @@ from typing import Annotated
 
 import typer
 from python_on_whales import DockerException
+from rich.console import Group
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.measure import tell
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, progress
 from tandem.commands import advise, develop, page, records, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
+from tandem.judge import fitness
 from tandem.lab import doctor, matrix
+from tandem.report import machines as machines_report
 from tandem.studies import registry
 
 INTERRUPTED = 130
+PAGE_COLUMNS = 100
 
 
 @app.command(name="matrix")
@@ -29,24 +35,27 @@ def matrix_(
     implementations: Annotated[
         list[str] | None, typer.Argument(help="Some only; default: every implementation.")
     ] = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Say which implementation serves which scenario: every cell tried on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
     placement = catalog.default_placement(HERE.cpus).name
-    squares = matrix.find_out(catalog, RESULTS, names, placement, err.print)
+    squares = matrix.find_out(catalog, RESULTS, names, placement, progress.print)
+    good = all(square.outcome in matrix.GOOD for square in squares)
     if as_json:
         print(json.dumps([vars(square) for square in squares], indent=1))
     else:
-        out.print(matrix.table(squares), *matrix.reasons(squares), sep="\n")
-    if any(square.outcome not in matrix.GOOD for square in squares):
+        report = Group(matrix.table(squares), *matrix.reasons(squares))
+        tell("matrix", matrix.sentence(squares), good, report)
+    if not good:
         raise typer.Exit(1)
 
 
 @app.command(name="list")
 def list_(as_json: Json = False) -> None:
-    """List implementations, scenarios, plans, topologies and placements."""
+    """List implementations, scenarios, plans, topologies, placements and labs."""
     catalog = Catalog(ROOT)
     groups = {
         "implementations": {
@@ -56,6 +65,7 @@ def list_(as_json: Json = False) -> None:
         "plans": {name: plan.purpose for name, plan in catalog.plans.items()},
         "topologies": {name: file.summary for name, file in catalog.topologies.items()},
         "placements": {name: file.summary for name, file in catalog.placements.items()},
+        "labs": {name: lab.purpose for name, lab in catalog.labs.items()},
     }
     if as_json:
         print(json.dumps(groups, indent=1))
@@ -68,8 +78,11 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command(name="doctor")
-def doctor_(as_json: Json = False) -> None:
-    """Say what this machine is fit for, what it is not, and why."""
+def doctor_(lab: LabName = None, as_json: Json = False) -> None:
+    """Say what this machine is fit for, what it is not, and why; with --lab, what the machines of a lab are."""
+    if lab is not None:
+        _doctor_of(lab, as_json)
+        return
     found = doctor.examine(ROOT, HERE)
     verdicts = doctor.fitness(found)
     if as_json:
@@ -83,6 +96,22 @@ def doctor_(as_json: Json = False) -> None:
         for sentence in verdicts:
             out.print(sentence)
     if any(check.state == "bad" for check in found):
+        raise typer.Exit(1)
+
+
+def _doctor_of(name: str, as_json: bool) -> None:
+    lab = Catalog(ROOT).lab(name)
+    look = pkgutil.resolve_name(
+        "tandem.lab.examine_lab:look"
+    )  # what reaches other hosts is read by nobody else
+    machines, links = look(lab, ROOT)
+    found = fitness.remarks(machines, links)
+    fit = fitness.fit(lab, found, links)
+    if as_json:
+        print(json.dumps(machines_report.data(lab, machines, links, found, fit), indent=1))
+    else:
+        out.print(machines_report.page(lab, machines, links, found, fit), width=min(out.width, PAGE_COLUMNS))
+    if any(one.state == "bad" for one in found):
         raise typer.Exit(1)
 
 

@@ -1,14 +1,17 @@
 """Commands that serve one implementation to a person."""
 
 import os
+import pkgutil
 from typing import Annotated
 
 import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, app, err, out
+from tandem.errors import TandemError
+from tandem.hosts import HERE
 from tandem.lab import old_images
-from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side
+from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side, other_measurements
 
 Topology = Annotated[
     str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
@@ -45,9 +48,26 @@ def up(
 
 
 @app.command()
-def down() -> None:
+def down(
+    lab: Annotated[
+        str | None,
+        typer.Option(
+            "--lab",
+            help="Remove whatever is ours on the hosts of this lab instead, also what a killed command left.",
+        ),
+    ] = None,
+) -> None:
     """Remove what `up` started."""
-    _user_stack("rust-async", "full").down()
+    if lab is None:
+        _user_stack("rust-async", "full").down()
+        return
+    if others := other_measurements(HERE):
+        raise TandemError(
+            f"a command is measuring (container {others[0]}): end it first, with docker stop {others[0]}"
+        )
+    clean_lab = pkgutil.resolve_name("tandem.lab.reached:clean_lab")
+    for told in clean_lab(Catalog(ROOT).lab(lab), ROOT, RESULTS / ".leftovers.env"):
+        out.print(told)
 
 
 @app.command()

@@ -120,6 +120,13 @@ def _differences(before: Environment, after: Environment) -> Iterator[str]:
         return {name: str(value) for name, value in host.items() if value is not None}
 
     yield from _changed("host", told(before.host), told(after.host), brief=False)
+    for name, host in before.hosts.items():
+        if name in after.hosts:  # what is measured of a clock or a network is never the same twice
+            old, new = (
+                {k: v for k, v in told(one).items() if not k.endswith("_ms")}
+                for one in (host, after.hosts[name])
+            )
+            yield from _changed(f"{name}'s", old, new, brief=False)
     yield from _changed("version of", before.versions, after.versions, brief=False)
     yield from _changed("setting", before.settings, after.settings, brief=False)
     given = [{k: v for k, v in e.variables.items() if k not in e.settings} for e in (before, after)]

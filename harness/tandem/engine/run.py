@@ -29,7 +29,7 @@ FEW = 6
 """Variants of one trial that are named one by one."""
 
 
-class Lab(Protocol):
+class TrialLab(Protocol):
     """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; the study of files has another."""
 
     @property
@@ -54,7 +54,7 @@ class Session:
     catalog: Catalog
     results: Path
     view: View
-    lab: Callable[[Study[Any], Sequence[Variant], Journal], Lab]
+    lab: Callable[[Study[Any], Sequence[Variant], Journal], TrialLab]
     """Called with the study, all variants that appear in a trial, and where it is kept."""
     selftest: str | None = None
     """What the self-test says of the harness."""
@@ -158,7 +158,7 @@ def drive(plan: Blocks, make: Callable[[TrialSpec], Trial]) -> list[Trial]:
 
 
 def _maker[C: Conclusions](
-    study: Study[C], lab: Lab, journal: Journal, view: View
+    study: Study[C], lab: TrialLab, journal: Journal, view: View
 ) -> Callable[[TrialSpec], Trial]:
     programs = {one.label: one.implementation for one in study.variants if one.stand_in is None}
 

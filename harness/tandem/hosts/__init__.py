@@ -1,26 +1,24 @@
 """Hosts: the one seam through which roles and probes are reached. Nothing outside this folder reads a machine.
 
-`Host` (host.py) is the interface; a probe takes one as a parameter. `Here` (here.py) is its one constructor today: the
-machine that the harness's container runs on, whose PID and cgroup namespaces it shares. `HERE` is that machine, for
-the places that build probes. Outside this folder import these names and those of `tandem.hosts.host`, nothing else.
+`Host` (host.py) is the interface; a probe takes one as a parameter. It has two constructors:
 
-A host behind another Docker engine would be a second constructor beside `Here`, in a file of its own here, such as
-`Remote(engine: DockerClient)`. It would start one small agent per host, a container of that engine with the host's PID
-and cgroup namespaces and SYS_NICE as harness/run gives them to this one, and let it run `Here` there. It must provide:
+* `Here` (here.py): the machine that the harness's container runs on, whose PID and cgroup namespaces it shares. `HERE` is
+  that machine, for the places that build probes.
+* `Remote` (remote.py): a machine behind another Docker engine. An agent, which is `Here` in a small container there, is asked over
+  execnet. `Engine` (engine.py) reaches the engine through one OpenSSH connection (ssh.py), gives it images, and starts the agent.
 
-* every member of `Host`, with the same units and meanings, and errors as the interface tells them: OSError where a
-  process or container is gone, and also where the agent no longer answers;
-* PIDs as that engine tells them (`docker inspect`), which are numbers of that host and mean nothing on another;
-* moments in this machine's time: `Oversleep.at_s` and the wall time of `Clocks` are compared with when a load began
-  here, so it has to know how far its clock is from ours, and void what it cannot know well enough;
-* readings that take no longer than tandem.probes.sampler.READ_S between question and answer, or that carry their own
-  moment with them: a counter is worth as much as the moment that it is read at;
-* `harness_cgroup`: the agent's own, because that is the part of the harness that uses CPU there;
-* `is_harness`: False for every container, because this process runs here;
-* `psrecord` and `capture`: their files brought home to `file` when they are stopped. A capture needs the host's network
-  namespace and NET_RAW.
+What a `Remote` keeps that a reader may not expect:
 
-Whoever plans then asks the host of the role, not `HERE`: how many CPUs it has, what it can hold, whether it is quiet.
+* errors are those of the interface, and OSError also where the agent does not answer in time (remote.CALL_S) or is gone;
+* PIDs are those that its engine tells, and mean nothing on another host;
+* moments are this machine's time: `Remote.clock` is measured when it is made, and a clock that cannot be known to a few
+  milliseconds is refused;
+* `usages` carries its own moment, because a counter is worth as much as the moment that it is read at;
+* `harness_cgroup` is the agent's own, because that is the part of the harness that uses CPU there;
+* the files of `psrecord` and `capture` are brought home when they are stopped.
+
+`Together` (together.py) counts several hosts as one machine. Where a lab is named, tandem.lab.reached makes these; otherwise
+nothing of SSH and agents is imported. Outside this folder import these names and those of `tandem.hosts.host`, nothing else.
 """
 
 from typing import Final

@@ -1,6 +1,7 @@
 """The interface to a host, and the values that cross it. Nothing here reads anything."""
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -148,14 +149,27 @@ class Psrecord(Protocol):
         processes. To be asked once it is stopped. None where it has no line."""
 
 
-class Host(Protocol):
-    """One machine with a Docker engine. PIDs are those of its own namespace, as its engine tells them."""
-
-    # ---- what it is ----
+class Machines(Protocol):
+    """One host or several: what is counted of all of it."""
 
     @property
     def cpus(self) -> int:
         """How many CPUs are online, at least 1."""
+
+    def read_cpu(self) -> HostCpu: ...
+
+    def usages(self, groups: Mapping[str, Cgroup]) -> tuple[float, dict[str, Usage]]:
+        """Of groups of this host, as nearly at one moment as it can, and that moment (time.time() of this process). Raises
+        OSError once one of them is gone."""
+
+    def harness_cgroup(self) -> Cgroup:
+        """Of the part of the harness that runs there."""
+
+
+class Host(Machines, Protocol):
+    """One machine with a Docker engine. PIDs are those of its own namespace, as its engine tells them."""
+
+    # ---- what it is ----
 
     def describe(self) -> dict[str, str | int | float | None]:
         """For the record. None: the kernel does not tell."""
@@ -179,7 +193,8 @@ class Host(Protocol):
 
     # ---- what it did as a whole ----
 
-    def read_cpu(self) -> HostCpu: ...
+    def to_ours(self, moment_s: float) -> float:
+        """A moment of its wall clock (a program's that runs there), as time.time() of this process."""
 
     def clocks(self) -> Clocks:
         """Both clocks within a millisecond of each other where the machine lets it."""
@@ -194,9 +209,6 @@ class Host(Protocol):
 
     def cgroup(self, pid: int) -> Cgroup:
         """Of a process, usually a container's first one. Raises FileNotFoundError if there is no such process."""
-
-    def harness_cgroup(self) -> Cgroup:
-        """Of the part of the harness that runs on this host."""
 
     def is_harness(self, container: str) -> bool:
         """Whether this very process runs in the container. container: its full id."""

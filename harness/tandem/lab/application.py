@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
-from tandem.hosts import HERE
 from tandem.hosts.host import Psrecord
 from tandem.judge import judge
 from tandem.lab.cell import Cell
@@ -71,10 +70,10 @@ class Application:
         self.select()
         self.ask_for(self.cell)
         self._answers(self._reach(self.cell.load_address))
-        self.rest_bytes = HERE.cgroup(self.app.pid).usage().anonymous_bytes
+        self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().anonymous_bytes
         self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.cell.queries)
         if self.stack.slot is None:
-            self._psrecord = HERE.psrecord(self.app.pid, self.folder / "psrecord.log")
+            self._psrecord = self.app.host.psrecord(self.app.pid, self.folder / "psrecord.log")
 
     @property
     def app(self) -> Service:
@@ -189,6 +188,22 @@ class Application:
 
     # ---- parts ----
 
+    @property
+    def asked_at(self) -> str:
+        """address:port that the generator asks, as it is on the wire where the generator is."""
+        service, port = self.cell.load_address.partition(":")[0], self._target().partition(":")[2]
+        return f"{self.stack.seen_by('loadgen', self.services[service], service)}:{port}"
+
+    @property
+    def seen_by_the_database(self) -> set[str]:
+        """The application's addresses there and at the pooler; none where nobody knows whether they are its own: what
+        leaves a host has the host's address, whichever container it comes from."""
+        known = {other: self.stack.seen_by(other, self.app, APP) for other in ("db", "pgbouncer")}
+        elsewhere = {address for address in known.values() if address != self.app.inside}
+        pooler = self.services["pgbouncer"]
+        shared = self.stack.seen_by("db", pooler, "pgbouncer") in elsewhere
+        return set() if shared else set(known.values())
+
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
         service, port = address.partition(":")[0], self._by_slot(address).partition(":")[2]
@@ -210,7 +225,10 @@ class Application:
         wanted = self.cell.scenario.idle_connections
         if wanted and self._idle is None:
             loadgen, path = self.services["loadgen"], self.cell.scenario.path
-            self._idle = IdleConnections(HERE, loadgen.id, loadgen.pid, self._target(), wanted, path)
+            docker = self.stack.command("loadgen")
+            self._idle = IdleConnections(
+                loadgen.host, loadgen.id, loadgen.pid, self._target(), wanted, path, docker
+            )
 
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731

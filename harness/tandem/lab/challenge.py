@@ -18,7 +18,6 @@ import psycopg
 
 from tandem.catalog.bodies import Sent
 from tandem.catalog.golden import Sums
-from tandem.hosts import HERE
 from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, Order, World, judged, remembered
 from tandem.lab.application import Application
 from tandem.load.client import session_key
@@ -137,7 +136,7 @@ def _waited_for(app: Application, within_s: float) -> bool:
 
 def _worked(app: Application, known: Sequence[Sent]) -> tuple[Challenge, list[Finding]]:
     """The load's bodies and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
-    cgroup = HERE.cgroup(app.app.pid)
+    cgroup = app.app.host.cgroup(app.app.pid)
     with Crowd(app.client, SENDERS) as crowd:
 
         def cost_s(bodies: Callable[[], Sent]) -> float:

@@ -4,26 +4,24 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from python_on_whales import DockerException
 
 from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
+from tandem.judge.fitness import TEN_THOUSAND_CONNECTIONS, State
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
 from tandem.lab import old_images
 from tandem.lab.stack import engine_versions
 from tandem.record.store import NEEDED_BYTES
 
 WATCHED_S = 3.0
-TEN_THOUSAND_CONNECTIONS = 20_100
-"""HAProxy needs two descriptors for each connection."""
 
 
 @dataclass(frozen=True)
 class Check:
     name: str
-    state: Literal["good", "limited", "bad"]
+    state: State
     found: str
     means: str
 
@@ -56,7 +54,7 @@ def _quiet(host: Host) -> list[Check]:
         stolen = Check(
             "steal", "good", f"{steal:.1%}", "now; bursts come later on shared hosts and are recorded"
         )
-    state: Literal["good", "limited"] = "limited" if busy > FOREIGN_WARN else "good"
+    state: State = "limited" if busy > FOREIGN_WARN else "good"
     means = (
         "something else is running: end it before you measure" if state == "limited" else "nothing else runs"
     )

@@ -1,7 +1,7 @@
 """Runs a load generator in its container and brings its files home."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tandem.errors import TandemError
@@ -71,6 +71,8 @@ def run_load(
     script = f"cd {FOLDER} && rm -f {' '.join(left)}; {_SCRIPT}"
     try:
         ran = split(stack.execute("loadgen", ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]))
+        host = stack.sites.of("loadgen").host
+        ran = replace(ran, began_s=host.to_ours(ran.began_s), ended_s=host.to_ours(ran.ended_s))
     except TandemError:
         installed(stack, by.name)
         raise

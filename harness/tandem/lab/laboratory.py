@@ -1,6 +1,7 @@
 """The containers of one study: images built, shared services up, visits made on them."""
 
 import math
+import pkgutil
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -30,6 +31,7 @@ from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_imag
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
+from tandem.lab.sites import ALONE, Sites
 from tandem.lab.slices import HELD, LEFT_S, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
@@ -56,15 +58,15 @@ AWAKE_S = 0.2
 Note = Callable[[str], None]
 
 
-def refuse_or_clean_up(root: Path, results: Path, note: Note) -> None:
-    """Raises TandemError while something else measures; removes what a killed command left behind."""
+def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALONE) -> None:
+    """Raises TandemError while something else measures; removes what a killed command left behind, on every host."""
     others = other_measurements(HERE)
     if others:
         raise TandemError(
             f"another command is measuring (container {others[0]}): two at once would measure each other."
             f" Wait for it, or end it with: docker stop {others[0]}"
         )
-    if remove_leftovers(root, results / ".leftovers.env"):
+    if remove_leftovers(root, results / ".leftovers.env", sites):
         note("removed the containers of a command that was killed")
 
 
@@ -116,8 +118,11 @@ def build(
     taken = build_side_by_side(jobs, built) if jobs else {}
     for name, origin in sorted(taken.items()):
         note(f"  {name}: not built, taken from {origin}")
+    programs = jobs | {program: (stack, "app") for program, stack in there.items()}
+    for name, (stack, service) in programs.items():
+        if stack.send(service):
+            note(f"  {name}: copied to host {stack.sites.of(service).name}")
     if folder is not None:
-        programs = jobs | {program: (stack, "app") for program, stack in there.items()}
         keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
     note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
 
@@ -153,6 +158,8 @@ class Laboratory:
     """Those of READ_BY that the shared services run with."""
     _later: list[Prepared] = field(init=False, default_factory=list)
     """Those whose images are still to be built."""
+    _sites: Sites = field(init=False, default=ALONE)
+    """Where the services run; those of a lab are known while it is `up`."""
     _own: Tables = field(init=False, default_factory=dict)
     """The right answers, where the data are not those of contract/golden."""
 
@@ -162,15 +169,40 @@ class Laboratory:
             variant = next(variant for variant in self.variants if variant.label == label)
             folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
             image = generators_image(self.generators)
-            prepared = prepare(self.catalog, self.request, variant, folder, slot, image)
+            prepared = prepare(self.catalog, self.request, variant, folder, slot, image, self._sites)
             self._prepared[label, slot] = prepared
             self._answer_as_written(prepared)
         return self._prepared[label, slot]
 
     @contextmanager
     def up(self) -> Iterator[None]:
-        check(self.catalog, self.request, list(self.variants))
-        refuse_or_clean_up(self.catalog.root, self.results, self.view.note)
+        with self._reached() as self._sites, self._up():
+            yield
+
+    @contextmanager
+    def _reached(self) -> Iterator[Sites]:
+        """The hosts of the request's lab; this machine without one."""
+        if self.request.conditions.lab is None:
+            yield ALONE
+            return
+        # By its name: without a lab nothing of SSH and agents is loaded.
+        open_lab = pkgutil.resolve_name("tandem.lab.reached:open_lab")
+        began = time.monotonic()
+        self.view.phase("reach the hosts", None)
+        sites: Sites = open_lab(self.catalog.lab(self.request.conditions.lab), self.catalog.root)
+        try:
+            self.phases_s["reach the hosts"] = took_s = time.monotonic() - began
+            for told in sites.described:
+                self.view.note(told)
+            self.view.note(f"hosts: reached in {took_s:.1f} s")
+            yield sites
+        finally:
+            sites.close()
+
+    @contextmanager
+    def _up(self) -> Iterator[None]:
+        check(self.catalog, self.request, list(self.variants), self._sites)
+        refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
         runs = [self.prepared(variant.label) for variant in self.variants]
         # The services are those of the first: the latency proxy is up if any variant needs it.
         runs.sort(key=lambda run: run.cell.db_rtt_ms is None)
@@ -313,6 +345,7 @@ class ContainerFloor:
         return len(self.apps) > 1
 
     def reset(self) -> None:
+        self._first.stack.sites.look_at_clocks()
         self._first.stack.stop("app", grace_s=1)
         if self.services_as is not None:
             self.services_as(self._first.stack)
@@ -361,7 +394,7 @@ class ContainerFloor:
             app = self.apps[spec.variants[0]]
             return pgbench.window(app.prepared, spec, app.folder)
         if spec.settled:
-            settle(HERE)
+            settle(self._first.stack.sites.machines)
         apps = {label: self.apps[label] for label in spec.variants}
         cells = {label: app.cell for label, app in apps.items()}
         try:
@@ -440,7 +473,7 @@ class ContainerFloor:
 
     def drain(self) -> None:
         """The generator waits for what is in flight (-w), so nothing is left; the applications rest a moment."""
-        settle(HERE)
+        settle(self._first.stack.sites.machines)
 
     def collect(self, label: str) -> None:
         if not self._by_pgbench(label):

@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 
-from tandem.hosts import HERE
 from tandem.hosts.host import OTHER_END
 from tandem.judge import judge, second_opinion
 from tandem.judge.bottleneck import bottleneck, resources
@@ -152,9 +151,10 @@ class Counters:
         first = scene.first
         self._apps = {label: f"{APP} {label}" for label in scene.apps}
         services = {role: service for role, service in first.services.items() if role != APP}
-        groups = {role: HERE.cgroup(service.pid) for role, service in services.items()}
-        groups |= {self._apps[label]: HERE.cgroup(app.app.pid) for label, app in scene.apps.items()}
-        groups[HARNESS] = HERE.harness_cgroup()
+        machines = first.stack.sites.machines
+        groups = {role: service.host.cgroup(service.pid) for role, service in services.items()}
+        groups |= {self._apps[label]: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
+        groups[HARNESS] = machines.harness_cgroup()
         pooled = first.cell.database_address.startswith("pgbouncer")
         self._groups = groups
         self._proxy = HAProxy(services["proxy"].address) if first.cell.proxied else None
@@ -165,13 +165,13 @@ class Counters:
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
         self._sampler = Sampler(
-            HERE, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers
+            machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers
         )
         self.mark = self._sampler.mark
         # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
         far = {services["faults"].address} if "faults" in services else set()
         self._addresses = {
-            label: {app.app.address, *far}
+            label: {*app.seen_by_the_database, *far}
             for label, app in scene.apps.items()
             if not (far and app.stack.slot)
         }
@@ -275,7 +275,12 @@ class BothEnds:
     def __init__(self, scene: Scene) -> None:
         self._in_slices = scene.in_slices
         self._ends = {
-            label: Ends(HERE, app.app.pid, app.services["loadgen"].pid, app.cell.scenario.connections)
+            label: Ends(
+                app.app.host,
+                app.app.pid,
+                app.services["loadgen"].host.cgroup(app.services["loadgen"].pid),
+                app.cell.scenario.connections,
+            )
             for label, app in scene.apps.items()
         }
 
@@ -305,12 +310,12 @@ def _tap(scene: Scene) -> Probe | None:
         return None
     first = scene.first
     apps = {
-        label: Tapped(app.client.address, partial(Comparison, app.cell.scenario, app.cell.answers))
+        label: Tapped(app.asked_at, partial(Comparison, app.cell.scenario, app.cell.answers))
         for label, app in scene.apps.items()
     }
     most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
     interface = _generators_interface(first.stack, first.services["loadgen"].id)
-    return WireTap(HERE, interface, apps, Bursts.of(scene.seconds, most))
+    return WireTap(first.services["loadgen"].host, interface, apps, Bursts.of(scene.seconds, most))
 
 
 def _both_ends(scene: Scene) -> Probe | None:
@@ -324,12 +329,14 @@ def _distance(scene: Scene) -> Probe | None:
 
 
 def _switches(scene: Scene) -> Probe:
-    return Switches({label: HERE.cgroup(app.app.pid) for label, app in scene.apps.items()})
+    return Switches({label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()})
 
 
 def _disturbances(scene: Scene) -> Probe:
     first = scene.first
-    return Watch(HERE, first.app.pid, *(first.services[role].cpuset for role in (APP, "loadgen")))
+    host, apart = first.app.host, first.services["loadgen"].host is not first.app.host
+    roles = (APP,) if apart else (APP, "loadgen")
+    return Watch(host, first.app.pid, *(first.services[role].own_cpuset for role in roles))
 
 
 PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
@@ -434,7 +441,7 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
         status=cell.scenario.status,
         timeout_s=float(cell.scenario.timeout_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
-        host_cpus=HERE.cpus,
+        host_cpus=app.stack.sites.machines.cpus,
     )
     further = {name: value for name, value in found.items() if name not in MEASURED}
     return window(measured, conditions).model_copy(update=further)

@@ -14,8 +14,8 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
-from tandem.hosts import HERE
 from tandem.lab.cell import Cell, db_pool_usable, handler_threads, started_workers
+from tandem.lab.sites import ALONE, Sites
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
@@ -62,9 +62,10 @@ class Ground:
     db_rtt_ms: int | None
     variables: dict[str, str]
     salt: str = ""
+    sites: Sites = ALONE
 
     @classmethod
-    def of(cls, catalog: Catalog, request: Request, variant: Variant) -> "Ground":
+    def of(cls, catalog: Catalog, request: Request, variant: Variant, sites: Sites = ALONE) -> "Ground":
         """The request's, with what the variant says otherwise."""
         under = request.conditions
         settings = {**request.settings, **variant.settings}
@@ -80,13 +81,15 @@ class Ground:
             under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
             variant.variables,
             request.salt,
+            sites,
         )
 
     @property
     def app_cpus(self) -> int:
         """CPUs that the application has."""
         placement = self.catalog.pick("placement", self.placement, self.catalog.placements).variables
-        return cpus_in(placement.get("APP_CPUSET", "")) or HERE.cpus
+        cpuset = (placement | self.sites.settings()).get("APP_CPUSET", "")
+        return cpus_in(cpuset) or self.sites.of("app").host.cpus
 
     def effective_settings(self, implementation: Implementation) -> dict[str, str]:
         """What the application will be given. Raises UsageError for what it cannot have."""
@@ -113,19 +116,22 @@ def changed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
         raise UsageError(f"the scenario's {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def check(catalog: Catalog, request: Request, variants: list[Variant]) -> None:
-    """Raises UsageError for names that do not exist or do not fit together, or this host."""
-    have = HERE.cpus
+def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Sites = ALONE) -> None:
+    """Raises UsageError for names that do not exist or do not fit together, or this host, or the lab's."""
+    have = sites.machines.cpus
     for variant in variants:
-        ground = Ground.of(catalog, request, variant)
+        ground = Ground.of(catalog, request, variant, sites)
         catalog.pick("topology", ground.topology, catalog.topologies)
         placement = catalog.pick("placement", ground.placement, catalog.placements)
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
-        if highest >= have:
+        if highest >= have and not request.conditions.lab:
             raise UsageError(
                 f"the placement {ground.placement} needs {highest + 1} CPUs and this host has {have}"
             )
         scenario = scenario_of(catalog, request, variant)
+        if request.conditions.lab and (ground.db_rtt_ms is not None or variant.stand_in == "database"):
+            what = "a latency proxy" if ground.db_rtt_ms is not None else "pgbench in the application's place"
+            raise UsageError(f"{what} is not made on the hosts of a lab: measure that here, without --lab")
         if variant.stand_in is not None:
             continue
         if ground.db_rtt_ms is not None and not scenario.statements:
@@ -180,10 +186,11 @@ def prepare(
     folder: Path,
     slot: str | None = None,
     generators: str = OHA.name,
+    sites: Sites = ALONE,
 ) -> Prepared:
     """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
-    generators: the image that they are in."""
-    ground = Ground.of(catalog, request, variant)
+    generators: the image that they are in. sites: where its services run."""
+    ground = Ground.of(catalog, request, variant, sites)
     implementation = catalog.implementation(variant.implementation)
     settings = ground.effective_settings(implementation)
     if variant.stand_in == "database":  # pgbench has as many connections as the applications
@@ -204,13 +211,14 @@ def prepare(
         "HTTP_PORT": "0",  # any free port: nothing here goes through it
         "STATS_PORT": "0",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
+        **sites.settings(),
         **ground.variables,
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
     if ground.db_rtt_ms is not None:
         variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}
-    stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot)
+    stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
     return Prepared(variant, cell, stack, settings)
 
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
-from tandem.hosts import HERE, Host
+from tandem.hosts import Host
 from tandem.lab.published import origins
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load import vegeta
@@ -126,9 +126,10 @@ def of_another(found: Environment, stack: Stack, settings: dict[str, str]) -> En
 
 
 def environment(
-    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host = HERE
+    root: Path, stack: Stack, settings: dict[str, str], images: dict[str, str], host: Host | None = None
 ) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
+    host = stack.sites.of("app").host if host is None else host
     changes = git(root, "status", "--porcelain")
     every = {**images, "app": str(stack.image("app").id)}
     return Environment(
@@ -136,6 +137,7 @@ def environment(
         git_commit=git(root, "rev-parse", "HEAD"),
         git_dirty=None if changes is None else bool(changes),
         host=host.describe(),
+        hosts=stack.sites.record(),
         images=every,
         taken=origins(every),
         versions={

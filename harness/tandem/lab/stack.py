@@ -1,5 +1,6 @@
 """The containers: builds, starts and removes one Compose project. The only module that drives Docker."""
 
+import json
 import subprocess
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from python_on_whales import Container, DockerClient, DockerException, Image
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
 from tandem.lab import published
+from tandem.lab.sites import ALONE, Place, Sites
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -82,7 +84,14 @@ class Service:
     pid: int
     """In the host's PID namespace."""
     address: str
+    """Where this process reaches it, at its own ports."""
     cpuset: str
+    """Its CPUs; in a lab numbered through over all hosts."""
+    own_cpuset: str
+    """The same by its own host's numbers."""
+    inside: str
+    """Its address in the network of its host's stack."""
+    host: Host
 
 
 class Stack:
@@ -90,20 +99,60 @@ class Stack:
 
     variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given.
     slot: the name of this stack's application where several are up at once in one project.
+    sites: where its services run. Images are built on this machine's engine.
     """
 
     def __init__(
-        self, root: Path, project: str, variables: dict[str, str], env_file: Path, slot: str | None = None
+        self,
+        root: Path,
+        project: str,
+        variables: dict[str, str],
+        env_file: Path,
+        slot: str | None = None,
+        sites: Sites = ALONE,
     ) -> None:
         env_file.parent.mkdir(parents=True, exist_ok=True)
         env_file.write_text("".join(f"{name}={value}\n" for name, value in sorted(variables.items())))
-        self.root, self.project, self.variables, self.slot = root, project, variables, slot
-        self.docker = DockerClient(
-            compose_files=[root / "compose.yaml"],
-            compose_project_name=project,
-            compose_env_files=[env_file],
+        self.root, self.project, self.variables, self.slot, self.sites = root, project, variables, slot, sites
+        self._env_file = env_file
+        self.docker = self._client(None, [])
+        """This machine's engine, where images are built."""
+        self._at = {site.name: self._of_site(site) for site in sites.all}
+
+    def _client(self, url: str | None, overlays: list[Path]) -> DockerClient:
+        return DockerClient(
+            host=url,
+            compose_files=[self.root / "compose.yaml", *overlays],
+            compose_project_name=self.project,
+            compose_env_files=[self._env_file],
             compose_profiles=["load", "faults"],
         )
+
+    def _of_site(self, site: Place) -> DockerClient:
+        """What it is told besides stands beside the variables, where it can be read."""
+        if site.address is None:
+            return self.docker
+        if not self.variables:  # to look for what is there already
+            return self._client(site.url, [])
+        file = self._env_file.with_name(f"compose.{site.name}.json")
+        file.write_text(json.dumps(self.sites.overlay(site, self.variables), indent=1) + "\n")
+        return self._client(site.url, [file])
+
+    def at(self, service: str) -> DockerClient:
+        """The engine that a service runs on."""
+        return self._at[self.sites.of(service).name]
+
+    def command(self, service: str) -> list[str]:
+        """Docker's command line for the engine that a service runs on."""
+        return [str(word) for word in self.at(service).client_config.docker_cmd]
+
+    def send(self, service: str) -> bool:
+        """Gives the service's engine its image, which must have been built; returns whether it had to be copied."""
+        site = self.sites.of(service)
+        if site.url is None:
+            return False
+        image: str = self.docker.compose.config(return_json=True)["services"][service]["image"]
+        return site.send(image)
 
     def build(self, service: str) -> str | None:
         """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
@@ -141,11 +190,13 @@ class Stack:
 
         def one(service: str) -> None:
             if service == "app" and self.slot:
-                self.docker.compose.run(
+                self.at(service).compose.run(
                     "app", detach=True, dependencies=False, name=f"{self.project}-{self.slot}", tty=False
                 )
             else:
-                self.docker.compose.up([service], detach=True, dependencies=False, no_build=True, quiet=True)
+                self.at(service).compose.up(
+                    [service], detach=True, dependencies=False, no_build=True, quiet=True
+                )
 
         try:
             for service in services:
@@ -193,9 +244,9 @@ class Stack:
     def _find(self, service: str) -> Container | None:
         if service == "app" and self.slot:
             name = f"{self.project}-{self.slot}"
-            found = self.docker.container.list(all=True, filters=[("name", f"^{name}$")])
+            found = self.at(service).container.list(all=True, filters=[("name", f"^{name}$")])
         else:
-            found = self.docker.compose.ps([service], all=True)
+            found = self.at(service).compose.ps([service], all=True)
         return found[0] if found else None
 
     def service(self, service: str) -> Service:
@@ -209,13 +260,21 @@ class Stack:
         address = next((n.ip_address for n in networks.values() if n.ip_address), None)
         if address is None:
             raise TandemError(f"{service} has no address on the stack's network")
+        site = self.sites.of(service)
         return Service(
             container.id,
             str(container.image),
             container.state.pid,
-            address,
+            site.reach(service, address),
+            self.sites.cpuset(service, container.host_config.cpuset_cpus or ""),
             container.host_config.cpuset_cpus or "",
+            address,
+            site.host,
         )
+
+    def seen_by(self, other: str, service: Service, name: str) -> str:
+        """The address of a service, of this name, as another one sees it."""
+        return self.sites.seen_from(name, service.inside, other)
 
     def environment(self, service: str) -> dict[str, str]:
         """The variables that a service's container has or will have: those of its image, then Compose's."""
@@ -243,19 +302,19 @@ class Stack:
         """Runs a command in a service's container and returns its output. Raises TandemError if it fails."""
         container = self.container(service)
         try:
-            return str(self.docker.container.execute(container, command) or "")
+            return str(self.at(service).container.execute(container, command) or "")
         except DockerException as error:
             raise TandemError(f"`{' '.join(command)}` failed in {service}:\n{_said(error)}") from None
 
     def copy_out(self, service: str, source: str, target: Path) -> None:
         try:
-            self.docker.container.copy((self.container(service), source), target)
+            self.at(service).container.copy((self.container(service), source), target)
         except DockerException as error:
             raise TandemError(f"{source} cannot be copied out of {service}: {_said(error)}") from None
 
     def copy_in(self, service: str, source: Path, target: str) -> None:
         with _told(f"{source} cannot be copied into {service}"):
-            self.docker.container.copy(source, (self.container(service), target))
+            self.at(service).container.copy(source, (self.container(service), target))
 
     def stop(self, service: str, grace_s: int, log: Path | None = None) -> int | None:
         """Stops and removes a service's container; returns its exit status, None if there was none.
@@ -293,7 +352,24 @@ class Stack:
 
         The data goes as well, so PostgreSQL is not waited for until it has written them down: that takes seconds.
         """
-        to_its_end(lambda: self.docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True))
+
+        def one(docker: DockerClient) -> None:
+            docker.compose.down(remove_orphans=True, volumes=True, timeout=1, quiet=True)
+
+        def every() -> None:
+            if len(self._at) == 1:
+                one(*self._at.values())
+                return
+            with ThreadPoolExecutor(len(self._at)) as hosts:
+                for job in [hosts.submit(one, docker) for docker in self._at.values()]:
+                    job.result()
+
+        to_its_end(every)
+
+    @property
+    def left(self) -> bool:
+        """Whether there is any container of the project, on any host."""
+        return any(docker.compose.ps(all=True) for docker in self._at.values())
 
 
 def build_side_by_side(
@@ -334,10 +410,10 @@ def other_measurements(host: Host) -> list[str]:
     ]
 
 
-def remove_leftovers(root: Path, env_file: Path) -> bool:
-    """Removes what a killed study left behind; True if there was anything."""
-    stack = Stack(root, BENCH_PROJECT, {}, env_file)
-    left = bool(stack.docker.compose.ps(all=True))
+def remove_leftovers(root: Path, env_file: Path, sites: Sites = ALONE, project: str = BENCH_PROJECT) -> bool:
+    """Removes what a killed study left behind, on every host; True if there was anything."""
+    stack = Stack(root, project, {}, env_file, sites=sites)
+    left = stack.left
     if left:
         stack.down()
     return left

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 
 from tandem.errors import TandemError
-from tandem.hosts.host import Host
+from tandem.hosts.host import Machines
 
 SETTLE_S, SETTLE_CAP_S, SETTLE_BUSY = 0.5, 5.0, 0.10
 
@@ -34,7 +34,7 @@ def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> N
     raise NotReadyError(f"not ready after {limit_s:.0f} s: {url}: {last}")
 
 
-def settle(host: Host) -> None:
+def settle(host: Machines) -> None:
     """Waits until the host is quiet, a few seconds at the most."""
     deadline = time.monotonic() + SETTLE_CAP_S
     while time.monotonic() < deadline:

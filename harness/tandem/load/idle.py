@@ -1,6 +1,7 @@
 """Connections that are open and silent, held by a shell in the generator's container."""
 
 import subprocess
+from collections.abc import Sequence
 
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
@@ -22,12 +23,22 @@ read -r
 class IdleConnections:
     """Opens them and returns when all have sent their request. Raises TandemError if they cannot be opened."""
 
-    def __init__(self, host: Host, container: str, pid: int, target: str, number: int, path: str) -> None:
-        """host, container, pid: the generator's. target: whom to connect to, service:port in the stack's network."""
+    def __init__(
+        self,
+        host: Host,
+        container: str,
+        pid: int,
+        target: str,
+        number: int,
+        path: str,
+        docker: Sequence[str] = ("docker",),
+    ) -> None:
+        """host, container, pid: the generator's. target: whom to connect to, service:port in the stack's network. docker:
+        the command that asks the generator's engine."""
         self._host, self._pid = host, pid
         name, _, port = target.partition(":")
         self._port = int(port)
-        command = ["docker", "exec", "-i", container, "bash", "-c", SCRIPT, "bash"]
+        command = [*docker, "exec", "-i", container, "bash", "-c", SCRIPT, "bash"]
         self._shell = subprocess.Popen(
             [*command, name, str(number), port, path],
             stdin=subprocess.PIPE,

@@ -7,7 +7,7 @@ is read until as many are seen as were asked for, and then no more.
 import time
 from collections.abc import Mapping, Sequence
 
-from tandem.hosts.host import Host
+from tandem.hosts.host import Cgroup, Host
 from tandem.probes.background import Background
 
 INTERVAL_S = 1.0
@@ -32,12 +32,12 @@ def busiest(threads: Mapping[int, Sequence[tuple[float, float]]]) -> float | Non
 class Ends:
     """A thread that looks once a second between `start` and `stop`.
 
-    host: where both containers run. app, generator: PIDs of their first processes. wanted: connections.
+    host: where the application runs. app: PID of its first process. generator: the generator's group. wanted: connections.
     """
 
-    def __init__(self, host: Host, app: int, generator: int, wanted: int) -> None:
+    def __init__(self, host: Host, app: int, generator: Cgroup, wanted: int) -> None:
         self._host, self._app, self._wanted = host, app, wanted
-        self._generator = host.cgroup(generator)
+        self._generator = generator
         self._established = 0
         self._app_threads = 0
         self._threads: dict[int, list[tuple[float, float]]] = {}

@@ -1,19 +1,16 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tandem.hosts.host import Cgroup, Host, HostCpu, Usage
+from tandem.hosts.host import Cgroup, HostCpu, Machines, Usage
 from tandem.probes.background import Background, uneven_s
 from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
 """In the mean."""
-READS, READ_S = 3, 0.002
-"""Reading the counters takes less than this, unless something comes in between."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Sampler:
 
     def __init__(
         self,
-        host: Host,
+        host: Machines,
         groups: dict[str, Cgroup],
         proxy: HAProxy | None,
         pooler: PgBouncer | None,
@@ -84,7 +81,7 @@ class Sampler:
         self._looking = Background("sampler", self._look, _pause_s)
 
     def take(self) -> Sample:
-        at_s, usage = self._usage()
+        at_s, usage = self._host.usages(self._groups)
         proxies = self._proxy.read(self._servers) if self._proxy else None
         return Sample(
             at_s=at_s,
@@ -99,24 +96,9 @@ class Sampler:
 
     def mark(self) -> float:
         """Reads the groups' counters and the host's at once, without asking any service; returns when."""
-        at_s, usage = self._usage()
+        at_s, usage = self._host.usages(self._groups)
         self._marks.append(Sample(at_s, usage, self._host.read_cpu(), None, None))
         return at_s
-
-    def _usage(self) -> tuple[float, dict[str, Usage]]:
-        """The groups' counters, and the middle of the time that reading them took. Read again where this process
-        was preempted meanwhile: at two cores' use 10 ms of doubt are 1 % of a core over two seconds."""
-        best: tuple[float, float, dict[str, Usage]] | None = None
-        for _ in range(READS):
-            before = time.time()
-            usage = {role: group.usage() for role, group in self._groups.items()}
-            took = time.time() - before
-            if best is None or took < best[0]:
-                best = (took, before + took / 2, usage)
-            if took < READ_S:
-                break
-        assert best is not None
-        return best[1], best[2]
 
     def start(self) -> None:
         self._series = Series([self.take()])

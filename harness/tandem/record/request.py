@@ -46,6 +46,8 @@ class Conditions(Part):
     placement: str
     db_rtt_ms: int | None = None
     """How far the database is away; None: no latency proxy in the path."""
+    lab: str | None = None
+    """The machines: a file of loadgen/labs, which says their CPU sets as well, in place of the placement. None: all on one."""
 
 
 class Request(Part):

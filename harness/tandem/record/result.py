@@ -20,6 +20,11 @@ class Environment(Part):
     git_commit: str | None
     git_dirty: bool | None
     host: dict[str, str | int | float | None]
+    """The application's."""
+    hosts: dict[str, dict[str, str | int | float | None]] = Field(default_factory=dict)
+    """Each host of a lab by its name: its roles, what it is, by how much its clock is ahead of the harness's and how well that is
+    known, the quickest question to it, and the quickest TCP handshakes with the services elsewhere that its roles ask. Empty
+    where everything runs on one."""
     images: dict[str, str]
     """Role -> image id."""
     taken: dict[str, str] = Field(default_factory=dict)

@@ -10,7 +10,7 @@ from tandem.analysis.ceilings import holding, passed
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
-from tandem.wording import number
+from tandem.wording import number, time_spent
 
 STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
@@ -19,7 +19,8 @@ def conditions_line(request: Request) -> str:
     """Under what a study ran."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
-    return f"scenario {request.scenario}, topology {under.topology}, placement {under.placement}{distance}, plan {request.plan}"
+    where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
+    return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}, plan {request.plan}"
 
 
 def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
@@ -31,10 +32,17 @@ def table(title: str, *columns: str, left: Collection[str] = ()) -> Table:
 
 
 def machine(result: Result[Any]) -> str:
-    """The machine that measured, in words; empty where it was not recorded."""
+    """The machine that measured, or each of them, in words; empty where it was not recorded."""
+    hosts = next((e.hosts for e in result.environments.values() if e.hosts), None)
+    if hosts is not None:
+        return "; ".join(f"{host['roles']}: {_machine(host)}" for host in hosts.values())
     host = next((e.host for e in result.environments.values() if e.host.get("cpu_model")), None)
     if host is None:
         return ""
+    return _machine(host)
+
+
+def _machine(host: Mapping[str, str | int | float | None]) -> str:
     memory_gib = int(host.get("memory_bytes") or 0) / 2**30
     return f"{host.get('cpus')} × {host.get('cpu_model')}, {memory_gib:.0f} GiB, Linux {host.get('kernel')}"
 
@@ -42,6 +50,12 @@ def machine(result: Result[Any]) -> str:
 def host_line(result: Result[Any]) -> str:
     """When and on what machine it was made."""
     return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
+
+
+def made_line(result: Result[Any], *more: str) -> str:
+    """The same with the conditions and the seed: the last line of a page's tables. more: what stands before the seed."""
+    told = ", ".join((conditions_line(result.request), *more, f"seed {result.request.seed}"))
+    return f"{host_line(result)}; {told}."
 
 
 def settings(result: Result[Any]) -> Text:
@@ -104,3 +118,13 @@ def checked(result: Result[Any]) -> list[Text]:
 def findings(result: Result[Any]) -> list[Text]:
     """What else a reader has to know."""
     return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
+
+
+def spent(result: Result[Any]) -> Text:
+    """Where the time went."""
+    return Text(time_spent(result.phases_s), style="dim")
+
+
+def ending(result: Result[Any]) -> list[Text]:
+    """The last lines of a report: where the time went, why trials do not count, what else a reader has to know."""
+    return [spent(result), *(Text(reason, style="yellow") for reason in result.reasons), *findings(result)]

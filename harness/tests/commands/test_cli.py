@@ -313,7 +313,7 @@ def test_the_status_of_the_tests_is_the_programs(
 
 def test_the_list_names_every_kind(tandem: Tandem) -> None:
     found = json.loads(tandem("list", "--json").out)
-    assert found.keys() == {"implementations", "scenarios", "plans", "topologies", "placements"}
+    assert found.keys() == {"implementations", "scenarios", "plans", "topologies", "placements", "labs"}
     for entries in found.values():
         assert entries
         assert all(what for what in entries.values())

@@ -15,7 +15,7 @@ import pytest
 
 from tandem.hosts import HERE, Here, Host
 from tandem.hosts.cgroup import TICKS_PER_S
-from tandem.hosts.host import HostCpu
+from tandem.hosts.host import HostCpu, Machines
 from tandem.lab.waiting import settle
 from tandem.probes.sampler import Sampler
 from tandem.probes.watch import Watch
@@ -257,6 +257,6 @@ def test_what_has_to_be_quiet_is_the_host_that_is_given(
 
 def test_here_is_a_host() -> None:
     """mypy compares the signatures; this is what a reader may forget to add."""
-    members = {name for name in vars(Host) if not name.startswith("_")}
+    members = {name for kind in (Host, Machines) for name in vars(kind) if not name.startswith("_")}
     assert members <= {*dir(Here)}
     assert {name for name in dir(Here) if not name.startswith("_")} == members

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 SEAM = "hosts"
-OFFERED = {"tandem.hosts", "tandem.hosts.host"}
+OFFERED = {
+    "tandem.hosts",
+    "tandem.hosts.host",
+    "tandem.hosts.engine",
+    "tandem.hosts.remote",
+    "tandem.hosts.together",
+}
 """What others may import of it."""
 MODULES = {"psutil", "platform"}
 MEMBERS = {

@@ -18,6 +18,7 @@ from tandem.lab.application import Application
 from tandem.lab.drive import Ran
 from tandem.lab.laboratory import ContainerFloor
 from tandem.lab.prepare import Prepared, prepare
+from tandem.lab.sites import ALONE
 from tandem.load.client import Client
 from tandem.load.generator import Load
 
@@ -30,6 +31,7 @@ class Noted:
         self.folder = Path("/raw") / label
         self.fails: dict[str, BaseException] = {}
         self.stack = SimpleNamespace(
+            sites=ALONE,
             pause=lambda: self._note("pause"),
             unpause=lambda: self._note("unpause"),
             stop=lambda *_, **__: self._note("remove"),

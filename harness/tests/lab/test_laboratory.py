@@ -17,6 +17,7 @@ from tandem.lab import laboratory as laboratory_
 from tandem.lab.laboratory import ContainerFloor, Laboratory, in_time
 from tandem.lab.live import Lines
 from tandem.lab.silent import NAME as SILENT
+from tandem.lab.sites import ALONE
 from tandem.lab.stack import Stack
 from tandem.record.request import Conditions, Request, Variant
 from tandem.studies.registry import STUDIES
@@ -139,7 +140,7 @@ def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> 
     assert (prepared.stack.variables["APP_MAXCONN"], prepared.cell.admitted) == ("25", 25)
     order: list[str] = []
     stack: Any = SimpleNamespace(
-        stop=lambda *_, **__: order.append("stop"), execute=lambda *_: order.append("seed")
+        sites=ALONE, stop=lambda *_, **__: order.append("stop"), execute=lambda *_: order.append("seed")
     )
     app: Any = SimpleNamespace(stack=stack, cell=prepared.cell)
     ContainerFloor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()

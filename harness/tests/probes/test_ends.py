@@ -34,7 +34,7 @@ class Counting:
 def watch(monkeypatch: pytest.MonkeyPatch, host: Any, wanted: int) -> Ends:
     monkeypatch.setattr(ends, "INTERVAL_S", 0.01)
     monkeypatch.setattr(ends, "SPAN_S", 0.05)
-    found = Ends(host, 1, 2, wanted)
+    found = Ends(host, 1, host.cgroup(2), wanted)
     found.start()
     time.sleep(0.2)
     found.stop()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tandem.hosts import HERE
+from tandem.hosts import HERE, here
 from tandem.hosts.host import Usage
 from tandem.probes import sampler
 from tandem.probes.sampler import Prober, Sampler, Wrong
@@ -84,12 +84,12 @@ class Slow:
 
 
 def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampler, "READ_S", 0.05)
+    monkeypatch.setattr(here, "READ_S", 0.05)
     preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
     found = [
         Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()  # type: ignore[dict-item]
         for group in (preempted, quiet, hopeless)
     ]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"
-    assert hopeless.reads == sampler.READS
+    assert hopeless.reads == here.READS
     assert time.time() - found[2].at_s > 0.2, "the moment is that of the reading, not of the last try"

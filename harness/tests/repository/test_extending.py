@@ -119,7 +119,8 @@ cell = SimpleNamespace(
     expected=Expectation([], proxied=False), db_pool_usable=None, handler_threads=None, admitted=None,
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
-app = SimpleNamespace(folder=Path("."), cell=cell, services=services)
+stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
+app = SimpleNamespace(folder=Path("."), cell=cell, services=services, stack=stack)
 ran = SimpleNamespace(began_s=measured().began_s)
 asked = SimpleNamespace(duration_s=10, connections=1, rate_rps=None)
 observe.PROBES = observe.PROBES[:1]

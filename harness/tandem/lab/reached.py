@@ -1,0 +1,283 @@
+"""The engines of a lab: reached, given an agent each, and let go of. Imported only where a lab is named."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from python_on_whales import DockerClient, DockerException
+
+from tandem.catalog.labs import CONTEXT, ROLES, SSH, Lab, LabHost, Role
+from tandem.catalog.labs import HERE as ON_THIS_ENGINE
+from tandem.catalog.ranges import expand
+from tandem.errors import TandemError, UsageError
+from tandem.hosts import Host
+from tandem.hosts.engine import Engine, remove_agents
+from tandem.hosts.host import Machines
+from tandem.hosts.remote import Remote
+from tandem.hosts.together import Together
+from tandem.lab.sites import PORTS, Local, Place, Sites, as_role, overlay
+from tandem.lab.stack import remove_leftovers
+
+AGENT_IMAGE: Final = "tandem/agent"
+BUILT_LABEL: Final = "dev.tandem.built"
+BUILT: Final = {BUILT_LABEL: "agent"}
+CONTEXT_S: Final = 10
+ASKED_OF: Final[dict[Role, tuple[Role, ...]]] = {
+    "loadgen": ("proxy",),
+    "app": ("pgbouncer", "db"),
+    "pgbouncer": ("db",),
+}
+"""Who asks whom of those that are up before an application is."""
+
+
+class LabSites(Sites):
+    """The engines of a lab, with an agent on each; `close` lets go of them."""
+
+    lab: Lab
+
+    def __init__(self, lab: Lab, sites: Mapping[str, Place]) -> None:
+        """sites: by the name of the lab's host."""
+        super().__init__()
+        self.lab, self._sites = lab, dict(sites)
+        self._machines = Together([site.host for site in sites.values()])
+        self._first_cpu, first = dict[str, int](), 0
+        for name, site in self._sites.items():
+            self._first_cpu[name] = first
+            first += site.host.cpus
+
+    @property
+    def all(self) -> Sequence[Place]:
+        return list(self._sites.values())
+
+    def of(self, service: str) -> Place:
+        return self._sites[self.lab.host_of(as_role(service)).name]
+
+    @property
+    def machines(self) -> Machines:
+        return self._machines
+
+    def cpuset(self, service: str, told: str) -> str:
+        site = self.of(service)
+        own = expand(told) or range(site.host.cpus)
+        return ",".join(str(self._first_cpu[site.name] + cpu) for cpu in own)
+
+    def settings(self) -> dict[str, str]:
+        return {f"{role.upper()}_CPUSET": self.lab.host_of(role).cpus.get(role, "") for role in ROLES}
+
+    def overlay(self, site: Place, variables: Mapping[str, str]) -> dict[str, Any]:
+        return overlay(self.lab, site.name, variables)
+
+    def seen_from(self, service: str, inside: str, by: str) -> str:
+        site = self.of(service)
+        return inside if site is self.of(by) else site.address or inside
+
+    def look_at_clocks(self) -> None:
+        for site in self.all:
+            if isinstance(site.host, Remote):
+                site.host.measure_clock()
+
+    @property
+    def described(self) -> list[str]:
+        out = []
+        for name, site in self._sites.items():
+            host, roles = site.host, ", ".join(self.lab.hosts[name].roles)
+            clock = host.clock if isinstance(host, Remote) else None
+            ahead = (
+                f", clock {clock.ahead_s * 1e3:+.1f} ms of ours, known to {clock.error_s * 1e3:.1f} ms"
+                if clock
+                else ""
+            )
+            out.append(f"host {name}: {roles}; {host.cpus} CPUs{ahead}")
+        return out
+
+    def record(self) -> dict[str, dict[str, Any]]:
+        return {name: self._recorded(name, site) for name, site in self._sites.items()}
+
+    def _recorded(self, name: str, site: Place) -> dict[str, Any]:
+        host = site.host
+        found: dict[str, Any] = {"roles": ", ".join(self.lab.hosts[name].roles), **host.describe()}
+        if isinstance(host, Remote):
+            clock = host.measure_clock()
+            found["clock_ahead_ms"] = clock.ahead_s * 1e3
+            found["clock_error_ms"] = clock.error_s * 1e3
+            found["asked_round_trip_ms"] = clock.round_trip_s * 1e3
+            for service in self.lab.hosts[name].roles:
+                found |= self._handshakes(service, host)
+        return found
+
+    def _handshakes(self, asker: Role, host: Remote) -> dict[str, Any]:
+        """The way to those on other hosts that it asks and that are up before the first start."""
+        out = {}
+        for service in ASKED_OF.get(asker, ()):
+            other = self.of(service)
+            if other.address is not None and other.host is not host:
+                with suppress(OSError):  # not in this topology's path
+                    took_s = host.handshake_s(other.address, PORTS[service][0])
+                    out[f"handshake_{asker}_to_{service}_ms"] = took_s * 1e3
+        return out
+
+    def close(self) -> None:
+        self._machines.close()
+        for site in self.all:
+            site.close()
+
+
+@dataclass(frozen=True)
+class Far:
+    """An engine of a lab behind SSH."""
+
+    name: str
+    address: str
+    engine: Engine
+
+    @property
+    def host(self) -> Host:
+        return self.engine.host
+
+    @property
+    def url(self) -> str:
+        return self.engine.url
+
+    def reach(self, service: str, address: str) -> str:
+        return self.engine.reach(address, PORTS[service]) if service in PORTS else address
+
+    def send(self, image: str) -> bool:
+        return self.engine.send(image, DockerClient())
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def destination(host: LabHost) -> tuple[str, int | None]:
+    """user@host and port of a host that is not this machine. Raises UsageError for a Docker context that does not lead to one."""
+    told, context = host.engine, CONTEXT.fullmatch(host.engine)
+    if context:
+        ask = ["docker", "context", "inspect", context["name"], "--format", "{{.Endpoints.docker.Host}}"]
+        done = subprocess.run(ask, capture_output=True, text=True, check=False, timeout=CONTEXT_S)
+        if done.returncode:
+            raise UsageError(
+                f"host {host.name}: there is no Docker context {context['name']}: see docker context ls"
+            )
+        told = done.stdout.strip()
+    found = SSH.fullmatch(told)
+    if not found:
+        raise UsageError(
+            f"host {host.name}: its engine is at {told}: a lab's engines are reached over SSH, ssh://user@host"
+        )
+    user = f"{found['user']}@" if found["user"] else ""
+    return f"{user}{found['host']}", int(found["port"]) if found["port"] else None
+
+
+def reached(lab: Lab) -> dict[str, Place]:
+    """Every engine of a lab, side by side. Raises TandemError, and lets go of the others, where one is not reached."""
+
+    def one(host: LabHost) -> Place:
+        if host.engine == ON_THIS_ENGINE:
+            return Local(host.name, host.address)
+        return Far(host.name, host.address, Engine(host.name, *destination(host)))
+
+    sites, error = dict[str, Place](), None
+    with ThreadPoolExecutor(len(lab.hosts)) as threads:
+        asked = {name: threads.submit(one, host) for name, host in lab.hosts.items()}
+        for name, job in asked.items():
+            try:
+                sites[name] = job.result()
+            except TandemError as found:
+                error = error or found
+    if error is not None:
+        for site in sites.values():
+            site.close()
+        raise error
+    return sites
+
+
+@dataclass(frozen=True)
+class Engines(Sites):
+    """Engines alone, to see what is there already."""
+
+    sites: Sequence[Place]
+
+    @property
+    def all(self) -> Sequence[Place]:
+        return self.sites
+
+
+def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
+    """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not reached."""
+    sites, told = reached(lab), []
+    try:
+        for name, site in sites.items():
+            found = []
+            if isinstance(site, Far) and (agents := remove_agents(site.engine)):
+                found.append(f"{len(agents)} of our probes")
+            if remove_leftovers(root, env_file, Engines([site])):
+                found.append("the containers of a measurement")
+            if isinstance(site, Far) and (images := remove_images(site.engine)):
+                found.append(f"{images} images")
+            told.append(f"host {name}: removed {', '.join(found) if found else 'nothing: it was clean'}")
+    finally:
+        for site in sites.values():
+            site.close()
+    return told
+
+
+def remove_images(engine: Engine) -> int:
+    """Those that were copied there, by their label; how many there were."""
+    images = engine.docker.image.list(filters=[("label", BUILT_LABEL)])
+    for image in images:
+        with suppress(DockerException):  # somebody else's container may be made of it
+            image.remove(force=True)
+    return len(images)
+
+
+def open_lab(lab: Lab, root: Path) -> LabSites:
+    """A lab whose hosts can be read. root: of the repository. Raises TandemError, UsageError; nothing stays open then."""
+    sites = reached(lab)
+    try:
+        _start_agents([site for site in sites.values() if isinstance(site, Far)], root)
+        found = LabSites(lab, sites)
+        for name, host in lab.hosts.items():
+            have = sites[name].host.cpus
+            highest = max((cpu for cpuset in host.cpus.values() for cpu in expand(cpuset)), default=-1)
+            if highest >= have:
+                raise UsageError(f"lab {lab.name}: {name} has {have} CPUs, and its file names CPU {highest}")
+        return found
+    except BaseException:
+        for site in sites.values():
+            site.close()
+        raise
+
+
+def build_agent(root: Path) -> None:
+    """Its image, on this machine's engine. root: of the repository. Raises TandemError."""
+    try:
+        DockerClient().buildx.build(
+            root,
+            file=root / "harness/Dockerfile",
+            target="agent",
+            tags=AGENT_IMAGE,
+            labels=BUILT,
+            progress=False,
+        )
+    except DockerException as error:
+        raise TandemError(
+            f"the image of the agent does not build: {(error.stderr or str(error))[-1500:]}"
+        ) from None
+
+
+def _start_agents(sites: Sequence[Far], root: Path) -> None:
+    if not sites:
+        return
+    build_agent(root)
+
+    def one(site: Far) -> None:
+        site.send(AGENT_IMAGE)
+        site.engine.start_agent(AGENT_IMAGE)
+
+    with ThreadPoolExecutor(len(sites)) as threads:
+        for job in [threads.submit(one, site) for site in sites]:
+            job.result()

@@ -1,0 +1,89 @@
+"""`--lab`: what it asks for, and what it does not go with. Nothing is reached."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import make_request, read_variants
+from tandem.engine import stand_ins
+from tandem.errors import UsageError
+from tandem.lab.prepare import Ground
+from tandem.lab.sites import Sites
+from tandem.record.request import Request
+from tandem.report.parts import conditions_line
+
+LAB = "three-hosts"
+
+
+def asked(catalog: Catalog, **options: Any) -> Request:
+    variants = read_variants(["rust-async"])
+    return make_request("bench", catalog, variants, scenario="recipes", plan="smoke", seed=1, **options)
+
+
+def test_a_request_names_its_lab_and_is_not_that_of_another(real: Catalog) -> None:
+    here, there = asked(real), asked(real, lab=LAB)
+    assert (here.conditions.lab, there.conditions.lab) == (None, LAB)
+    assert not here.same_but_for_the_seed(there)
+    assert there.same_but_for_the_seed(asked(real, lab=LAB))
+    assert f"lab {LAB}" in conditions_line(there)
+    assert "placement" not in conditions_line(there)
+    assert "lab" not in conditions_line(here)
+
+
+def test_a_request_of_before_labs_is_one_without(real: Catalog) -> None:
+    old = asked(real).model_dump()
+    del old["conditions"]["lab"]
+    assert Request.model_validate(old) == asked(real)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"lab": "three"}, "there is no lab 'three'.* Did you mean 'three-hosts'"),
+        ({"lab": LAB, "placement": "shared"}, "--lab and --placement both say which CPUs"),
+        ({"lab": LAB, "db_rtt": "15ms"}, "the latency proxy is not made on the hosts of a lab"),
+    ],
+)
+def test_what_does_not_go_together_is_told_before_anything_is_reached(
+    real: Catalog, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        asked(real, **options)
+
+
+def test_a_second_generator_is_not_silently_left_idle(real: Catalog, tmp_path: Path) -> None:
+    text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
+    file = tmp_path / "two-generators.toml"
+    file.write_text(
+        text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]').replace(
+            'cpus = {app = "2-3", proxy = "0-1"}', ""
+        )
+    )
+    with pytest.raises(
+        UsageError, match="loadgen is on application and generator, and a load is made on one host"
+    ):
+        asked(real, lab=str(file))
+
+
+def test_pgbench_is_no_ceiling_of_a_lab(real: Catalog) -> None:
+    assert stand_ins.looked_at(real, asked(real)) == ["null", "database"]
+    assert stand_ins.looked_at(real, asked(real, lab=LAB)) == ["null"]
+
+
+@pytest.mark.parametrize(("cpuset", "workers"), [("0-2", 3), ("", 8)])
+def test_the_application_starts_for_the_cpus_that_it_has_there(
+    real: Catalog, tmp_path: Path, cpuset: str, workers: int
+) -> None:
+    class There(Sites):
+        def settings(self) -> dict[str, str]:
+            return {"APP_CPUSET": cpuset}
+
+        def of(self, service: str) -> Any:
+            return type("P", (), {"host": type("H", (), {"cpus": 8})})
+
+    wanted = asked(real, lab=LAB)
+    ground = Ground.of(real, wanted, wanted.variants[0], There())
+    assert ground.app_cpus == workers
+    assert ground.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)

@@ -1,0 +1,106 @@
+"""A bench over three hosts, each a container with a Docker engine and an SSH server of its own.
+
+They are one machine in truth: each counts what the others use as foreign, so no verdict is ok here.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness_commands import ONE_TRIAL, TANDEM, run, trials, window
+from harness_nested import NestedLab, nested
+
+pytestmark = pytest.mark.docker
+
+ROLES = {"data": ["db", "pgbouncer"], "work": ["app", "proxy"], "load": ["loadgen"]}
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NestedLab]:
+    with nested(tmp_path_factory.mktemp("lab"), *ROLES) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def file(hosts: NestedLab) -> str:
+    return str(hosts.write("three", ROLES))
+
+
+def ours(hosts: NestedLab, what: str) -> dict[str, str]:
+    """What of ours each host has."""
+    return {
+        name: host.sh(f"docker {what} --filter label=dev.tandem -q") for name, host in hosts.hosts.items()
+    }
+
+
+NOTHING = dict.fromkeys(ROLES, "")
+
+
+def test_a_bench_over_three_hosts_is_a_record_like_any_other(
+    hosts: NestedLab, file: str, tmp_path: Path
+) -> None:
+    done = run(
+        *(*TANDEM, "bench", "rust-async", "--lab", file, "--plan", ONE_TRIAL, "--json"),
+        TANDEM_RESULTS=str(tmp_path),
+    )
+    assert done.stdout, done.stderr
+    result = json.loads(done.stdout)
+    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
+    trial = trials(folder)[-1]
+    closed, opened = window(trial, "closed"), window(trial, "open")
+    assert closed["goodput_rps"] > 0
+    assert closed["statements"]["reactions"]["calls"] == pytest.approx(
+        closed["good"] + closed["probes"], rel=0.005
+    )
+    assert closed["proxy"]["responses_2xx"] == pytest.approx(closed["good"] + closed["probes"], rel=0.005)
+    assert closed["tap"]["compared"] > 0
+    assert closed["tap"]["wrong"] == 0
+    assert closed["app_cpu_us_per_request"] > 0
+    assert opened["lateness_ms"]["p50"] < 1000
+    cpus = os.cpu_count() or 1
+    assert [closed["roles"][role]["cores_available"] for role in ("db", "app", "loadgen")] == [cpus] * 3
+    sets = {closed["roles"][role]["cpuset"] for role in ("db", "app", "loadgen")}
+    assert len(sets) == 3, "the CPUs of another host are other CPUs"
+    assert list((folder / "raw").rglob("psrecord.log")), "it came home"
+    told = result["environments"]["rust-async"]["hosts"]
+    assert {name: host["roles"] for name, host in told.items()} == {
+        name: ", ".join(roles) for name, roles in ROLES.items()
+    }
+    assert all(abs(host["clock_ahead_ms"]) < 5 for host in told.values())
+    assert 0 < told["load"]["handshake_loadgen_to_proxy_ms"] < 100
+    assert all(host["kernel"] for host in told.values())
+    assert "ssh" not in json.dumps(result["environments"]), (
+        "where the engines are reached is nobody's business"
+    )
+    assert ours(hosts, "ps -a") == NOTHING
+    assert ours(hosts, "network ls") == NOTHING
+    assert ours(hosts, "volume ls") == NOTHING
+
+
+def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -> None:
+    """Seen while it runs; then the command is killed, and `down` leaves nothing."""
+    process = subprocess.Popen(
+        [*TANDEM, "bench", "rust-async", "--lab", file, "--plan", ONE_TRIAL],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    work = hosts.hosts["work"]
+    deadline = time.monotonic() + 300
+    while "8080->8080" not in (published := work.sh("docker ps --format '{{.Ports}}'")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(1)
+    heard = [one.strip() for line in published.splitlines() for one in line.split(",") if "->" in one]
+    assert {one.rpartition(":")[0] for one in heard} <= {work.address, "127.0.0.1"}
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = run(*TANDEM, "down", "--lab", file)
+    assert done.returncode == 0, done.stderr
+    for what in ("ps -a", "network ls", "volume ls"):
+        assert ours(hosts, what) == NOTHING
+    assert "it was clean" in run(*TANDEM, "down", "--lab", file).stdout

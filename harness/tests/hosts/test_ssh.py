@@ -1,0 +1,102 @@
+"""tandem.hosts.ssh with programs in ssh's place: what is told when a host is not reached, and how long that takes."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tandem.errors import TandemError
+from tandem.hosts import ssh
+from tandem.hosts.ssh import Connection, explained
+
+OPENS = """
+case "$*" in *" -O "*) echo "$@" >> {log}; exit {status} ;; esac
+while [ "$1" != -S ]; do shift; done
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$2"
+exec sleep 60
+"""
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "CONNECT_S", 0)
+    monkeypatch.setattr(ssh, "ASK_S", 1)
+
+
+def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    (tmp_path / "ssh").write_text(f"#!/bin/sh\n{script}")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Host key verification failed.", "Host key verification failed.: connect to it once by hand"),
+        ("u@h: Permission denied (publickey).", "ssh-copy-id u@h"),
+        ("ssh: Could not resolve hostname h: unknown", "the lab's file names a host that nobody knows"),
+        ("", "it said nothing"),
+        ("something new", "something new"),
+        ("@@@@\nWARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.", "by hand"),
+    ],
+)
+def test_what_ssh_says_comes_with_what_helps(said: str, told: str) -> None:
+    assert told in explained(said, "u@h")
+
+
+def test_a_wrong_key_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(tmp_path, monkeypatch, "echo 'u@h: Permission denied (publickey).' >&2; exit 255")
+    monkeypatch.setattr(ssh, "CONNECT_S", 5)
+    with pytest.raises(TandemError, match=r"^u@h is not reached: .*Permission denied.*ssh-copy-id u@h$"):
+        Connection("u@h")
+
+
+def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(tmp_path, monkeypatch, "exec sleep 60")
+    began = time.monotonic()
+    with pytest.raises(TandemError, match="no answer within 0 s of its SSH server"):
+        Connection("u@h")
+    assert time.monotonic() - began < 5
+
+
+def test_a_socket_is_forwarded_through_the_open_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh, "CONNECT_S", 10)
+    log = tmp_path / "log"
+    instead(tmp_path, monkeypatch, OPENS.format(log=log, status=0))
+    connection = Connection("u@h", 2222)
+    folder = connection.folder
+    assert folder.stat().st_mode & 0o077 == 0
+    connection.forward("127.84.0.1:5432", "172.18.0.2:5432")
+    assert "-O forward -L 127.84.0.1:5432:172.18.0.2:5432 u@h" in log.read_text()
+    assert connection.open
+    assert os.getsid(connection._master.pid) != os.getsid(0), (
+        "Ctrl-C does not end it before what is there is removed"
+    )
+    connection.close()
+    connection.close()
+    assert not connection.open
+    assert not folder.exists()
+
+
+def test_a_forward_that_is_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "CONNECT_S", 10)
+    instead(tmp_path, monkeypatch, OPENS.format(log=tmp_path / "log", status=255))
+    connection = Connection("u@h")
+    with pytest.raises(TandemError, match="is not forwarded"):
+        connection.forward("/run/a", "/run/b")
+    connection.close()
+
+
+@pytest.mark.parametrize("destination", ["-oProxyCommand=true", "u@h;id", "u@h extra", ""])
+def test_a_destination_is_no_option(destination: str) -> None:
+    with pytest.raises(TandemError, match="is not user@host"):
+        Connection(destination)
+
+
+def test_keys_are_checked_and_nothing_is_asked() -> None:
+    assert ssh.OPTIONS["StrictHostKeyChecking"] == "yes"
+    assert ssh.OPTIONS["BatchMode"] == "yes"
+    assert ssh.OPTIONS["ForwardAgent"] == "no"

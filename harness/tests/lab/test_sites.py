@@ -1,0 +1,278 @@
+"""tandem.lab.sites and reached: what each host of a lab is told, and what of it is seen elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tandem.catalog.labs import Lab
+from tandem.engine.replay import differences
+from tandem.errors import TandemError, UsageError
+from tandem.hosts import HERE
+from tandem.hosts.host import Usage
+from tandem.hosts.remote import RemoteCgroup
+from tandem.hosts.together import Parts, Together
+from tandem.lab import reached, sites
+from tandem.lab.application import Application
+from tandem.lab.reached import LabSites, destination
+from tandem.lab.sites import ALONE, overlay
+from tandem.lab.stack import Service, Stack
+from tandem.record.result import Environment
+from tandem.report.parts import machine
+
+FULL = {"LOAD_ADDRESS": "proxy:8080", "DATABASE_ADDRESS": "pgbouncer:6432"}
+DIRECT = {"LOAD_ADDRESS": "app:8080", "DATABASE_ADDRESS": "db:5432"}
+ADDRESSES = {"a": "192.0.2.1", "b": "192.0.2.2", "c": "192.0.2.3"}
+
+
+def lab_of(**roles: str) -> Lab:
+    """Host -> its roles, of a, b and c."""
+    hosts = {
+        name: {"engine": f"ssh://{name}", "address": ADDRESSES[name], "roles": its.split()}
+        for name, its in roles.items()
+    }
+    return Lab.model_validate({"name": "mine", "hosts": hosts})
+
+
+THREE = lab_of(a="db pgbouncer", b="app proxy", c="loadgen")
+EACH = lab_of(a="db", b="pgbouncer app", c="proxy loadgen")
+
+
+def services(lab: Lab, host: str, variables: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = overlay(lab, host, variables)["services"]
+    return found
+
+
+def test_only_what_is_asked_from_elsewhere_is_published_and_on_the_labs_address_alone() -> None:
+    ports = {
+        (host, service): its["ports"]
+        for host in THREE.hosts
+        for service, its in services(THREE, host, FULL).items()
+        if "ports" in its
+    }
+    assert ports == {
+        ("a", "pgbouncer"): ["192.0.2.1:6432:6432"],
+        ("b", "proxy"): ["192.0.2.2:8080:8080", "192.0.2.2:8081:8081"],
+    }
+
+
+def test_services_elsewhere_have_their_usual_names() -> None:
+    assert services(THREE, "b", FULL)["app"]["extra_hosts"] == ["pgbouncer:192.0.2.1"]
+    assert services(THREE, "c", FULL)["loadgen"]["extra_hosts"] == ["proxy:192.0.2.2"]
+    assert "extra_hosts" not in services(THREE, "a", FULL)["pgbouncer"]
+    assert services(EACH, "b", FULL)["pgbouncer"]["extra_hosts"] == ["db:192.0.2.1"]
+
+
+def test_haproxy_is_told_where_an_application_on_another_host_is() -> None:
+    assert services(EACH, "c", FULL)["proxy"]["environment"] == {"APP_AT": "192.0.2.2:8080"}
+    assert "environment" not in services(THREE, "b", FULL)["proxy"]
+
+
+def test_no_folder_of_this_machine_is_mounted_there() -> None:
+    assert services(THREE, "c", FULL)["loadgen"]["volumes"] == ["/raw"]
+
+
+def test_a_direct_topology_publishes_the_application_and_the_database() -> None:
+    assert services(THREE, "a", DIRECT)["db"]["ports"] == ["192.0.2.1:5432:5432"]
+    assert services(THREE, "b", DIRECT)["app"]["ports"] == ["192.0.2.2:8080:8080"]
+    assert services(THREE, "b", DIRECT)["proxy"]["ports"] == ["192.0.2.2:8081:8081"]
+
+
+def test_two_services_of_a_host_cannot_have_one_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = sites.asked_by(FULL)
+    asked["app"]["loadgen"] = (8080,)  # as if the generator asked both
+    monkeypatch.setattr(sites, "asked_by", lambda variables: asked)
+    with pytest.raises(UsageError, match="app and proxy on b would both have port 8080"):
+        overlay(THREE, "b", FULL)
+
+
+# ---- several hosts as one ----
+
+
+@dataclass
+class At:
+    """A Place."""
+
+    name: str
+    address: str
+    cpus: int
+    url: str | None = None
+
+    @property
+    def host(self) -> Any:
+        return self
+
+    def reach(self, service: str, address: str) -> str:
+        return address
+
+    def send(self, image: str) -> bool:
+        return False
+
+    def close(self) -> None: ...
+
+
+def sites_of(lab: Lab, *cpus: int) -> LabSites:
+    return LabSites(
+        lab, {name: At(name, ADDRESSES[name], n) for name, n in zip(lab.hosts, cpus, strict=True)}
+    )
+
+
+def test_cpus_are_numbered_through() -> None:
+    """Otherwise the first CPU of each host would be one to the judge, and its users would share it."""
+    found = sites_of(THREE, 4, 2, 8)
+    assert found.machines.cpus == 14
+    assert found.cpuset("db", "1-3") == "1,2,3"
+    assert found.cpuset("app", "0") == "4"
+    assert found.cpuset("proxy", "") == "4,5"
+    assert found.cpuset("loadgen", "0,7") == "6,13"
+    assert ALONE.cpuset("app", "0") == "0"
+
+
+def test_a_service_has_its_hosts_address_elsewhere_and_its_own_at_home() -> None:
+    found = sites_of(THREE, 1, 1, 1)
+    assert found.seen_from("app", "172.18.0.5", "proxy") == "172.18.0.5"
+    assert found.seen_from("app", "172.18.0.5", "db") == "192.0.2.2"
+    assert ALONE.seen_from("app", "172.18.0.5", "db") == "172.18.0.5"
+
+
+@pytest.mark.parametrize(
+    ("lab", "seen"),
+    [
+        (THREE, {"192.0.2.2"}),
+        (EACH, set()),
+        (lab_of(a="db pgbouncer app", b="proxy", c="loadgen"), {"10.0.0.5"}),
+    ],
+)
+def test_connections_are_the_applications_only_where_its_address_is_its_own(lab: Lab, seen: set[str]) -> None:
+    """Where it shares a host with the pooler, the database sees both come from that host."""
+    app = object.__new__(Application)
+
+    @dataclass
+    class OneStack:
+        sites: LabSites
+
+        seen_by = Stack.seen_by
+
+    def service(inside: str) -> Service:
+        return Service("id", "image", 1, "127.84.0.1", "", "", inside, HERE)
+
+    app.services = {"app": service("10.0.0.5"), "pgbouncer": service("10.0.0.6")}
+    app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1))})()
+    assert app.seen_by_the_database == seen
+
+
+@dataclass
+class Group:
+    cpu_s: float
+
+    def usage(self) -> Usage:
+        return Usage(self.cpu_s, 0.0, 100, None if self.cpu_s > 5 else 1.0)
+
+    def resident_bytes(self) -> int:
+        return 7
+
+
+def test_the_harness_is_the_sum_of_its_parts() -> None:
+    both = Parts([Group(1.0), Group(2.0)])  # type: ignore[list-item]
+    assert both.usage() == Usage(3.0, 0.0, 200, 2.0)
+    assert both.resident_bytes() == 14
+    assert Parts([Group(1.0), Group(6.0)]).usage().system_s is None  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="numbers of one host"):
+        both.thread_cpu_s()
+
+
+def test_a_group_of_no_host_is_an_error() -> None:
+    far = RemoteCgroup(object(), ("object", 1), 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="of none of these hosts"):
+        Together([HERE]).usages({"app": far})
+
+
+# ---- how an engine is reached ----
+
+
+def host_at(engine: str) -> Any:
+    hosts = {
+        name: {"engine": f"ssh://{name}", "address": at, "roles": ["loadgen"]}
+        for name, at in ADDRESSES.items()
+    }
+    hosts["a"] |= {"engine": engine, "roles": ["db", "pgbouncer", "app", "proxy", "loadgen"]}
+    return Lab.model_validate({"name": "mine", "hosts": hosts}).hosts["a"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "found"),
+    [
+        ("ssh://me@a.example:2222", ("me@a.example", 2222)),
+        ("ssh://a.example", ("a.example", None)),
+    ],
+)
+def test_an_ssh_address_is_what_ssh_takes(engine: str, found: tuple[str, int | None]) -> None:
+    assert destination(host_at(engine)) == found
+
+
+@pytest.mark.parametrize(
+    ("leads", "found"),
+    [
+        ("ssh://me@b.example", ("me@b.example", None)),
+        (
+            "tcp://b.example:2375",
+            "its engine is at tcp://b.example:2375: a lab's engines are reached over SSH",
+        ),
+        ("", "there is no Docker context mine"),
+    ],
+)
+def test_a_context_has_to_lead_to_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads: str, found: Any
+) -> None:
+    (tmp_path / "docker").write_text(f"#!/bin/sh\n[ -n '{leads}' ] || exit 1\necho '{leads}'\n")
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    if isinstance(found, tuple):
+        assert destination(host_at("context:mine")) == found
+    else:
+        with pytest.raises(UsageError, match=found):
+            destination(host_at("context:mine"))
+
+
+def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = list[str]()
+
+    class Reached:
+        def __init__(self, name: str, *_: object) -> None:
+            if name == "b":
+                raise TandemError("b@h is not reached: Permission denied")
+            self.close: Callable[[], None] = lambda: closed.append(name)
+
+    monkeypatch.setattr(reached, "Engine", Reached)
+    with pytest.raises(TandemError, match="b@h is not reached"):
+        reached.reached(THREE)
+    assert sorted(closed) == ["a", "c"]
+
+
+# ---- what a record tells ----
+
+
+def test_a_report_names_each_host_and_a_replay_what_changed_of_it() -> None:
+    def environment(kernel: str, clock_ms: float) -> Environment:
+        host: dict[str, Any] = {
+            "roles": "app, proxy",
+            "cpus": 4,
+            "cpu_model": "X",
+            "kernel": kernel,
+            "memory_bytes": 2**32,
+        }
+        empty: Any = {name: {} for name in ("images", "versions", "settings", "variables")}
+        told = {"work": {**host, "clock_ahead_ms": clock_ms}}
+        return Environment(
+            tandem_version="1", git_commit=None, git_dirty=None, host=host, hosts=told, **empty
+        )
+
+    old, new = environment("6.1", 0.1), environment("6.2", 0.2)
+    assert differences({"a": old}, {"a": new}) == [
+        "host kernel changed: 6.1 -> 6.2",
+        "work's kernel changed: 6.1 -> 6.2",
+    ]
+    result: Any = type("R", (), {"environments": {"a": old}})()
+    assert machine(result) == "app, proxy: 4 × X, 4 GiB, Linux 6.1"
