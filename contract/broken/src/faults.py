@@ -21,6 +21,7 @@ FAULTS = {
     # sessions, paths and ids
     "session-ignored": "no session is needed: whoever has none is user 1",
     "session-unheeded": "the session is asked for each time, and the first answer counts for good",
+    "session-ahead": "the session is asked for on another connection, while the recipe is asked for already",
     "expired-accepted": "a session works after its end",
     "eager-session": "the session is asked for before the id is looked at",
     "first-cookie-only": "only the first cookie is read",
@@ -152,6 +153,7 @@ UNDER_LOAD = {
     *("few-altered", "filler", "known-beforehand"),
     *("rows-not-found", "first-recipe", "long-body-at-times", "closes-at-times"),
     *("answers-first", "delay-shortened", "rows-dropped", "session-unheeded"),
+    "session-ahead",
     "work-remembered-under-load",
     *("role-unflushed", "start-unflushed"),
 }

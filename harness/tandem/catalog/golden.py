@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from tandem.catalog.bodies import HEAD_BYTES, Sent, SentBodies, drawn
 from tandem.catalog.ranges import expand
-from tandem.catalog.scenario import Scenario
+from tandem.catalog.scenario import Body, Scenario
 from tandem.errors import UsageError
 
 
@@ -27,8 +29,9 @@ class Answers(Protocol):
     def media_type(self) -> str | None:
         """Of Content-Type; None: any."""
 
-    def difference(self, body: bytes, key: int | None = None) -> str | None:
-        """What is wrong with a body, or None if it is right. key: the id in the request's path, where it has one."""
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+        """What is wrong with a body, or None if it is right. key: the id in the request's path, where it has one. sent: what
+        the request carried, or the beginning of it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Golden:
     def keys(self) -> dict[int, int]:
         return {key: length for key, (length, _) in self.bodies.items()}
 
-    def difference(self, body: bytes, key: int | None = None) -> str | None:
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         try:
             found = json.loads(body)[self.key]
         except (ValueError, KeyError, TypeError):
@@ -81,8 +84,49 @@ class Exact:
     def keys(self) -> dict[int, int]:
         return {}
 
-    def difference(self, body: bytes, key: int | None = None) -> str | None:
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         return None if body == self.body else f"{body[:60]!r} is not {self.body[:60]!r}"
+
+
+@dataclass(frozen=True)
+class Sums:
+    """`Sum: N` for the numbers that were sent. body: whose arrays are drawn; salt: of the study."""
+
+    body: Body
+    digits: int
+    salt: str = ""
+    media_type: str = "text/plain"
+
+    @property
+    def sent(self) -> tuple[Sent, ...]:
+        """All that can be sent."""
+        return drawn(self.body, self.digits, self.salt)
+
+    @cached_property
+    def bodies(self) -> SentBodies:
+        """The same, as a load sends them."""
+        return SentBodies.of(*(one.body for one in self.sent))
+
+    @cached_property
+    def _answers(self) -> dict[bytes, bytes]:
+        """Beginning of a body -> the right answer."""
+        return {one.body[:HEAD_BYTES]: one.answer for one in self.sent}
+
+    def lengths(self) -> set[int]:
+        return {len("Sum: ") + self.digits}
+
+    def keys(self) -> dict[int, int]:
+        return {}
+
+    def knows(self, sent: bytes) -> bool:
+        """Whether so much was seen of it that it is one of ours."""
+        return sent[:HEAD_BYTES] in self._answers
+
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
+        right = self._answers.get(sent[:HEAD_BYTES])
+        if right is None:
+            return f"nobody sent {sent[:20]!r}"
+        return None if body == right else f"{body[:60]!r} is not {right!r}, the sum of what was sent"
 
 
 @dataclass(frozen=True)
@@ -97,7 +141,7 @@ class Created:
     def keys(self) -> dict[int, int]:
         return {}
 
-    def difference(self, body: bytes, key: int | None = None) -> str | None:
+    def difference(self, body: bytes, key: int | None = None, sent: bytes = b"") -> str | None:
         right = re.fullmatch(rb'\{"id":[1-9][0-9]{0,9}\}', body)
         return None if right else f'{body[:60]!r} is not {{"id":N}}'
 
@@ -131,10 +175,20 @@ def recipes_of(scenario: Scenario) -> list[int]:
     return scenario.expanded_ids or expand(",".join(scenario.answer.ids))
 
 
-def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None) -> Answers:
-    """What a scenario's answers are compared with. own: where the data are not those of contract/golden. Raises
-    UsageError where it names what does not exist."""
+def bodies_of(scenario: Scenario, answers: Answers) -> SentBodies | None:
+    """What requests carry, where they carry something."""
+    if isinstance(answers, Sums):
+        return answers.bodies
+    return SentBodies.of(scenario.body.bytes()) if scenario.body else None
+
+
+def read_answers(scenario: Scenario, contract: Path, own: Tables | None = None, salt: str = "") -> Answers:
+    """What a scenario's answers are compared with. own: where the data are not those of contract/golden. salt: of the
+    study. Raises UsageError where it names what does not exist."""
     answer = scenario.answer
+    if answer.sum_digits is not None:
+        assert scenario.body is not None
+        return Sums(scenario.body, answer.sum_digits, salt)
     if answer.golden is not None:
         golden = own[answer.golden] if own else read_golden(contract / f"golden/{answer.golden}.tsv")
         ids = recipes_of(scenario)

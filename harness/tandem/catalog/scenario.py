@@ -29,11 +29,15 @@ class Body(BaseModel):
     """1, 2, … up to this number"""
     repeated: Annotated[int, Field(ge=1)] = 1
     """so many times."""
+    drawn: Annotated[int, Field(ge=1)] = 1
+    """How many arrays the load's requests are drawn from: each has other numbers, of as many digits as these."""
 
     @model_validator(mode="after")
     def _one(self) -> "Body":
         if (self.text is None) == (self.integers_to is None):
             raise ValueError("needs either `text` or `integers_to`")
+        if self.text is not None and self.drawn > 1:
+            raise ValueError("`drawn` needs `integers_to`")
         return self
 
     def bytes(self) -> bytes:
@@ -59,13 +63,15 @@ class Answer(BaseModel):
     file: str | None = None
     """The bytes of this file of contract/."""
     text: str | None = None
+    sum_digits: Annotated[int, Field(ge=1)] | None = None
+    """`Sum: N`, N the sum of the numbers in the request's own body; it has always so many digits."""
     created: str | None = None
     """`{"id":N}`, and a row in this table for each answer."""
 
     @model_validator(mode="after")
     def _one(self) -> "Answer":
-        if [self.golden, self.file, self.text, self.created].count(None) != 3:
-            raise ValueError("needs exactly one of `golden`, `file`, `text` and `created`")
+        if [self.golden, self.file, self.text, self.sum_digits, self.created].count(None) != 4:
+            raise ValueError("needs exactly one of `golden`, `file`, `text`, `sum_digits` and `created`")
         return self
 
 
@@ -103,6 +109,15 @@ class Scenario(Entry):
     """Why a comparison cannot measure it in slices."""
     topology: str | None = None
     """What stands in the path unless the user chooses; None: the harness's default."""
+
+    @model_validator(mode="after")
+    def _sums(self) -> "Scenario":
+        numbers = self.body is not None and self.body.integers_to is not None
+        if self.answer.sum_digits is not None and not numbers:
+            raise ValueError("`answer.sum_digits` needs `body.integers_to`")
+        if self.answer.sum_digits is None and self.body is not None and self.body.drawn > 1:
+            raise ValueError("`body.drawn` needs `answer.sum_digits`")
+        return self
 
     @property
     def delay_ms(self) -> int:

@@ -37,9 +37,22 @@ class World:
 
 @dataclass(frozen=True)
 class Lock:
+    """Of the sessions' table and, from before that is free again, of another one."""
+
     table: str
+    """The other one."""
     since_s: float
     until_s: float
+
+
+@dataclass(frozen=True)
+class Order:
+    """Statements behind the session's, by PostgreSQL's own count. None: not known."""
+
+    late: int | None = None
+    """So many ended once all requests had been answered and nobody asked."""
+    ahead: int | None = None
+    """So many ended while the sessions' table was locked, and nothing else was."""
 
 
 def wrong(told: Told, world: World, scenario: Scenario) -> str | None:
@@ -84,20 +97,27 @@ def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, li
         found.append(Finding.of("work-remembered", "invalid", text))
     own = [one for one in told if one.right is not None and one.status]
     if wrong := sum(not one.right for one in own):
-        text = f"{wrong} of {len(own)} answers to bodies that are new are not right"
+        text = f"{wrong} of {len(own)} answers are not the sum of what was sent"
         found.append(Finding.of("change-unseen", "invalid", text))
     return Challenge(compared=len(own), new_by_known=new_by_known), found
 
 
 def judged(
-    told: Sequence[Told], lock: Lock, worlds: Sequence[World], scenario: Scenario
+    told: Sequence[Told], lock: Lock, worlds: Sequence[World], scenario: Scenario, order: Order
 ) -> tuple[Challenge, list[Finding]]:
     """What came of it, and what is wrong."""
     found = []
+    # A request that was given up goes on, and is answered to nobody.
+    if order.late and all(one.status == scenario.status for one in told if one.began_s < lock.since_s):
+        text = f"{order.late} statements were still to come when all requests had been answered"
+        found.append(Finding.of("answered-first", "invalid", text))
+    if order.ahead:
+        text = f"{order.ahead} statements did not wait for the session, whose table was locked"
+        found.append(Finding.of("session-not-awaited", "invalid", text))
     met = [one for one in told if lock.since_s <= one.began_s < lock.until_s]
     early = [one for one in met if one.ended_s < lock.until_s and one.status == scenario.status]
     if early:
-        text = f"{len(early)} of {len(met)} requests were answered while {lock.table} was locked, which no right answer can do without"
+        text = f"{len(early)} of {len(met)} requests were answered while the sessions and then {lock.table} were locked, which no right answer can do without"
         found.append(Finding.of("answered-locked", "invalid", text))
     compared, stale = [0] * len(worlds), list[str]()
     for number, world in enumerate(worlds):
@@ -116,7 +136,7 @@ def judged(
     if lost := looked_for.count(False):
         text = f"{lost} of {len(looked_for)} rows that were acknowledged could not be read right afterwards on another connection"
         found.append(Finding.of("not-readable", "invalid", text))
-    if not met or not all(compared):
+    if not met or not all(compared) or order.ahead is None:
         text = "too few answers to say whether a locked table is waited for and a change is shown"
         found.append(Finding.of("not-challenged", "warning", text))
     return Challenge(

@@ -40,6 +40,8 @@ class Application:
     """What is asked of it now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
+    warm_rps: float | None = field(init=False, default=None)
+    """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
     _client: Client | None = field(init=False, default=None)
     _idle: IdleConnections | None = field(init=False, default=None)
@@ -132,7 +134,9 @@ class Application:
         for name in self.names("warm-up"):
             for suffix in (*OHA.suffixes, *OHA.inputs(load, name)):
                 (self.folder / f"{name}.{suffix}").unlink(missing_ok=True)
-        return answers_per_second(rows)
+        seconds = answers_per_second(rows)
+        self.warm_rps = sum(seconds) / duration_s
+        return seconds
 
     @property
     def generators(self) -> list[str]:
@@ -155,9 +159,8 @@ class Application:
 
     def send(self, name: str, load: Load, by: Generator) -> None:
         """Gives the generators what they read; name: of the load's files. Raises TandemError."""
-        body = self.cell.scenario.body.bytes() if self.cell.scenario.body else None
         for own, share in zip(self.names(name), deal(load, by, len(self.generators)), strict=True):
-            send(self.stack, self.folder, own, share.load, by, body, share.role)
+            send(self.stack, self.services[share.role].id, self.folder, own, share.load, by, share.role)
 
     def run(self, name: str, load: Load, by: Generator, before: Sequence[str] = ()) -> Ran:
         """Runs a load whose files were sent, to its end. before: of the generators' commands. Raises TandemError."""

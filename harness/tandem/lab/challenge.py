@@ -1,6 +1,6 @@
-"""After the windows of a visit: a table is locked while it is asked for, and the data change. An application that answers
-from memory, before its statements, or without heeding what they found, shows it here. Where the work is in the body of the request,
-bodies come that the load has not sent.
+"""After the windows of a visit: tables are locked while they are asked for, and the data change. An application that answers
+from memory, before its statements, without waiting for the session's, or without heeding what they found, shows it here. Where the
+work is in the body of the request, bodies come that the load has not sent.
 
 The database is made anew before each visit, so nothing is put back.
 """
@@ -9,30 +9,35 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
 import psycopg
 
-from tandem.catalog.scenario import Body
-from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, World, judged, remembered
+from tandem.catalog.bodies import Sent
+from tandem.catalog.golden import Sums
+from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, Order, World, judged, remembered
 from tandem.lab.application import Application
 from tandem.load.client import session_key
-from tandem.load.crowd import Asked, Crowd
-from tandem.probes.owner import Owner, tables_in
+from tandem.load.crowd import LOOK_S, Crowd
+from tandem.probes.owner import SESSIONS, Owner, tables_in
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
 HELD_S = 0.25
 """How long a table is locked. Whoever waits for it is far below its limit of two seconds."""
-CROWD_MOST = 50
+CROWD_LEAST, CROWD_MOST = 12, 50
+CROWD_S = 0.5
+"""Clients that meet the lock: as many as the application answers within that time, by its warm-up. Their answers are waited for."""
 FEW = 4
 """Clients while nothing is locked: their requests are answered soon, also by a slow application."""
-ENOUGH, PATIENCE_S = 12, 0.4
-"""So many answers are waited for after each change, and no longer than that."""
+ENOUGH, PATIENCE_S, LEAST, LONGEST_S = 12, 0.3, 2, 1.0
+"""So many answers are waited for after each change; or the time and the fewer; or the longer time."""
+STILL_S, TRIPS = 0.05, 4
+"""So long, and so many round trips to the database, statements are waited for that nobody should send."""
 
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
@@ -41,40 +46,60 @@ SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     """What came of it, and what is wrong. None where the scenario asks no database. Raises psycopg.Error, OSError."""
     scenario = app.cell.scenario
-    if scenario.body is not None and scenario.body.repeated > 1:
-        return _worked(app, scenario.body)
+    if isinstance(app.cell.answers, Sums) and app.cell.answers.body.repeated > 1:
+        return _worked(app, app.cell.answers.sent)
     texts = [app.cell.texts[name] for name in scenario.statements if name in app.cell.texts]
     user = scenario.session_user
     if not texts or user is None:
         return None, []
     # Drawn anew, not from the study's seed, which is public.
-    table, mark = random.choice(sorted(tables_in(texts))), secrets.token_hex(8)
+    table, mark = random.choice(sorted(tables_in(texts) - {SESSIONS})), secrets.token_hex(8)
     created = scenario.answer.created
     try:
         return _asked(app, table, mark, user, created)
-    except psycopg.errors.LockNotAvailable:
-        text = f"{table} could not be locked, so it is not known whether a locked table is waited for"
-        return None, [Finding.of("not-challenged", "warning", text)]
+    except psycopg.errors.LockNotAvailable as error:
+        text = f"{table} or {SESSIONS} could not be locked, so it is not known whether a locked table is waited for"
+        return None, [Finding.of("not-challenged", "warning", f"{text}: {error}")]
 
 
 def _asked(
     app: Application, table: str, mark: str, user: int, created: str | None
 ) -> tuple[Challenge, list[Finding]]:
     scenario = app.cell.scenario
+    still_s = STILL_S + TRIPS * (app.cell.db_rtt_ms or 0) / 1e3
+    counted = partial(_behind_session, app)
     with Owner(app.services["db"].address, ADMIN_PASSWORD) as owner:
         stored = partial(_stored, owner, created) if created else None
-        with Crowd(app.client, min(scenario.connections, CROWD_MOST), stored) as crowd:
-            crowd.asks(FEW)
-            crowd.answered(ENOUGH, PATIENCE_S)
-            with owner.locked(table):
-                since_s = time.monotonic()
-                crowd.asks(CROWD_MOST)
-                left, hidden = owner.change(user, mark)
-                time.sleep(HELD_S)
-                lock = Lock(table, since_s, time.monotonic())
+        with Crowd(app.client, most := crowd_of(scenario.connections, app.warm_rps), stored) as crowd:
+
+            def answered(since_s: float) -> None:
+                crowd.answered(ENOUGH, PATIENCE_S, since_s, LEAST, LONGEST_S)
+
+            # What the load left behind, requests whose client has gone, is nobody's lie.
+            before = counted()
+            time.sleep(STILL_S)
+            quiet = counted() == before
+            crowd.asks(min(FEW, most))
+            answered(time.monotonic())
+            crowd.rests()
+            rested = counted()
+            time.sleep(still_s)
+            order = Order(late=counted() - rested if quiet else None)
+            with ExitStack() as sessions:
+                sessions.enter_context(owner.sessions_locked())
+                since_s, asked = time.monotonic(), counted()
+                crowd.asks(most)
+                if _waited_for(app, HELD_S):
+                    time.sleep(still_s)
+                    order = replace(order, ahead=counted() - asked if quiet else None)
+                with owner.locked(table):
+                    sessions.close()
+                    left, hidden = owner.change(user, mark)
+                    time.sleep(HELD_S)
+                    lock = Lock(table, since_s, time.monotonic())
             worlds = [World(time.monotonic(), mark, left, hidden)]
             crowd.asks(FEW)
-            crowd.answered(ENOUGH, PATIENCE_S, worlds[-1].since_s)
+            answered(worlds[-1].since_s)
             for session, change in ((False, owner.end_session), (True, owner.renew_session)):
                 until_s = time.monotonic()
                 change(session_key(user))
@@ -82,16 +107,39 @@ def _asked(
                 worlds.append(
                     replace(worlds[0], since_s=time.monotonic(), until_s=float("inf"), session=session)
                 )
-                crowd.answered(ENOUGH, PATIENCE_S, worlds[-1].since_s)
-    return judged(crowd.told, lock, worlds, scenario)
+                answered(worlds[-1].since_s)
+    return judged(crowd.told, lock, worlds, scenario, order)
 
 
-def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:
-    """The load's body and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
-    cgroup, known = app.app.host.cgroup(app.app.pid), body.bytes()
+def crowd_of(connections: int, answers_per_s: float | None) -> int:
+    """How many clients meet the lock. answers_per_s: of the warm-up; None: not known."""
+    soon = CROWD_MOST if answers_per_s is None else round(answers_per_s * CROWD_S)
+    return min(connections, max(CROWD_LEAST, min(CROWD_MOST, soon)))
+
+
+def _behind_session(app: Application) -> int:
+    """How many statements have ended that a request sends once it knows whose session it is."""
+    names = {name for name in app.cell.scenario.statements if name in app.cell.texts}
+    behind = names - {name for name in names if SESSIONS in tables_in([app.cell.texts[name]])}
+    return sum(one.calls for name, one in app.postgres.statements().items() if name in behind)
+
+
+def _waited_for(app: Application, within_s: float) -> bool:
+    """Whether the application waits for a lock; returns as soon as it does."""
+    end_s = time.monotonic() + within_s
+    while not app.postgres.lock_waits():
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(LOOK_S)
+    return True
+
+
+def _worked(app: Application, known: Sequence[Sent]) -> tuple[Challenge, list[Finding]]:
+    """The load's bodies and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
+    cgroup = app.app.host.cgroup(app.app.pid)
     with Crowd(app.client, SENDERS) as crowd:
 
-        def cost_s(bodies: Callable[[], Asked] | None) -> float:
+        def cost_s(bodies: Callable[[], Sent]) -> float:
             crowd.bodies = bodies
             before, cpu_s = len(crowd.told), cgroup.usage().cpu_s
             crowd.asks(SENDERS)
@@ -100,15 +148,16 @@ def _worked(app: Application, body: Body) -> tuple[Challenge, list[Finding]]:
             return (cgroup.usage().cpu_s - cpu_s) / max(1, len(crowd.told) - before)
 
         for _ in range(TRIES):
-            of_known = cost_s(None)
-            new_by_known = cost_s(partial(new_body, known, sum(body.numbers()))) / max(of_known, SMALLEST_S)
+            of_known = cost_s(lambda: random.choice(known))
+            new_by_known = cost_s(lambda: new_body(random.choice(known))) / max(of_known, SMALLEST_S)
             if new_by_known <= NEW_BY_KNOWN_MOST:
                 break
     return remembered(crowd.told, new_by_known)
 
 
-def new_body(known: bytes, total: int) -> Asked:
+def new_body(sent: Sent) -> Sent:
     """As long as the known one, with another digit somewhere."""
+    known, total = sent.body, int(sent.answer.removeprefix(b"Sum: "))
     while True:
         at = random.randrange(1, len(known) - 1)
         # A number of one digit: another is as long.
@@ -119,7 +168,7 @@ def new_body(known: bytes, total: int) -> Asked:
         ):
             digit = random.choice([n for n in range(1, 10) if n != int(known[at : at + 1])])
             answer = f"Sum: {total - int(known[at : at + 1]) + digit}"
-            return Asked(known[:at] + str(digit).encode() + known[at + 1 :], answer.encode())
+            return Sent(known[:at] + str(digit).encode() + known[at + 1 :], answer.encode())
 
 
 def _stored(owner: Owner, table: str, body: bytes) -> bool:

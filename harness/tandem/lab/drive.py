@@ -8,9 +8,8 @@ from pathlib import Path
 
 from tandem.errors import TandemError
 from tandem.lab.stack import Stack
-from tandem.load.client import BODY_FILE
 from tandem.load.dealing import FIRST, Dealt, Share, merged
-from tandem.load.generator import FOLDER, Generator, Load, Report
+from tandem.load.generator import FOLDER, Generator, Load, Report, body_file
 from tandem.load.rows import Rows
 
 # The generator's own lines stand between two stamps; its exit status is passed on.
@@ -71,19 +70,19 @@ def split(said: str) -> Ran:
         raise TandemError(f"the load generator's output has no stamps:\n{said[-500:]}") from None
 
 
+_GIVEN: set[tuple[str, str]] = set()
+"""Container and body file, of those that are there: drawn bodies are many megabytes."""
+
+
 def send(
-    stack: Stack,
-    folder: Path,
-    name: str,
-    load: Load,
-    by: Generator,
-    body: bytes | None,
-    role: str = FIRST,
+    stack: Stack, container: str, folder: Path, name: str, load: Load, by: Generator, role: str = FIRST
 ) -> None:
-    """Gives a generator's container what a load reads. name: of its files. Raises TandemError."""
-    if body is not None:
-        (folder / "body").write_bytes(body)
-        stack.copy_in(role, folder / "body", BODY_FILE)
+    """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises TandemError."""
+    if load.bodies is not None and (container, load.bodies.name) not in _GIVEN:
+        (file := folder / "body").write_bytes(b"\n".join(load.bodies.each))
+        stack.copy_in(role, file, body_file(load.bodies))
+        file.unlink()  # the record's salt makes them again
+        _GIVEN.add((container, load.bodies.name))
     for suffix, text in by.inputs(load, name).items():
         file = folder / f"{name}.{suffix}"
         file.write_text(text)

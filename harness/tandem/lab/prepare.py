@@ -62,6 +62,7 @@ class Ground:
     db_rtt_ms: int | None
     variables: dict[str, str]
     generators: int = 1
+    salt: str = ""
     sites: Sites = ALONE
 
     @classmethod
@@ -81,6 +82,7 @@ class Ground:
             under.db_rtt_ms if variant.db_rtt_ms is None else variant.db_rtt_ms,
             variant.variables,
             under.generators,
+            request.salt,
             sites,
         )
 
@@ -170,7 +172,7 @@ def cell_of(
         load_address=load_address,
         admitted=int(ground.variables["APP_MAXCONN"]) if "APP_MAXCONN" in ground.variables else None,
         proxied=load_address.startswith("proxy"),
-        answers=read_answers(scenario, root / "contract"),
+        answers=read_answers(scenario, root / "contract", salt=ground.salt),
         queries=read_queries(root / "contract/sql/queries"),
         database_address=topology["DATABASE_ADDRESS"],
         db_rtt_ms=ground.db_rtt_ms,

@@ -1,13 +1,18 @@
 """A scenario's requests: as the harness sends them itself, and as the generator is told to."""
 
 import hashlib
+import itertools
+import random
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import httpx
 
-from tandem.catalog.golden import Answers
+from tandem.catalog.bodies import SentBodies
+from tandem.catalog.golden import Answers, bodies_of
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.load import generator
@@ -15,12 +20,15 @@ from tandem.probes.sampler import Wrong
 
 OPEN_CONNECTIONS_FACTOR = 4
 """An open loop has this many times the connections, so that waiting answers do not hold sends back."""
-BODY_FILE = f"{generator.FOLDER}/body"
 
 
 def session_key(user: int) -> str:
     """The key of a user's valid session (contract/sql/seed.sql)."""
     return hashlib.md5(f"session {user}".encode(), usedforsecurity=False).hexdigest()
+
+
+AT_ONCE = 2
+"""Requests of a look that are under way. Far from the database most of the time is waiting."""
 
 
 class Look(NamedTuple):
@@ -45,10 +53,13 @@ class Client:
     address: str
     host: str | None = None
     """As the generator names it; None: the address."""
-    _next: int = 0
+    bodies: SentBodies | None = field(init=False)
+    """What its requests carry."""
+    _asked: Iterator[int] = field(init=False, default_factory=itertools.count)
     _http: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
+        self.bodies = bodies_of(self.scenario, self.answers)
         self._http = httpx.Client(base_url=f"http://{self.address}", timeout=self.scenario.timeout_s)
         # httpx's own headers would tell these requests from the load's. What is left is the place of Host.
         self._http.headers.clear()
@@ -57,9 +68,7 @@ class Client:
     @property
     def sent_headers(self) -> dict[str, str]:
         """All that a request has, as the generator sends them; names in lower case."""
-        length = (
-            {} if self.scenario.body is None else {"content-length": str(len(self.scenario.body.bytes()))}
-        )
+        length = {} if self.bodies is None else {"content-length": str(len(self.bodies.each[0]))}
         own = {name.lower(): value for name, value in self.headers.items()}
         return {**generator.HEADERS, **own, "host": self.host or self.address, **length}
 
@@ -72,6 +81,10 @@ class Client:
         if self.scenario.body is not None:
             headers["Content-Type"] = "application/json"
         return headers
+
+    def drawn_body(self) -> bytes | None:
+        """What one request carries."""
+        return random.choice(self.bodies.each) if self.bodies else None
 
     def path(self, key: int | None = None) -> str:
         return self.scenario.path.replace("{id}", str(key))
@@ -88,34 +101,33 @@ class Client:
     def ask(self) -> Wrong | None:
         """Sends the next request (the ids in turn); returns what is wrong with the answer, or None."""
         ids = self.scenario.expanded_ids
-        key = ids[self._next % len(ids)] if ids else None
+        key = ids[next(self._asked) % len(ids)] if ids else None
         path = self.path(key)
-        self._next += 1
-        body = self.scenario.body.bytes() if self.scenario.body else None
+        body = self.drawn_body()
         try:
             answer = self._http.request(self.scenario.method, path, content=body)
         except httpx.HTTPError as error:
             return Wrong(f"{path}: {error!r}", body=False)
         if answer.status_code != self.scenario.status:
             return Wrong(f"{path}: status {answer.status_code}: {answer.text[:80]}", body=False)
-        different = self.answers.difference(answer.content, key)
+        different = self.answers.difference(answer.content, key, body or b"")
         return Wrong(f"{path}: {different}", body=True) if different else None
 
     def look(self, look: Look) -> list[Wrong | None]:
-        """Asks so many times; what is wrong with each answer."""
+        """Asks so many times, AT_ONCE side by side; what is wrong with each answer."""
         began, found = time.monotonic(), list[Wrong | None]()
-        while len(found) < look.least or (
-            len(found) < look.most and time.monotonic() - began < look.within_s
-        ):
-            found.append(self.ask())
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            while len(found) < look.least or (
+                len(found) < look.most and time.monotonic() - began < look.within_s
+            ):
+                found += pool.map(lambda _: self.ask(), range(AT_ONCE))
         return found
 
     def status(self) -> int:
         """The bare status of the scenario's first request."""
         ids = self.scenario.expanded_ids
-        body = self.scenario.body.bytes() if self.scenario.body else None
         path = self.path(ids[0] if ids else None)
-        return self._http.request(self.scenario.method, path, content=body).status_code
+        return self._http.request(self.scenario.method, path, content=self.drawn_body()).status_code
 
     def load(self, target: str, threads: int, duration_s: int, rate_rps: int | None) -> generator.Load:
         """The load of a window. target: host:port as the generator knows it."""
@@ -130,7 +142,7 @@ class Client:
             rate_rps=rate_rps,
             urls=[base + self.path(i) for i in scenario.expanded_ids] or None,
             method=scenario.method,
-            body_file=BODY_FILE if scenario.body else None,
+            bodies=self.bodies,
             timeout_s=scenario.timeout_s,
         )
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
-from typing import NamedTuple, Self
+from typing import Self
 
+from tandem.catalog.bodies import Sent
 from tandem.load.client import Client
 
 TIMEOUT_S = 5
@@ -31,25 +32,17 @@ class Told:
     """Whether it is the answer to a body of its own; None where all send the same."""
 
 
-class Asked(NamedTuple):
-    """A body, and the right answer to it."""
-
-    body: bytes
-    answer: bytes
-
-
 class Crowd:
     """Threads that send what the client would, drawn ids, one after the other. Use it as a context; `asks` says how
     many of them do. stored: says of a right answer's body whether what it acknowledges can be read."""
 
-    bodies: Callable[[], Asked] | None = None
-    """Makes the body of each request; None: the scenario's."""
+    bodies: Callable[[], Sent] | None = None
+    """Makes the body of each request; None: those of the load."""
 
     def __init__(self, client: Client, most: int, stored: Callable[[bytes], bool] | None = None) -> None:
         self.told: list[Told] = []
         self._client, self._stored = client, stored
         self._headers = client.sent_headers
-        self._body = client.scenario.body.bytes() if client.scenario.body else None
         self._active, self._busy, self._ended, self._changed = 0, 0, False, threading.Condition()
         self._threads = [threading.Thread(target=self._ask, args=(n,), daemon=True) for n in range(most)]
         self._failure: Exception | None = None
@@ -81,10 +74,16 @@ class Crowd:
             self._active = 0
             self._changed.wait_for(lambda: self._busy == 0)
 
-    def answered(self, number: int, within_s: float, since_s: float = 0.0) -> None:
-        """Returns once so many requests that were sent since then are answered, or the time is over."""
-        end_s = time.monotonic() + within_s
-        while time.monotonic() < end_s and sum(one.began_s >= since_s for one in self.told) < number:
+    def answered(
+        self, number: int, within_s: float, since_s: float = 0.0, least: int = 0, longest_s: float = 0.0
+    ) -> None:
+        """Returns once so many requests that were sent since then are answered; after `within_s` at least so many, and
+        after `longest_s` however few."""
+        began_s = time.monotonic()
+        while (passed_s := time.monotonic() - began_s) < max(within_s, longest_s):
+            wanted = number if passed_s < within_s else least
+            if sum(one.began_s >= since_s for one in self.told) >= wanted:
+                return
             time.sleep(LOOK_S)
 
     def _ask(self, number: int) -> None:
@@ -113,7 +112,7 @@ class Crowd:
         scenario = self._client.scenario
         key = random.choice(scenario.expanded_ids) if scenario.expanded_ids else None
         own = self.bodies() if self.bodies is not None else None
-        sent = self._body if own is None else own.body
+        sent = self._client.drawn_body() if own is None else own.body
         status, body = 0, b""
         began_s = time.monotonic()
         try:

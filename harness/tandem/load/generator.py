@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load.rows import Rows, read_rows
 from tandem.load.tool_result import ToolResult
@@ -35,11 +36,16 @@ class Load:
     urls: list[str] | None = None
     """The generator draws one for each request; None: always `url`."""
     method: str = "GET"
-    body_file: str | None = None
-    """In the generator's container."""
+    bodies: SentBodies | None = None
+    """The generator draws one for each request."""
     timeout_s: int = TIMEOUT_S
     options: dict[str, Any] = field(default_factory=dict)
     """What one generator is told beside this (WindowSpec.generator_options)."""
+
+
+def body_file(bodies: SentBodies) -> str:
+    """In the generator's container: each on a line."""
+    return f"{FOLDER}/body-{bodies.name}"
 
 
 def arguments(load: Load, name: str) -> list[str]:
@@ -65,8 +71,8 @@ def arguments(load: Load, name: str) -> list[str]:
         out += ["-q", str(load.rate_rps), "--latency-correction"]
     if load.method != "GET":
         out += ["-m", load.method]
-    if load.body_file is not None:
-        out += ["-D", load.body_file]
+    if load.bodies is not None:
+        out += ["-D" if len(load.bodies.each) == 1 else "-Z", body_file(load.bodies)]
     for key, value in load.headers.items():
         out += ["-H", f"{key}: {value}"]
     if load.urls is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tandem.errors import TandemError
-from tandem.load.generator import FOLDER, Load, Report
+from tandem.load.generator import FOLDER, Load, Report, body_file
 from tandem.load.rows import Rows
 
 # Encoded after the load, so that writing text costs nothing while it runs.
@@ -39,8 +39,11 @@ class Vegeta:
     suffixes: tuple[str, ...] = ("csv",)
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
-        """It asks for the targets in turn, where oha draws one."""
+        """It asks for the targets in turn, where oha draws one. A target may have a body of its own."""
         targets = [{"method": load.method, "url": url} for url in load.urls or [load.url]]
+        if load.bodies is not None and len(load.bodies.each) > 1:
+            each = [base64.b64encode(body).decode() for body in load.bodies.each]
+            targets = [target | {"body": body} for target in targets for body in each]
         return {"targets": "".join(json.dumps(target) + "\n" for target in targets)}
 
     def arguments(self, load: Load, name: str) -> list[str]:
@@ -56,8 +59,8 @@ class Vegeta:
             out += ["-rate=0", f"-workers={connections}", f"-max-workers={connections}"]
         else:
             out += [f"-rate={load.rate_rps}/1s", f"-max-connections={connections}"]
-        if load.body_file is not None:
-            out.append(f"-body={load.body_file}")
+        if load.bodies is not None and len(load.bodies.each) == 1:
+            out.append(f"-body={body_file(load.bodies)}")
         return [*out, *(f"-header={key}: {value}" for key, value in load.headers.items())]
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:

@@ -13,6 +13,8 @@ from pathlib import Path
 import dpkt
 import h11
 
+from tandem.catalog.bodies import HEAD_BYTES
+
 METHODS = (b"GET ", b"POST ", b"PUT ", b"DELETE ")
 HEAD_ENDS = b"\r\n\r\n"
 SEQUENCE = 1 << 32
@@ -43,6 +45,8 @@ class Exchange:
     body: bytes
     took_s: float | None
     """From the first packet of the request to the first of the answer; None where that packet was not seen."""
+    sent: bytes = b""
+    """The beginning of what its request carried, as far as that was in the packet of its head."""
     behind: int = 0
     """So many bytes came after the answer's end and before the connection's next request."""
 
@@ -167,6 +171,7 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
         status=head.status_code,
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
         body=body,
+        sent=request.payload.partition(HEAD_ENDS)[2][:HEAD_BYTES],
         # An answer before its question: what was seen of the request is its repetition.
         took_s=None if first_s is None or first_s < request.at_s else first_s - request.at_s,
         behind=behind,

@@ -12,6 +12,7 @@ from tandem.probes.postgres import dsn
 
 LOCK_TIMEOUT = "1500ms"
 """Above PostgreSQL's deadlock_timeout, after which an autovacuum gives way."""
+SESSIONS = "user_sessions_session"
 _TABLE = re.compile(r"\b(?:from|join|into)\s+([a-z_]+)", re.IGNORECASE)
 _VISIBLE = (
     "(content_type_id = 1 and object_id = %(user)s or content_type_id = 20 and object_id in"
@@ -24,28 +25,39 @@ def tables_in(texts: Iterable[str]) -> set[str]:
     return {table for text in texts for table in _TABLE.findall(text)}
 
 
+def _lock(connection: psycopg.Connection, table: str) -> None:
+    connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
+    connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
+
+
 class Owner:
-    """Two connections of the owner's role: one changes, one reads meanwhile. Use it as a context."""
+    """Three connections of the owner's role: one changes, one locks the sessions, one reads meanwhile. Use it as a context."""
 
     def __init__(self, address: str, password: str) -> None:
         self._dsn = dsn(address, password)
 
     def __enter__(self) -> Self:
         self._changes = psycopg.connect(self._dsn, autocommit=True)
+        self._locks = psycopg.connect(self._dsn, autocommit=True)
         self._reads = psycopg.connect(self._dsn, autocommit=True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._changes.close()
-        self._reads.close()
+        for connection in (self._locks, self._changes, self._reads):
+            connection.close()
 
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:
         """Inside, nobody else can read the table. What is changed inside is there for all at its end."""
         with self._changes.transaction():
-            self._changes.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
-            lock = sql.SQL("lock table {} in access exclusive mode")
-            self._changes.execute(lock.format(sql.Identifier(table)))
+            _lock(self._changes, table)
+            yield
+
+    @contextmanager
+    def sessions_locked(self) -> Iterator[None]:
+        """Inside, nobody can find out whose a session is. It may end before a `locked` inside it does."""
+        with self._locks.transaction():
+            _lock(self._locks, SESSIONS)
             yield
 
     def change(self, user: int, mark: str) -> tuple[int, frozenset[int]]:

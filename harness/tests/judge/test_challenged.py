@@ -7,7 +7,7 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.judge.challenged import Lock, World, judged, remembered, wrong
+from tandem.judge.challenged import Lock, Order, World, judged, remembered, wrong
 from tandem.load.crowd import Told
 
 LOCK = Lock("core_step", 1.0, 2.0)
@@ -15,6 +15,7 @@ NEW = World(since_s=2.1, mark="f00", left=2, hidden=frozenset({76, 77}), until_s
 ENDED = replace(NEW, since_s=3.1, session=False, until_s=4.0)
 RENEWED = replace(NEW, since_s=4.1, until_s=float("inf"))
 WORLDS = [NEW, ENDED, RENEWED]
+IN_ORDER = Order(late=0, ahead=0)
 
 
 def recipe(key: int = 1, name: str = "f00 1", notes: tuple[str, ...] = ("old", "f00")) -> bytes:
@@ -49,11 +50,11 @@ def scenario(real: Catalog) -> Scenario:
 
 
 def codes(scenario: Scenario, *more: Told) -> list[tuple[str, str]]:
-    return [(f.code, f.severity) for f in judged([*HONEST, *more], LOCK, WORLDS, scenario)[1]]
+    return [(f.code, f.severity) for f in judged([*HONEST, *more], LOCK, WORLDS, scenario, IN_ORDER)[1]]
 
 
 def test_the_honest_are_not_accused(scenario: Scenario) -> None:
-    came, found = judged(HONEST, LOCK, WORLDS, scenario)
+    came, found = judged(HONEST, LOCK, WORLDS, scenario, IN_ORDER)
     assert found == []
     assert (came.locked, came.met_lock, came.compared, came.looked_for) == ("core_step", 1, 4, 0)
 
@@ -61,6 +62,25 @@ def test_the_honest_are_not_accused(scenario: Scenario) -> None:
 def test_an_answer_within_the_lock_is_a_lie(scenario: Scenario) -> None:
     assert codes(scenario, told(1.1, 1.9)) == [("answered-locked", "invalid")]
     assert codes(scenario, told(1.1, 1.9, 503)) == []
+
+
+@pytest.mark.parametrize(
+    ("order", "code"),
+    [
+        (Order(late=3, ahead=0), ("answered-first", "invalid")),
+        (Order(late=0, ahead=1), ("session-not-awaited", "invalid")),
+        (Order(late=None, ahead=None), ("not-challenged", "warning")),
+    ],
+)
+def test_statements_have_an_order(scenario: Scenario, order: Order, code: tuple[str, str]) -> None:
+    _, found = judged(HONEST, LOCK, WORLDS, scenario, order)
+    assert [(f.code, f.severity) for f in found] == [code]
+
+
+def test_statements_of_who_gave_up_are_nobodys_lie(scenario: Scenario) -> None:
+    for status in (0, 503):
+        _, found = judged([*HONEST, told(0.1, 0.2, status)], LOCK, WORLDS, scenario, Order(late=3, ahead=0))
+        assert found == []
 
 
 @pytest.mark.parametrize(
@@ -98,15 +118,15 @@ def test_what_is_acknowledged_has_to_be_there(real: Catalog) -> None:
     scenario = real.scenarios["note-write"]
     there = [replace(told(began, began + 0.1, 201), stored=True) for began in (2.2, 4.2)]
     there += [told(1.5, 2.1, 201), told(3.2, 3.3, 401)]
-    came, found = judged(there, LOCK, WORLDS, scenario)
+    came, found = judged(there, LOCK, WORLDS, scenario, IN_ORDER)
     assert (came.looked_for, found) == (2, [])
-    _, found = judged([*there, replace(there[0], stored=False)], LOCK, WORLDS, scenario)
+    _, found = judged([*there, replace(there[0], stored=False)], LOCK, WORLDS, scenario, IN_ORDER)
     assert [f.code for f in found] == ["not-readable"]
 
 
 def test_what_cannot_be_decided_is_said_and_not_held_against_anyone(scenario: Scenario) -> None:
     for few in (HONEST[2:], HONEST[:4]):
-        _, found = judged(few, LOCK, WORLDS, scenario)
+        _, found = judged(few, LOCK, WORLDS, scenario, IN_ORDER)
         assert [(f.code, f.severity) for f in found] == [("not-challenged", "warning")]
 
 

@@ -1,9 +1,10 @@
-"""tandem.lab.drive: several generators, as processes of this machine in place of containers."""
+"""tandem.lab.drive: what generators are given, and several of them, as processes of this machine in place of containers."""
 
 import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from harness_samples import make_rows
 
+from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.lab import drive
-from tandem.lab.drive import LEAD_S, RanShare, collected, run_load, run_shares
+from tandem.lab.drive import LEAD_S, RanShare, collected, run_load, run_shares, send
 from tandem.lab.stack import Stack
 from tandem.load.dealing import Share, deal
 from tandem.load.generator import OHA, Generator, Load, Report
@@ -184,3 +186,38 @@ def test_who_is_woken_by_others_has_no_moment(folders: Path) -> None:
         folders, cast(Generator, Told()), found, lambda part, left: None, lambda rows: next(zeros)
     )
     assert (rows.start_s.min(), rows.start_s.max()) == (0.0, pytest.approx(0.99 + 0.5))
+
+
+@dataclass
+class Container:
+    """Notes what is copied into it."""
+
+    has: dict[str, bytes] = field(default_factory=dict)
+    copied: int = 0
+
+    def copy_in(self, service: str, file: Path, path: str) -> None:
+        assert service == "loadgen"
+        self.has[path] = file.read_bytes()
+        self.copied += 1
+
+
+def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
+    bodies, others = SentBodies.of(b"[1]", b"[2]"), SentBodies.of(b"[3]")
+    asked: dict[str, Any] = {
+        "url": "http://a/",
+        "duration_s": 1,
+        "connections": 1,
+        "threads": 1,
+        "headers": {},
+    }
+    first, second = Container(), Container()
+    for container, name, sent in (
+        (first, "lab-drive-1", bodies),
+        (first, "lab-drive-1", bodies),
+        (first, "lab-drive-1", others),
+        (second, "lab-drive-2", bodies),
+    ):
+        send(cast(Stack, container), name, tmp_path, "w", Load(**asked, method="POST", bodies=sent), OHA)
+    assert first.has == {f"/tmp/body-{bodies.name}": b"[1]\n[2]", f"/tmp/body-{others.name}": b"[3]"}
+    assert (first.copied, second.copied) == (2, 1)
+    assert list(tmp_path.iterdir()) == [], "the bodies are not kept with the raw files"

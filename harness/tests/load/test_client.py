@@ -18,7 +18,7 @@ from tandem.probes.sampler import Wrong
 
 @pytest.mark.parametrize(
     ("answer_s", "asked"),
-    [(0.01, 10), (0.15, 10), (0.31, 5), (0.65, 3), (4.0, 3)],
+    [(0.01, 10), (0.15, 10), (0.31, 6), (0.65, 4), (4.0, 4)],
 )
 def test_slow_answers_are_fewer(
     real: Catalog, monkeypatch: pytest.MonkeyPatch, answer_s: float, asked: int

@@ -84,6 +84,18 @@ def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Cli
     assert sum(one.began_s < released < one.ended_s for one in crowd.told) == 8
 
 
+def test_few_answers_are_waited_for_longer_and_not_for_ever(server: Server, client: Client) -> None:
+    server.free.clear()
+    with Crowd(client, 1) as crowd:
+        crowd.asks(1)
+        began_s = time.monotonic()
+        crowd.answered(9, 0.05, 0.0, least=1, longest_s=0.3)
+        assert 0.3 <= time.monotonic() - began_s < 2
+        threading.Timer(0.2, server.free.set).start()
+        crowd.answered(10**6, 0.05, 0.0, least=1, longest_s=60)
+        assert crowd.told
+
+
 def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
     with Crowd(client, 1, stored=lambda body: body != b'{"id":7}') as crowd:
         crowd.asks(1)

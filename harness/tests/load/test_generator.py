@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load.generator import OHA, Generator, Load, arguments, check_version, read_report
 from tandem.load.vegeta import VEGETA
@@ -40,9 +41,16 @@ def test_an_open_loop_is_corrected_for_latency() -> None:
 
 
 def test_a_body_comes_from_a_file() -> None:
-    posted = replace(load(), method="POST", body_file="/tmp/body")
-    body = ["-m", "POST", "-D", "/tmp/body"]
-    assert arguments(posted, "w") == [*WINDOW, *FILES, *body, *HEADERS, "http://proxy:8080/api/v1/recipes"]
+    for option, bodies in (("-D", SentBodies.of(b"[1]")), ("-Z", SentBodies.of(b"[1]", b"[2]"))):
+        posted = replace(load(), method="POST", bodies=bodies)
+        body = ["-m", "POST", option, f"/tmp/body-{bodies.name}"]
+        assert arguments(posted, "w") == [
+            *WINDOW,
+            *FILES,
+            *body,
+            *HEADERS,
+            "http://proxy:8080/api/v1/recipes",
+        ]
 
 
 def test_many_urls_come_from_a_file() -> None:

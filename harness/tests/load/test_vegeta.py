@@ -1,11 +1,14 @@
 """tandem.load.vegeta: its command line, and rows from CSV that vegeta 12.12 wrote."""
 
+import base64
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.load import rows as rows_
 from tandem.load.generator import Load
@@ -45,12 +48,20 @@ def test_a_closed_loop_is_a_rate_of_0_with_a_limit_of_workers() -> None:
 
 def test_targets() -> None:
     assert VEGETA.inputs(LOAD, "open") == {"targets": '{"method": "GET", "url": "http://proxy:8080/"}\n'}
-    posted = replace(LOAD, method="POST", body_file="/tmp/body", urls=["http://a/1", "http://a/2"])
+    posted = replace(LOAD, method="POST", bodies=SentBodies.of(b"[1]"), urls=["http://a/1", "http://a/2"])
     assert VEGETA.inputs(posted, "open")["targets"].splitlines() == [
         '{"method": "POST", "url": "http://a/1"}',
         '{"method": "POST", "url": "http://a/2"}',
     ]
-    assert "-body=/tmp/body" in VEGETA.arguments(posted, "open")
+    assert posted.bodies is not None
+    assert f"-body=/tmp/body-{posted.bodies.name}" in VEGETA.arguments(posted, "open")
+
+
+def test_bodies_are_sent_in_turn() -> None:
+    posted = replace(LOAD, method="POST", bodies=SentBodies.of(b"[1]", b"[2]"))
+    targets = [json.loads(line) for line in VEGETA.inputs(posted, "open")["targets"].splitlines()]
+    assert [base64.b64decode(target["body"]) for target in targets] == [b"[1]", b"[2]"]
+    assert not any(argument.startswith("-body=") for argument in VEGETA.arguments(posted, "open"))
 
 
 def test_real_rows_of_an_open_loop(fixtures: Path) -> None:

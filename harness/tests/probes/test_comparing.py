@@ -1,13 +1,14 @@
 """tandem.probes.comparing: which captured answers are wrong for their requests."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.golden import Golden, read_answers
+from tandem.catalog.golden import Golden, Sums, read_answers
 from tandem.probes.comparing import Comparison
 from tandem.probes.exchanges import Broken, Exchange
 
@@ -66,11 +67,35 @@ def test_a_random_recipe_may_be_any_visible_one(real: Catalog, recipe: bytes) ->
 @pytest.mark.parametrize(("took_ms", "wrong"), [(20.3, 0), (18.5, 0), (17.0, 1), (0.4, 1), (None, 0)])
 def test_work_takes_its_delay(real: Catalog, took_ms: float | None, wrong: int) -> None:
     took_s = None if took_ms is None else took_ms / 1e3
-    one = exchange(
-        "/work?delay_ms=20", b"Sum: 210", method="POST", took_s=took_s,
-        headers={"content-type": "text/plain; charset=utf-8"},
-    )  # fmt: skip
-    assert len(of(real, "work").compare([one]).wrong) == wrong
+    assert len(of(real, "work").compare([work(real, took_s=took_s)]).wrong) == wrong
+
+
+def work(real: Catalog, number: int = 0, **changes: Any) -> Exchange:
+    answers = read_answers(real.scenarios["work"], real.root / "contract")
+    assert isinstance(answers, Sums)
+    sent, right = answers.sent[number]
+    told = {
+        "method": "POST",
+        "headers": {"content-type": "text/plain; charset=utf-8"},
+        "sent": sent,
+        **changes,
+    }
+    return exchange("/work?delay_ms=20", told.pop("body", right), **told)
+
+
+def test_a_sum_is_that_of_the_bodys_own_numbers(real: Catalog) -> None:
+    first, second = work(real), work(real, 1)
+    assert first.body != second.body
+    assert of(real, "work").compare([first, second]).wrong == []
+    found = of(real, "work").compare([replace(first, body=second.body), second])
+    assert (found.compared, len(found.wrong)) == (2, 1)
+    assert "the sum of what was sent" in found.wrong[0]
+
+
+@pytest.mark.parametrize("sent", [b"", b"[1, 2, 3"])
+def test_without_its_numbers_a_sum_is_not_compared(real: Catalog, sent: bytes) -> None:
+    found = of(real, "work").compare([work(real, sent=sent, body=b"Sum: 1")])
+    assert (found.begun, found.compared, found.wrong) == (1, 0, [])
 
 
 def test_no_note_has_the_id_of_another(real: Catalog) -> None:

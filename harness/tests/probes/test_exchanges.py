@@ -173,3 +173,14 @@ def test_a_file_is_read_to_where_it_ends(tmp_path: Path) -> None:
         left = list(read_packets(file))
         assert all(got.payload == want.payload for got, want in zip(left[:-1], whole, strict=False)), missing
         assert not left or whole[len(left) - 1].payload.startswith(left[-1].payload)
+
+
+def test_what_a_request_carried_is_told_by_its_beginning() -> None:
+    asked = b"POST /work HTTP/1.1\r\nContent-Length: 200\r\n\r\n" + b"7" * 200
+    [found] = seen(stream(1, [(asked, answer(b"Sum: 1400"))]))
+    assert isinstance(found, Exchange)
+    assert found.sent == b"7" * 64
+    head = asked.partition(b"7")[0]
+    [later] = seen(stream(1, [(head, answer(b"Sum: 1400"))]))
+    assert isinstance(later, Exchange)
+    assert later.sent == b""
