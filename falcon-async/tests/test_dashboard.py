@@ -47,7 +47,7 @@ def test_a_read_that_fails_cancels_no_other() -> None:
             cursor = await super().execute(query, parameters, prepare=prepare)
             name = self.statements[-1][0]
             if name == "dashboard_recipes":
-                raise psycopg.OperationalError("wait timeout expired")
+                raise psycopg.errors._WaitTimeout("wait timeout expired")
             await asyncio.sleep(0.01)
             ended.append(name)
             return cursor

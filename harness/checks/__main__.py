@@ -103,7 +103,7 @@ def profile_(
     placement: cli.ChosenPlacement = None,
     seconds: Annotated[int, typer.Option(min=3, help="Of each of three loads.")] = 15,
 ) -> None:
-    """Say where an application's CPU time goes under load: by function, in the kernel, and its system calls."""
+    """Say where an application's CPU time goes under load: whose code, which functions, which system calls."""
     catalog, view = Catalog(ROOT), view_for(False)
     request = cli.make_request(
         "profile",

@@ -21,6 +21,14 @@ BESIDE = {
 """Files of harness/tests/containers that start containers and measure nothing, so others may run at the same time -> their group.
 The commands use one Compose project."""
 
+IMAGES = (
+    "test_published_images.py",
+    "test_kept_images.py",
+    "test_old_images.py",
+    "test_actionlint.py",
+)
+"""Files of the same folder that build and look at small images, in one group: some look at all that the engine has."""
+
 
 def group(nodeid: str) -> str:
     """The group of a test. nodeid: pytest's, such as `contract/tests/test_contract.py::test_contract[node-index]`."""
@@ -28,6 +36,8 @@ def group(nodeid: str) -> str:
     file = PurePath(path).name
     if file in BESIDE:
         return BESIDE[file]
+    if file in IMAGES:
+        return "images"
     if file == "test_broken.py":
         return f"faults {crc32(test.encode()) % FAULT_PARTS}" if test.startswith("test_fault") else "broken"
     # Names of checks have no hyphen; those of implementations may.

@@ -41,6 +41,13 @@ PER_S = 997
 """Samples of each CPU; no multiple of a timer's rate."""
 DATA = "/tmp/perf.data"
 SHOWN = 40
+LEAST = 0.5
+"""Percent: who has less of the time is not told."""
+NAMED = re.compile(r"\b(boost::[a-z]\w*|[A-Za-z_]\w*)::")
+LIBRARY = re.compile(r"\.so\b")
+OWN = ("common", "tandem")
+"""Common code of the implementations: a crate and a namespace."""
+STANDARD = ("alloc", "core", "std", "__gnu_cxx")
 EMPTY = re.compile(r"(\s+-)*\s*$")
 KERNEL_PARTS = re.compile(r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)$")
 """What a process asked of the kernel, waiting and waking, and the network's part: each with all that it calls."""
@@ -78,6 +85,39 @@ def _lines(report: str) -> list[str]:
 def shares(report: str) -> str:
     """The most of `perf report`."""
     return "\n".join(_lines(report)[:SHOWN])
+
+
+def whose(file: str, symbol: str, program: str) -> str:
+    """Whose code a function is. file: which has it; program: the name of the implementation.
+
+    The kernel's; a library's, by its file; and in a program that is one file, by the crate or namespace that is named first.
+    """
+    if symbol.startswith("[k]"):
+        return "kernel"
+    found = NAMED.search(symbol)
+    if not found or LIBRARY.search(file):
+        return file
+    name = found[1]
+    if name in OWN or name == program.replace("-", "_"):
+        return f"{name}, the implementation's own"
+    return "std" if name in STANDARD else name
+
+
+def by_owner(report: str, program: str, cpu_us: float | None) -> str:
+    """Shares of all owners, the largest first. report: of `perf report`, each line share, file and symbol, with ; between them.
+    cpu_us: what a request costs, of which each has its part."""
+    shares: dict[str, float] = {}
+    for line in report.splitlines():
+        words = [word.strip() for word in line.split(";", 2)]
+        if len(words) == 3 and words[0].endswith("%"):
+            owner = whose(words[1], words[2], program)
+            shares[owner] = shares.get(owner, 0.0) + float(words[0][:-1])
+    told = []
+    for owner, share in sorted(shares.items(), key=lambda one: -one[1]):
+        if share >= LEAST:
+            each = "" if cpu_us is None else f"{share / 100 * cpu_us:8.1f} µs"
+            told.append(f"{share:7.1f} %{each}  {owner}")
+    return "\n".join(told)
 
 
 def kernel_parts(report: str) -> str:
@@ -181,14 +221,29 @@ class Profile:
         sampled, said = beside("sampled", [*record, "-p", ",".join(pids)])
         report = ["perf", "report", "--stdio", "-i", DATA, "-g", "none"]
         own = _said(tool, [*report, "--no-children", "--sort", "dso,symbol", "--percent-limit", "0.5"])
-        by_file = _said(tool, [*report, "--no-children", "--sort", "dso", "--percent-limit", "0.5"])
+        owned = _said(
+            tool,
+            [
+                *report,
+                "--no-children",
+                "--sort",
+                "dso,symbol",
+                "--field-separator",
+                ";",
+                "--percent-limit",
+                "0",
+            ],
+        )
         below = _said(tool, [*report, "--children", "--sort", "symbol", "--percent-limit", "0.5"])
         traced, calls = beside("traced", ["strace", "-c", "-f", *(f"--attach={pid}" for pid in pids)])
         asked = max(1, traced.requests + traced.probes)
         return [
             Section("without a tool", described(plain)),
             Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
-            Section("CPU time by file, percent", shares(by_file)),
+            Section(
+                "whose code the CPU time of a request goes to",
+                by_owner(owned, label.partition(":")[0].partition("@")[0], plain.app_cpu_us_per_request),
+            ),
             Section("CPU time by function, percent", shares(own)),
             Section(
                 "parts of the kernel with all that they call, percent with and without it",

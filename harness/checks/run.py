@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from checks.groups import BESIDE, Groups
+from checks.groups import BESIDE, IMAGES, Groups
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.laboratory import SHARED
@@ -24,10 +24,12 @@ disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
 CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
 """What starts containers is below these two; the first has the files that `BUILDS` and `BESIDE` name."""
-BUILDS = ("test_page_in_chromium.py", "test_implementations.py")
+BUILDS = ("test_page_in_chromium.py", *IMAGES, "test_implementations.py")
 BUILDS_AT_ONCE = "3"
 """Each has stretches on one core: linters, the linker, packages on their way, a browser."""
 SLOWEST = "--durations=12"
+IN_GROUPS = ("--dist", "loadscope", "--no-loadscope-reorder")
+"""In this order: the long groups first, so that none is left at the end."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 SANITIZERS = "contract/tests/test_sanitizers.py"
 """What is instrumented is slow, and beside others it would miss the contract's time limits."""
@@ -147,7 +149,7 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
     chosen = "docker" if weekly else "docker and not weekly"
     return [
         Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)], again=False),
-        Session(["-n", BUILDS_AT_ONCE, SLOWEST, *builds]),
+        Session(["-n", BUILDS_AT_ONCE, *IN_GROUPS, SLOWEST, *builds]),
         Session(
             [
                 "-m",
@@ -159,10 +161,9 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
                 *ignored,
             ]
         ),
-        # In this order: the long groups first, so that none is left at the end.
         Session(
             [
-                *("-n", SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", SLOWEST, *beside),
+                *("-n", SIDE_BY_SIDE, *IN_GROUPS, SLOWEST, *beside),
                 *(
                     str(root / "contract/tests" / file)
                     for file in ("test_broken.py", *(() if rest else CONTRACT))

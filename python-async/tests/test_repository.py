@@ -175,19 +175,29 @@ async def test_the_first_error_of_a_dashboard_is_its_answer(monkeypatch: pytest.
     assert isinstance(raised.value.__cause__, ConnectionResetError)
 
 
+def told(error: asyncpg.PostgresError, severity: str) -> asyncpg.PostgresError:
+    """As the server says it; PgBouncer's severity is without the second letter `V`."""
+    error.severity = severity
+    return error
+
+
 @pytest.mark.parametrize(
     "error",
     [
         ConnectionResetError(),
         TimeoutError(),
         asyncpg.AdminShutdownError(),
-        asyncpg.InternalClientError("cannot process message 'E': protocol is in an unexpected state"),
-        asyncpg.ProtocolViolationError(),
+        asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation"),
+        asyncpg.QueryCanceledError("canceling statement due to statement timeout"),
         asyncpg.TooManyConnectionsError(),
-        asyncpg.InvalidSQLStatementNameError(),
+        asyncpg.ReadOnlySQLTransactionError(),
+        asyncpg.InvalidCachedStatementError(),
+        told(asyncpg.ProtocolViolationError("query_wait_timeout"), "FATAL"),
+        told(asyncpg.IdleInTransactionSessionTimeoutError(), "FATAL"),
     ],
+    ids=repr,
 )
-async def test_a_connection_that_failed_is_not_used_again(error: Exception) -> None:
+async def test_a_database_that_is_away_is_an_outage(error: Exception) -> None:
     connection = FakeConnection()
     with pytest.raises(DatabaseUnavailable) as raised:
         async with guarded(given(connection)):
@@ -196,26 +206,66 @@ async def test_a_connection_that_failed_is_not_used_again(error: Exception) -> N
     assert connection.terminated
 
 
-async def test_a_connection_that_was_lost_is_an_outage() -> None:
+@pytest.mark.parametrize("after_s", [0, 0.02])
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncpg.InterfaceError("connection is closed"),
+        asyncpg.InternalClientError("cannot switch to state 11; another operation (2) is in progress"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_connection_that_was_lost_is_an_outage(error: Exception, after_s: float) -> None:
     connection = FakeConnection()
-    connection.closed = True
+    asyncio.get_running_loop().call_later(after_s, setattr, connection, "closed", True)
     with pytest.raises(DatabaseUnavailable):
         async with guarded(given(connection)):
-            raise asyncpg.InterfaceError("connection is closed")
+            raise error
 
 
 @pytest.mark.parametrize(
     "error",
     [
         asyncpg.UndefinedTableError(),
+        asyncpg.DeadlockDetectedError(),
+        asyncpg.StatementTooComplexError(),
+        asyncpg.FeatureNotSupportedError(),
+        asyncpg.InvalidSQLStatementNameError(),
+        asyncpg.InFailedSQLTransactionError(),
+        told(asyncpg.ProtocolViolationError("bind message supplies 1 parameters, but requires 2"), "ERROR"),
+        asyncpg.InternalClientError("unknown error in protocol implementation"),
         asyncpg.InterfaceError("another operation is in progress"),
         asyncpg.exceptions.DataError("invalid input for query argument $1"),
     ],
+    ids=repr,
 )
 async def test_a_bug_is_not_mistaken_for_an_outage(error: Exception) -> None:
+    connection = FakeConnection()
     with pytest.raises(type(error)):
-        async with guarded(given(FakeConnection())):
+        async with guarded(given(connection)):
             raise error
+    assert connection.terminated
+
+
+@pytest.mark.parametrize(
+    ("error", "becomes"),
+    [
+        (ConnectionRefusedError(), DatabaseUnavailable),
+        (asyncpg.InvalidPasswordError(), DatabaseUnavailable),
+        (asyncpg.InvalidCatalogNameError(), DatabaseUnavailable),
+        (asyncpg.InterfaceError("invalid dsn"), asyncpg.InterfaceError),
+    ],
+    ids=repr,
+)
+async def test_whoever_gets_no_connection_is_told_of_an_outage(error: Exception, becomes: type[Exception]) -> None:
+    @asynccontextmanager
+    async def refused() -> AsyncIterator[Connection]:
+        raise error
+        yield
+
+    with pytest.raises(becomes):
+        async with guarded(refused()):
+            pass
 
 
 class LateToClose(FakeConnection):

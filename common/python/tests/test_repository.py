@@ -21,6 +21,13 @@ USES = pytest.mark.parametrize(
 )
 
 
+def told(kind: type[psycopg.Error], state: str, severity: str = "ERROR", function: str = "") -> psycopg.Error:
+    """What the server says."""
+    field = psycopg.pq.DiagnosticField
+    fields = {field.SQLSTATE: state, field.SEVERITY: severity, field.SOURCE_FUNCTION: function}
+    return kind(state, info={name: text.encode() for name, text in fields.items()})
+
+
 def test_eight_statements(run: Run, connection: FakeConnection, pool: FakePool) -> None:
     assert run("recipe_by_id", "key", 7) == recipe_from_rows(**ROWS)
     assert connection.statements == [
@@ -93,11 +100,16 @@ def test_a_dashboard_is_five_statements(run: Run, connection: FakeConnection) ->
 @pytest.mark.parametrize(
     "failure",
     [
-        psycopg.OperationalError("terminating connection due to administrator command"),
-        psycopg.InternalError("received 2 results from command 'COMMIT'"),
-        psycopg.errors.FeatureNotSupported("cached plan must not change result type"),
+        told(psycopg.errors.AdminShutdown, "57P01", "FATAL"),
+        told(psycopg.errors.ProtocolViolation, "08P01", "FATAL"),
+        told(psycopg.errors.IdleInTransactionSessionTimeout, "25P03", "FATAL"),
+        told(psycopg.errors.QueryCanceled, "57014"),
+        told(psycopg.errors.DiskFull, "53100"),
+        told(psycopg.errors.ReadOnlySqlTransaction, "25006"),
+        told(psycopg.errors.FeatureNotSupported, "0A000", function="RevalidateCachedQuery"),
+        psycopg.errors._WaitTimeout("wait timeout expired"),
     ],
-    ids=lambda error: type(error).__name__,
+    ids=repr,
 )
 @USES
 def test_a_connection_that_failed_is_not_used_again(
@@ -111,7 +123,23 @@ def test_a_connection_that_failed_is_not_used_again(
     assert pool.free == []
 
 
-@pytest.mark.parametrize("failure", [psycopg.ProgrammingError("syntax error"), psycopg.InterfaceError("misuse")])
+@pytest.mark.parametrize(
+    "failure",
+    [
+        told(psycopg.errors.SyntaxError, "42601"),
+        told(psycopg.errors.DeadlockDetected, "40P01"),
+        told(psycopg.errors.StatementTooComplex, "54001"),
+        told(psycopg.errors.LockNotAvailable, "55P03"),
+        told(psycopg.errors.FeatureNotSupported, "0A000"),
+        told(psycopg.errors.InvalidSqlStatementName, "26000"),
+        told(psycopg.errors.InFailedSqlTransaction, "25P02"),
+        told(psycopg.errors.ProtocolViolation, "08P01"),
+        psycopg.OperationalError("sending query failed: another command is already in progress"),
+        psycopg.InternalError("got no result from the query"),
+        psycopg.InterfaceError("misuse"),
+    ],
+    ids=repr,
+)
 def test_a_bug_is_not_mistaken_for_an_outage(run: Run, connection: FakeConnection, failure: Exception) -> None:
     connection.failure = failure
     with pytest.raises(type(failure)):
@@ -119,8 +147,19 @@ def test_a_bug_is_not_mistaken_for_an_outage(run: Run, connection: FakeConnectio
     assert connection.closed
 
 
-def test_what_the_driver_says_of_a_closed_connection_is_an_outage(run: Run, connection: FakeConnection) -> None:
-    connection.failure, connection.closed = psycopg.InterfaceError("the connection is closed"), True
+@pytest.mark.parametrize(
+    "failure",
+    [
+        psycopg.InterfaceError("the connection is closed"),
+        psycopg.OperationalError("consuming input failed: server closed the connection unexpectedly"),
+        psycopg.InternalError("received 2 results from command 'COMMIT'"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_the_driver_says_of_a_closed_connection_is_an_outage(
+    run: Run, connection: FakeConnection, failure: Exception
+) -> None:
+    connection.failure, connection.closed = failure, True
     with pytest.raises(DatabaseUnavailable):
         run("recipe_by_id", "key", 7)
 

@@ -8,7 +8,7 @@ from psycopg.abc import PQGen
 from psycopg_pool import AsyncConnectionPool, AsyncNullConnectionPool
 
 from shared.config import Settings
-from shared.database import OPENING_S, STATEMENT_TIMEOUT_S, is_lost, is_readable, pool_options
+from shared.database import OPENING_S, STATEMENT_TIMEOUT_S, is_away, is_readable, pool_options
 from shared.errors import DatabaseUnavailable
 
 
@@ -53,9 +53,9 @@ async def connected(pool: Pool) -> AsyncIterator[Connection]:
     try:
         yield connection
     except psycopg.Error as error:
-        lost = is_lost(connection, error)
+        away = is_away(connection, error)
         await connection.close()
-        if lost:
+        if away:
             raise DatabaseUnavailable from error
         raise
     finally:

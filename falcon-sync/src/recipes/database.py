@@ -9,7 +9,7 @@ from psycopg.abc import PQGen
 from psycopg_pool import ConnectionPool, NullConnectionPool
 
 from shared.config import Settings
-from shared.database import OPENING_S, STATEMENT_TIMEOUT_S, is_lost, is_readable, pool_options
+from shared.database import OPENING_S, STATEMENT_TIMEOUT_S, is_away, is_readable, pool_options
 from shared.errors import DatabaseUnavailable
 
 
@@ -55,9 +55,9 @@ def connected(pool: Pool) -> Iterator[Connection]:
     try:
         yield connection
     except psycopg.Error as error:
-        lost = is_lost(connection, error)
+        away = is_away(connection, error)
         connection.close()
-        if lost:
+        if away:
             raise DatabaseUnavailable from error
         raise
     finally:

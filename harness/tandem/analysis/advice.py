@@ -9,7 +9,6 @@ from tandem.analysis.network import MOST_CUSTOMERS, Network, Span, Station, solv
 from tandem.record.part import Number, Part
 
 Model = Literal["sync", "async"]
-MODELS: tuple[Model, Model] = ("sync", "async")
 SPARE = 0.80
 """The rate may be this share of what the model says is possible: the rest is for bursts and for the model's error."""
 ALIKE = 1.10

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
@@ -49,22 +50,35 @@ def sentence(result: Result[Any]) -> Text:
     )
 
 
-def page_of(folder: Path) -> Path | None:
-    """Writes the page of a result; None where it has none. A result stands without its page, so an error is told only."""
+def _page(maker: str, *of: Any) -> Path | None:
+    """Has a page written; None where that fails. A result stands without its page, so an error is told only."""
     try:
         # By its name: the pages are made from what all studies concluded, so they come after the commands.
-        page: Path = pkgutil.resolve_name("tandem.page.site:page_alone")(folder, RESULTS, ROOT)
+        page: Path = pkgutil.resolve_name(f"tandem.page.site:{maker}")(*of, RESULTS, ROOT)
         return page
     except (TandemError, OSError) as error:
         err.print(f"the page of the result was not written: {error}", style="yellow", markup=False)
         return None
 
 
-def tell_places(folder: Path) -> None:
+def page_of(folder: Path) -> Path | None:
+    """Writes the page of a result; None where it has none."""
+    return _page("page_alone", folder)
+
+
+def tell_places(*places: Path | None) -> None:
     """The last lines of a command: where its result lies, and where its page."""
-    page = page_of(folder)
-    for path in (folder, page) if page else (folder,):
+    for path in filter(None, places):
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | None = None) -> None:
+    """Ends a command that is no study as the others end: a sentence, its tables, its page. kept: where its result lies."""
+    verdict = Verdict.OK if good else Verdict.FAILED
+    first = Text(f"{name}, {verdict}: {told}", style=f"bold {STYLES[verdict]}")
+    page = _page("page_told", name, told, verdict, report)
+    out.print(first, fitted(report, out), sep="\n")
+    tell_places(kept, page)
 
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
@@ -120,6 +134,6 @@ def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool
         print(result.model_dump_json(indent=1))
     else:
         out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
-        tell_places(journal.folder)
+        tell_places(journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -12,10 +12,12 @@ from typing import Annotated
 
 import typer
 from python_on_whales import DockerException
+from rich.console import Group
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import RESULTS, ROOT, Json, LabName, app, err, out
+from tandem.cli.measure import tell
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, progress
 from tandem.commands import advise, develop, page, records, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
@@ -33,18 +35,21 @@ def matrix_(
     implementations: Annotated[
         list[str] | None, typer.Argument(help="Some only; default: every implementation.")
     ] = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Say which implementation serves which scenario: every cell tried on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
     placement = catalog.default_placement(HERE.cpus).name
-    squares = matrix.find_out(catalog, RESULTS, names, placement, err.print)
+    squares = matrix.find_out(catalog, RESULTS, names, placement, progress.print)
+    good = all(square.outcome in matrix.GOOD for square in squares)
     if as_json:
         print(json.dumps([vars(square) for square in squares], indent=1))
     else:
-        out.print(matrix.table(squares), *matrix.reasons(squares), sep="\n")
-    if any(square.outcome not in matrix.GOOD for square in squares):
+        report = Group(matrix.table(squares), *matrix.reasons(squares))
+        tell("matrix", matrix.sentence(squares), good, report)
+    if not good:
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make, sentence, tell_places
+from tandem.cli.measure import make, page_of, sentence, tell_places
 from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, seed_or_new
 from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
@@ -46,6 +46,6 @@ def replay(
         print(found.model_dump_json(indent=1))
     else:
         out.print(sentence(new), report(found), sep="\n")
-        tell_places(journal.folder)
+        tell_places(journal.folder, page_of(journal.folder))
     if not found.reproduced:
         raise typer.Exit(1)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tandem.cli.measure import view_for
-from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, out
+from tandem.cli.measure import tell, view_for
+from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app
 from tandem.errors import UsageError
 from tandem.record import selftest as result
 from tandem.selftest import progress, session, table
@@ -45,6 +45,7 @@ def selftest(
     if as_json:
         print(found.model_dump_json(indent=1))
     else:
-        out.print(table.report(found))
+        kept = None if only else RESULTS / result.FILE
+        tell("selftest", table.sentence(found), found.passed, table.report(found), kept)
     if not found.passed:
         raise typer.Exit(1)

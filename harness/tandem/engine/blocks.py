@@ -2,25 +2,30 @@
 
 import random
 from collections.abc import Generator, Iterable, Sequence
+from typing import Any
 
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
 
-type Blocks = Generator[list[TrialSpec], list[Trial]]
-"""Yields a block of trial specs, receives its trials."""
+type Blocks = Generator[list[TrialSpec], list[Trial], Any]
+"""Yields a block of trial specs, receives its trials. What it returns at its end is for a plan around it."""
 
 
-def in_blocks(blocks: Iterable[list[TrialSpec]] | Blocks) -> Blocks:
+def in_blocks(
+    blocks: Iterable[list[TrialSpec]] | Blocks,
+) -> Generator[list[TrialSpec], list[Trial], list[Trial]]:
     """Yields every block, and each block in which the host disturbed a trial once more at the end.
 
     A ratio lives within its block: a trial that is repeated alone would be compared with neighbours of another hour.
-    blocks: a plan among them is sent the trials of each block, so that it can decide about the next.
+    blocks: a plan among them is sent the trials of each block, so that it can decide about the next. Returns all trials.
     """
     source = blocks if isinstance(blocks, Generator) else _told_nothing(blocks)
     void: list[list[TrialSpec]] = []
+    made: list[Trial] = []
     block = next(source, None)
     while block is not None:
         trials = yield block
+        made += trials
         if any(map(disturbed, trials)):
             void.append(block)
         try:
@@ -28,7 +33,8 @@ def in_blocks(blocks: Iterable[list[TrialSpec]] | Blocks) -> Blocks:
         except StopIteration:
             block = None
     for block in void:
-        yield [spec.again() for spec in block]
+        made += yield [spec.again() for spec in block]
+    return made
 
 
 def disturbed(trial: Trial) -> bool:
@@ -65,6 +71,12 @@ def best(trials: Iterable[Trial]) -> list[Trial]:
         max(attempts, key=lambda trial: (trial.verdict is Verdict.OK, trial.spec.attempt))
         for attempts in made.values()
     ]
+
+
+def of_each(labels: Iterable[str], trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    """Label -> the trials of that variant alone."""
+    made = list(trials)
+    return {label: [trial for trial in made if trial.spec.variants == [label]] for label in labels}
 
 
 def complete_blocks(names: Sequence[str], blocks: int, seed: int) -> list[list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from tandem.judge.on_wire import stated
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Window
+from tandem.record.window import Finding, Verdict, Window
 
 
 def why(trial: Trial) -> str | None:
@@ -14,6 +14,22 @@ def why(trial: Trial) -> str | None:
     texts += [start.refused for start in trial.starts.values() if start.refused]
     texts += [record.refused for record in trial.windows if record.refused]
     return texts[0] if texts else None
+
+
+def verdict_of(trials: Iterable[Trial], known: bool) -> Verdict:
+    """Of a study whose figures count only together. known: whether it has them all."""
+    if any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials):
+        return Verdict.INVALID
+    return Verdict.OK if known else Verdict.VOID
+
+
+def not_counted(chosen: Iterable[Trial]) -> list[str]:
+    """Why some of these do not count, one sentence each."""
+    return [
+        f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
+        for trial in chosen
+        if trial.verdict is not Verdict.OK
+    ]
 
 
 def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:

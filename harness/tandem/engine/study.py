@@ -2,19 +2,42 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from pydantic import JsonValue, ValidationError
 from rich.console import RenderableType
 
 from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, in_blocks
+from tandem.errors import UsageError
 from tandem.lab.visit import Windows as Windows
+from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.report.markdown import of_report
 from tandem.report.picture import Picture
+
+
+class Options(Part):
+    """The options of a study's request."""
+
+    needs: ClassVar[str]
+    """What is said of a request with other ones."""
+
+    @classmethod
+    def read(cls, request: Request) -> Self:
+        """Raises UsageError."""
+        try:
+            return cls.model_validate(request.options)
+        except ValidationError as error:
+            raise UsageError(f"{cls.needs}: {error}") from None
+
+    def as_options(self) -> dict[str, JsonValue]:
+        """As a request has them."""
+        options: dict[str, JsonValue] = self.model_dump()
+        return options
 
 
 class Study[C: Conclusions](ABC):

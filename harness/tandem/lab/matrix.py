@@ -129,6 +129,21 @@ def square(ground: Ground, app: Application, scenario: Scenario) -> Square:
     return Square(implementation.name, scenario.name, outcome, "; ".join(finding.text for finding in found))
 
 
+def sentence(squares: list[Square]) -> str:
+    """What it came to, and the first thing that is wrong."""
+    served = sum(square.outcome is SquareOutcome.OK for square in squares)
+    declined = sum(square.outcome is SquareOutcome.UNSUPPORTED for square in squares)
+    of = len({square.implementation for square in squares})
+    told = f"of {len(squares)} cells of {of} implementation{'s' * (of > 1)} {served} are served, {declined} declined with a reason"
+    wrong = [square for square in squares if square.outcome not in GOOD]
+    if not wrong:
+        return told
+    first = wrong[0]
+    return (
+        f"{told}, {len(wrong)} not right, first {first.implementation} in {first.scenario}: {first.outcome}"
+    )
+
+
 def table(squares: list[Square]) -> Table:
     """Implementations down, scenarios across."""
     scenarios = list(dict.fromkeys(square.scenario for square in squares))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from rich.console import RenderableType
 from rich.table import Table
 
-from tandem.engine.study import Study
 from tandem.page.data import PageRow
 from tandem.page.read import Run
 from tandem.record.trial import Trial
@@ -77,7 +77,7 @@ def show(run: Run, page: Path, root: Path, records: str | None = None) -> Shown:
         headline=run.result.headline or run.kind.headline(run.result.conclusions.model_dump(mode="json")),
         conditions=conditions_line(request),
         host=host_line(run.result),
-        parts=list(parts(run.kind, run.result)),
+        parts=list(parts(run.kind.report(run.result))),
         windows=_windows(run.trials),
         findings=_findings(run),
         settings=_of_environments(run, "settings"),
@@ -88,9 +88,9 @@ def show(run: Run, page: Path, root: Path, records: str | None = None) -> Shown:
     )
 
 
-def parts(kind: type[Study[Any]], result: Any) -> Iterator[Sheet | str]:
-    """The report of any study: its tables and sentences, in their order."""
-    for part in parts_in(kind.report(result)):
+def parts(report: RenderableType) -> Iterator[Sheet | str]:
+    """A report's tables and sentences, in their order."""
+    for part in parts_in(report):
         if isinstance(part, Table):
             headings, rows, numbers = cells(part)
             yield Sheet(str(part.title or ""), headings, rows, numbers)

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
@@ -23,9 +24,10 @@ from tandem.page.measured import Kinds, Line, kinds, lines
 from tandem.page.outcomes import Outcomes, ToldExperiment, experiment
 from tandem.page.pairs import COST, RATE, ModelPair, Question, best, judged, pairs
 from tandem.page.read import Header, NotShown, Run, find, read
-from tandem.page.show import drawn, show
+from tandem.page.show import drawn, parts, show
 from tandem.page.specs import SPECS
 from tandem.record.store import give
+from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line, host_line
 from tandem.studies.reproduce.experiment import Experiment, read_claims
 
@@ -371,6 +373,25 @@ def page_alone(folder: Path, results: Path, root: Path) -> Path:
     return out / page_name(made)
 
 
+def page_told(
+    name: str, sentence: str, verdict: Verdict, report: RenderableType, results: Path, root: Path
+) -> Path:
+    """Writes the page of what is no study: a self-test, an outcome matrix. The newest one replaces the one before."""
+    out, path = results / FOLDER, f"runs/{name}.html"
+    Site.at(out, root).write(
+        path,
+        "told.html",
+        title=name,
+        sentence=sentence,
+        verdict=verdict,
+        when=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        parts=list(parts(report)),
+    )
+    if out.is_relative_to(root):
+        give(out, root)  # the harness's container runs as root
+    return out / path
+
+
 def page_name(run: Run) -> str:
     """Its place in the site."""
     return f"runs/{run.slug}.html"
@@ -386,7 +407,7 @@ def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> 
         own = Gathered(gathered.kinds, Outcomes(gathered.outcomes.catalog))
         if pictures:
             own.add(run)
-        has = {name for name in ON_RUN if name in own.sets}
+        has = [name for name in ON_RUN if name in own.sets]
         data = _data({name: own.sets[name] for name in has}, own)
         site.write(
             page_name(run),
@@ -395,7 +416,7 @@ def _page_of(site: Site, header: Header, gathered: Gathered, pictures: bool) -> 
             vega=bool(has or own.figures),
             run=run,
             page=page,
-            plots=[plots.NAMED[name] for name in ON_RUN if name in has],
+            plots=[plots.NAMED[name] for name in has],
             has=has,
             own=[words for words, _ in own.figures],
             data=Markup(script(data)),

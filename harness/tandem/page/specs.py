@@ -21,7 +21,6 @@ SHAPE = {
 }
 HUE = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
 """The data has the colour itself."""
-TOOLTIP = {"content": "data"}
 
 
 def _q(field: str, title: str | None = None, **more: Any) -> Spec:

@@ -10,7 +10,7 @@ from tandem.analysis.ceilings import holding, passed
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.window import Verdict
-from tandem.wording import number
+from tandem.wording import number, time_spent
 
 STYLES = {Verdict.OK: "green", Verdict.INVALID: "red", Verdict.VOID: "yellow", Verdict.FAILED: "red"}
 
@@ -50,6 +50,12 @@ def _machine(host: Mapping[str, str | int | float | None]) -> str:
 def host_line(result: Result[Any]) -> str:
     """When and on what machine it was made."""
     return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
+
+
+def made_line(result: Result[Any], *more: str) -> str:
+    """The same with the conditions and the seed: the last line of a page's tables. more: what stands before the seed."""
+    told = ", ".join((conditions_line(result.request), *more, f"seed {result.request.seed}"))
+    return f"{host_line(result)}; {told}."
 
 
 def settings(result: Result[Any]) -> Text:
@@ -112,3 +118,13 @@ def checked(result: Result[Any]) -> list[Text]:
 def findings(result: Result[Any]) -> list[Text]:
     """What else a reader has to know."""
     return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
+
+
+def spent(result: Result[Any]) -> Text:
+    """Where the time went."""
+    return Text(time_spent(result.phases_s), style="dim")
+
+
+def ending(result: Result[Any]) -> list[Text]:
+    """The last lines of a report: where the time went, why trials do not count, what else a reader has to know."""
+    return [spent(result), *(Text(reason, style="yellow") for reason in result.reasons), *findings(result)]

@@ -66,14 +66,16 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
 
     left = [name for name in groups if name not in made.done]
     if "unit" in left:
-        group("unit", [partial(_unit, check) for check in registry.units()])
+        group(
+            "unit", [partial(_made, getattr(check, "__name__", "check"), check) for check in registry.units()]
+        )
     staged = {name: run for name, run in {**registry.END_TO_END, **registry.WEEKLY}.items() if name in left}
     if staged:
         placement = Catalog(root).default_placement(HERE.cpus).name
         with Stage(root, results, view, placement).up() as stage:
             made.oha_version = oha_version(stage)
             for name, on_stage in staged.items():
-                group(name, [partial(_staged, name, on_stage, stage)])
+                group(name, [partial(_made, name, partial(on_stage, stage))])
     weekly = bool(registry.WEEKLY.keys() & set(groups))
     kind: Kind = "weekly" if weekly else "end to end" if made.oha_version else "unit"
     return Selftest(
@@ -89,19 +91,9 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     )
 
 
-def _unit(check: Callable[[], Outcome]) -> list[Outcome]:
-    return [_guarded(getattr(check, "__name__", "check"), check)]
-
-
-def _staged(name: str, checks: registry.OnStage, stage: Stage) -> list[Outcome]:
+def _made(name: str, check: Callable[[], Outcome | list[Outcome]]) -> list[Outcome]:
     try:
-        return checks(stage)
-    except (TandemError, OSError, ValueError, KeyError) as error:
+        found = check()
+    except (TandemError, ArithmeticError, OSError, ValueError, KeyError) as error:
         return [could_not(name, error)]
-
-
-def _guarded(name: str, check: Callable[[], Outcome]) -> Outcome:
-    try:
-        return check()
-    except (TandemError, ArithmeticError, ValueError) as error:
-        return could_not(name, error)
+    return found if isinstance(found, list) else [found]

@@ -1,6 +1,5 @@
 """Renders a self-test for a terminal. Pure."""
 
-from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +12,7 @@ def _mark(value: bool | None) -> Text:
     return Text("yes", style="green") if value else Text("NO", style="bold red")
 
 
-def report(found: Selftest) -> RenderableType:
+def report(found: Selftest) -> Table:
     """One row per check: what was known beforehand, what was measured, and what was broken on purpose."""
     table = Table(title=f"self-test, {found.kind}", title_justify="left", show_lines=True)
     for column in ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught"):
@@ -32,10 +31,11 @@ def report(found: Selftest) -> RenderableType:
             Text(outcome.negative_control or "–", style="dim"),
             _mark(outcome.negative_control_failed),
         )
+    return table
+
+
+def sentence(found: Selftest) -> str:
+    """What it came to."""
     right = sum(map(good, found.outcomes))
     seconds = found.duration_s or (found.finished_at - found.started_at).total_seconds()
-    last = Text(
-        f"{right} of {len(found.outcomes)} checks hold, in {seconds:.0f} s",
-        style="green" if found.passed else "bold red",
-    )
-    return Group(table, last)
+    return f"{right} of {len(found.outcomes)} checks hold ({found.kind}), in {seconds:.0f} s"

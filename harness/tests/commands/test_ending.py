@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import typer.main
 from rich.console import Console
+from rich.table import Table
 
 from tandem.cli import measure
 from tandem.cli.options import app
@@ -24,7 +25,7 @@ def options_of(name: str) -> set[str]:
 
 
 def test_what_measures_can_be_quiet_and_answer_programs() -> None:
-    measuring = {name for name in COMMANDS if "--resume" in cli.interrupted(name)} | {"replay"}
+    measuring = {name for name in COMMANDS if "--resume" in cli.interrupted(name)} | {"replay", "matrix"}
     assert {"bench", "nightly", "reproduce", "selftest"} < measuring
     assert {name for name in measuring if not {"--quiet", "--json"} <= options_of(name)} == set()
 
@@ -97,3 +98,27 @@ def test_a_result_stands_without_its_page(
 ) -> None:
     monkeypatch.setattr(measure, "RESULTS", tmp_path)
     assert measure.page_of(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize(("good", "verdict"), [(True, "ok"), (False, "failed")])
+def test_what_is_no_study_ends_as_the_others(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    good: bool,
+    verdict: str,
+) -> None:
+    monkeypatch.setattr(measure, "RESULTS", tmp_path)
+    said = Console(file=io.StringIO(), width=WIDTH)
+    monkeypatch.setattr(measure, "out", said)
+    table = Table("check", title="checks")
+    table.add_row("one <script>")
+    measure.tell("selftest", "1 of 1 checks hold", good, table, tmp_path / "selftest.json")
+    lines = said.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[0] == f"selftest, {verdict}: 1 of 1 checks hold"
+    page = tmp_path / "page/runs/selftest.html"
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "selftest.json"), str(page)]
+    text = page.read_text()
+    assert f'<span class="verdict {verdict}">' in text
+    assert "1 of 1 checks hold" in text
+    assert "one &lt;script&gt;" in text

@@ -1,4 +1,4 @@
-"""tandem.lab.kept_images: an image of an old commit, from a real repository of two commits."""
+"""tandem.lab.kept_images: an image of an old commit, and a frozen one that is missing, from a real repository of three commits."""
 
 import subprocess
 from collections.abc import Iterator
@@ -6,63 +6,69 @@ from pathlib import Path
 
 import pytest
 from harness_commands import ONE_TRIAL, TANDEM, run
+from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
-from tandem.lab import kept_images
+from tandem.history.night import Program
+from tandem.lab import kept_images, published
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(120)]
-
-NAME = "test-of-commit"
-
-
-def git(root: Path, *arguments: str) -> str:
-    who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    command = ["git", "-C", str(root), *who, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+NAME, TAG = "test-kept", "0123456789ab"
+GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=abcdef0")
 
 
-def commit(root: Path, dockerfile: str) -> str:
-    """The hash of a commit with this Dockerfile."""
-    (root / NAME).mkdir(exist_ok=True)
-    (root / NAME / "Dockerfile").write_text(dockerfile)
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "--message", "one")
-    return git(root, "rev-parse", "HEAD")
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run([*GIT, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def label(tag: str) -> str:
+    """Which of the commits an image is of."""
+    image = DockerClient().image.inspect(kept_images.reference(NAME, tag))
+    return (image.config.labels or {})["is"]
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Iterator[tuple[Path, str, str]]:
-    """With the hashes of a commit that builds and a later one that does not."""
-    git(tmp_path, "init", "--quiet", "--initial-branch", "abcdef0")
-    old = commit(tmp_path, "FROM scratch\nCOPY . /\nLABEL age=old\n")
-    new = commit(tmp_path, "FROM scratch\nCOPY nothing /\n")
-    yield tmp_path, old, new
-    for tag in (old, old[:7]):
-        name = kept_images.reference(NAME, tag)
-        subprocess.run(["docker", "image", "rm", "--force", name], capture_output=True, check=False)
+def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A repository's three: the third does not build. What a test leaves of the images goes."""
+    monkeypatch.setenv(published.SWITCH, "build")
+    git(tmp_path, "init", "-q")
+    (tmp_path / NAME).mkdir()
+    (tmp_path / NAME / "Dockerfile.dockerignore").write_text(f"*\n!{NAME}/file\n")
+    found = []
+    for file, content in (("file", "one"), ("file", "two"), ("nosuch", "three")):
+        (tmp_path / NAME / "file").write_text(content)
+        (tmp_path / NAME / "Dockerfile").write_text(
+            f"FROM scratch\nCOPY {NAME}/{file} /\nLABEL is={content}\n"
+        )
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-q", "-m", content)
+        found.append(git(tmp_path, "rev-parse", "HEAD"))
+    yield found
+    names = [kept_images.reference(NAME, tag) for tag in (TAG, found[0], found[0][:7])]
+    subprocess.run(["docker", "image", "rm", "--force", *names], capture_output=True, check=False)
 
 
-def test_it_is_built_from_the_sources_of_then(repository: tuple[Path, str, str]) -> None:
-    root, old, _ = repository
-    for tag in (old, old[:7]):
-        assert kept_images.of_commit(root, NAME, tag)
-        name = kept_images.reference(NAME, tag)
-        label = ["docker", "image", "inspect", "--format", "{{.Config.Labels.age}}", name]
-        assert subprocess.run(label, capture_output=True, text=True, check=True).stdout.strip() == "old"
+# ---- a commit's ----
+
+
+def test_it_is_built_from_the_sources_of_then(tmp_path: Path, commits: list[str]) -> None:
+    for tag in (commits[0], commits[0][:7]):
+        assert kept_images.of_commit(tmp_path, NAME, tag)
+        assert label(tag) == "one"
 
 
 @pytest.mark.parametrize("tag", ["before", "abcdef0", "0" * 40, "HEAD"])
-def test_what_is_no_hash_of_a_commit_is_not_built(repository: tuple[Path, str, str], tag: str) -> None:
+def test_what_is_no_hash_of_a_commit_is_not_built(tmp_path: Path, commits: list[str], tag: str) -> None:
     """A branch may be called as a hash looks."""
-    root, _, _ = repository
-    assert not kept_images.of_commit(root, NAME, tag)
+    assert git(tmp_path, "branch", "--show-current") == "abcdef0"
+    assert not kept_images.of_commit(tmp_path, NAME, tag)
     assert not kept_images.present(NAME, tag)
 
 
-def test_one_that_does_not_build_is_told(repository: tuple[Path, str, str]) -> None:
-    root, _, new = repository
+def test_one_that_does_not_build_is_told(tmp_path: Path, commits: list[str]) -> None:
     with pytest.raises(TandemError, match="does not build from"):
-        kept_images.of_commit(root, NAME, new[:9])
+        kept_images.of_commit(tmp_path, NAME, commits[2][:9])
 
 
 def test_a_comparison_says_what_it_does_not_have(kept: Path) -> None:
@@ -70,3 +76,37 @@ def test_a_comparison_says_what_it_does_not_have(kept: Path) -> None:
     assert done.returncode == 1
     said = " ".join(done.stderr.split())
     assert "this machine has no image tandem/rust-async:0000000, and this clone has no commit 0000000" in said
+
+
+# ---- a frozen one that is missing ----
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_frozen_one_is_built_from_its_commit_whatever_the_folder_has_now(
+    tmp_path: Path, commits: list[str], which: int
+) -> None:
+    assert not kept_images.present(NAME, TAG)
+    kept_images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[which]))
+    assert kept_images.present(NAME, TAG)
+    assert label(TAG) == ("one", "two")[which]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"commit": None}, "no commit has its sources"),
+        ({"dirty": True}, "no commit has its sources"),
+        ({"commit": "0" * 40}, "does not have its commit"),
+        ({"which": 2}, "does not build from"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(
+    tmp_path: Path, commits: list[str], changes: dict[str, object], told: str
+) -> None:
+    which = changes.pop("which", 0)
+    assert isinstance(which, int)
+    program = Program(tag=TAG, commit=commits[which]).model_copy(update=changes)
+    with pytest.raises(TandemError, match=told) as refused:
+        kept_images.rebuild(tmp_path, NAME, program)
+    assert f"just nightly {NAME} --freeze" in str(refused.value)
+    assert not kept_images.present(NAME, TAG)

@@ -14,7 +14,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
-from tandem.lab.matrix import Square, SquareOutcome, order, reasons, square, table
+from tandem.lab.matrix import Square, SquareOutcome, order, reasons, sentence, square, table
 from tandem.lab.prepare import Ground, Prepared, prepare
 from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.record.window import Finding
@@ -112,3 +112,13 @@ def test_the_table_and_its_reasons() -> None:
     assert "b: index, users: failed: it did not start" in text
     assert "–" in text
     assert re.search(r"│ a +│ core +│ ok", text)
+
+
+def test_the_sentence_counts_and_names_what_is_wrong() -> None:
+    squares = [
+        Square("a", "index", SquareOutcome.OK),
+        Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
+    ]
+    assert sentence(squares) == "of 2 cells of 1 implementation 1 are served, 1 declined with a reason"
+    wrong = [*squares, Square("b", "index", SquareOutcome.WRONG, "7")]
+    assert sentence(wrong).endswith("1 not right, first b in index: wrong")

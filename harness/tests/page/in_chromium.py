@@ -3,6 +3,7 @@ that has a browser. Screenshots are kept in results/page-screenshots."""
 
 import base64
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -374,14 +375,34 @@ def test_without_results_it_says_what_to_run(show: Open, tmp_path: Path) -> None
     assert complaints(driver) == []
 
 
-def test_print_shows_every_picture_and_no_control(show: Open) -> None:
-    driver = show(EXPLANATION)
-    assert draw_all(driver) == []
+PAPER = (794, 1123)
+"""A4 at 96 dots an inch."""
+DARK_THEME = """return [...document.querySelectorAll('.plot svg text')]
+    .filter(t => ['#e8eaed', '#a3abb5'].includes(t.getAttribute('fill'))).length"""
+"""Texts of pictures with the dark theme's --ink or --muted."""
+
+
+@pytest.mark.parametrize("page", LOOKS)
+def test_print_shows_every_picture_and_no_control(show: Open, page: str) -> None:
+    driver = show(f"{page}#theme=dark", PAPER)
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    hidden = "return [...document.querySelectorAll('header, .controls, .actions button')].every(e => e.offsetParent === null)"
-    assert driver.execute_script(hidden)
-    keep(driver, "explanation-print")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    try:
+        assert draw_all(driver) == []
+        hidden = "return [...document.querySelectorAll('header, .controls, .actions button')].every(e => e.offsetParent === null)"
+        assert driver.execute_script(hidden)
+        wider = """return [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+            .map(e => e.tagName + '.' + e.className + ' ' + (e.id || e.textContent.slice(0, 40))).slice(0, 5)"""
+        assert driver.execute_script(wider) == [], "cut off at the paper's edge"
+        ground = "return getComputedStyle(document.body).backgroundColor"
+        assert driver.execute_script(ground) == "rgb(255, 255, 255)"
+        ink = "return getComputedStyle(document.querySelector('main h1, main h2')).color"
+        assert max(map(int, re.findall(r"\d+", driver.execute_script(ink))[:3])) < 100, "light ink on white"
+        WebDriverWait(driver, 20).until(
+            lambda each: each.execute_script(DARK_THEME) == 0, "light ink in a picture"
+        )
+        keep(driver, f"{page.removesuffix('.html').replace('/', '-')}-print")
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_keyboard_is_enough(show: Open) -> None:

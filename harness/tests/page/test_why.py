@@ -228,6 +228,15 @@ def test_the_page_of_one_result_is_there_before_the_site(root: Path, tmp_path: P
     assert page.is_file(), "the site has it in the same place"
 
 
+def test_the_data_of_a_page_have_one_order(root: Path, tmp_path: Path) -> None:
+    """Else the file changes whenever it is built."""
+    shutil.copytree(root / "results/reference", tmp_path / "results/2026-one")
+    page = page_alone(tmp_path / "results/2026-one", tmp_path / "results", root)
+    sets = list(data_of(page)["sets"])
+    assert len(sets) > 2
+    assert sets == sorted(sets, key=site.ON_RUN.index)
+
+
 def test_a_folder_without_a_result_has_no_page(root: Path, tmp_path: Path) -> None:
     with pytest.raises(TandemError, match="no result"):
         page_alone(tmp_path, tmp_path / "results", root)

@@ -9,7 +9,7 @@ import pytest
 from harness_places import ROOT
 
 from checks import run
-from checks.groups import BESIDE, FAULT_PARTS, group
+from checks.groups import BESIDE, FAULT_PARTS, IMAGES, group
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 
@@ -172,6 +172,9 @@ def test_groups(real: Catalog) -> None:
     assert faults == {f"faults {part}" for part in range(FAULT_PARTS)}
     assert group("harness/tests/containers/test_interruptions.py::test_a") == "commands"
     assert group("harness/tests/containers/test_matrix_end_to_end.py::test_a") == "commands"
+    assert {group(f"harness/tests/containers/{name}::test_a") for name in IMAGES} == {"images"}
+    implementation = "harness/tests/containers/test_implementations.py::test_a[node]"
+    assert group(implementation) == implementation, "each is built by whoever is free"
     alone = "contract/tests/test_contract_files.py::test_what_is_declared_exists[node]"
     assert group(alone) == alone
 

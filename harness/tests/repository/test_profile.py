@@ -1,8 +1,9 @@
 """checks.profile: what is told of a window, of perf's report and of strace's table."""
 
+import pytest
 from harness_samples import good_window
 
-from checks.profile import described, kernel_parts, per_request, shares
+from checks.profile import by_owner, described, kernel_parts, per_request, shares, whose
 
 PERF = """
 # Samples: 7K of event 'cpu-clock'
@@ -35,6 +36,42 @@ def test_calls_are_told_for_each_request_the_most_first() -> None:
 def test_the_kernel_is_told_by_its_parts() -> None:
     assert [line.split()[-1] for line in kernel_parts(PERF).splitlines()] == ["__x64_sys_futex", "__schedule"]
     assert len(shares(PERF).splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("file", "symbol", "owner"),
+    [
+        ("[kernel.kallsyms]", "[k] tcp_sendmsg_locked", "kernel"),
+        ("libc.so.6", "[.] __memmove_avx_unaligned_erms", "libc.so.6"),
+        ("libstdc++.so.6.0.33", "[.] std::string::append(char const*)", "libstdc++.so.6.0.33"),
+        ("rust-async", "[.] <tokio::net::tcp::stream::TcpStream as core::ops::Drop>::drop", "tokio"),
+        ("rust-async", "[.] <&mut hyper::proto::h1::Conn<T>>::poll", "hyper"),
+        ("rust-async", "[.] core::ptr::drop_in_place<tokio::Task>", "std"),
+        ("rust-async", "[.] rust_async::handlers::index", "rust_async, the implementation's own"),
+        ("server", "[.] void boost::asio::detail::dispatch<tandem::Job>()", "boost::asio"),
+        ("server", "[.] tandem::Router::find", "tandem, the implementation's own"),
+        ("python3.13", "[.] _PyEval_EvalFrameDefault", "python3.13"),
+        ("[JIT] tid 7", "[.] LazyCompile:~reply", "[JIT] tid 7"),
+    ],
+)
+def test_whose_a_function_is(file: str, symbol: str, owner: str) -> None:
+    assert whose(file, symbol, "rust-async") == owner
+
+
+def test_a_request_is_divided_among_the_owners() -> None:
+    report = """# Overhead;Shared Object;Symbol
+ 50.00%  ;[kernel.kallsyms];[k] __x64_sys_write                  ;-      -
+ 30.00%;rust-async;[.] hyper::proto::h1::encode<[u8; 4]>
+ 10.00%;[kernel.kallsyms];[k] schedule
+  9.90%;rust-async;[.] rust_async::main
+  0.10%;libc.so.6;[.] malloc
+"""
+    assert by_owner(report, "rust-async", 20.0).splitlines() == [
+        "   60.0 %    12.0 µs  kernel",
+        "   30.0 %     6.0 µs  hyper",
+        "    9.9 %     2.0 µs  rust_async, the implementation's own",
+    ]
+    assert by_owner(report, "rust-async", None).splitlines()[0] == "   60.0 %  kernel"
 
 
 def test_a_window_is_told_with_what_explains_its_cost() -> None:

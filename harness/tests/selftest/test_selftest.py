@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness_engine import Quiet, text
+from harness_engine import Quiet
 from harness_samples import NOW
 
 from tandem.cli import measure
@@ -152,7 +152,7 @@ def test_the_unit_class_alone_needs_no_engine(root: Path, tmp_path: Path) -> Non
     assert found.kind == "unit"
     names = {outcome.name for outcome in found.outcomes}
     assert len(names) == len(found.outcomes) == len(registry.units()), "each has a name of its own"
-    assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in text(table.report(found))
+    assert f"{len(found.outcomes)} of {len(found.outcomes)} checks hold" in table.sentence(found)
 
 
 def test_a_check_that_raises_has_not_passed(

@@ -43,7 +43,7 @@ def asked(study: str, *names: str, plan: str, **changes: Any) -> Request:
 
 def crossover(rounds: int) -> Request:
     options = CrossoverOptions(waits_ms=[0, 15], threads=[], pools=[], rounds=rounds)
-    return asked("crossover", plan="crossover", options=options.request())
+    return asked("crossover", plan="crossover", options=options.as_options())
 
 
 def explain(blocks: int) -> Request:

@@ -18,21 +18,16 @@ logger = logging.getLogger(__name__)
 ACQUIRE_TIMEOUT_S = 1.5
 STATEMENT_TIMEOUT_S = 2.0
 
-# What a server that is away, stopping or full does to a connection, in any of its states. TimeoutError is an OSError.
-# InternalClientError: a server's farewell to an idle connection, whose end has not been read yet.
-UNAVAILABLE = (
-    OSError,
-    asyncpg.InternalClientError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.PostgresSystemError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.InvalidSQLStatementNameError,
-    asyncpg.InvalidTransactionStateError,
-    asyncpg.InternalServerError,
-)
+# How long the end of a connection may take to be read after the farewell before it.
+FAREWELL_S, LOOK_S = 0.1, 0.005
+
+# Whatever asyncpg raises. TimeoutError is an OSError.
+FAILURES = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+# SQLSTATEs of a server that is away, full, stopping, in trouble, or one that only reads, by their beginnings.
+# https://www.postgresql.org/docs/17/errcodes-appendix.html
+AWAY = ("08", "25006", "53", "57", "58", "XX")
+# The server ends the connection with it. So do PgBouncer's errors, which are protocol violations all.
+FAREWELLS = ("FATAL", "PANIC")
 
 type Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
@@ -103,33 +98,61 @@ async def given_up(end: Awaitable[None]) -> None:
     """What the request did is done, whether its connection ends well or not: asyncpg aborts one that does not."""
     try:
         await end
-    except (*UNAVAILABLE, asyncpg.InterfaceError) as error:
+    except FAILURES as error:
         logger.warning("a connection was not given back: %r", error)
 
 
 @asynccontextmanager
 async def guarded(acquired: AbstractAsyncContextManager[Connection]) -> AsyncIterator[Connection]:
     """Turns a database that is away into DatabaseUnavailable, and never reuses a connection that failed."""
+    reached = False
     try:
         async with acquired as connection:
+            reached = True
             try:
                 yield connection
-            except (*UNAVAILABLE, asyncpg.InterfaceError) as error:
-                # An InterfaceError is a bug, unless the connection was lost while it was used.
-                lost = isinstance(error, UNAVAILABLE) or is_lost(connection)
-                # The pool has taken one back already that was lost.
-                with suppress(asyncpg.InterfaceError):
-                    connection.terminate()
-                if lost:
+            except FAILURES as error:
+                try:
+                    away = await is_away(connection, error)
+                finally:
+                    # The pool has taken one back already that was lost.
+                    with suppress(asyncpg.InterfaceError):
+                        connection.terminate()
+                if away:
                     raise DatabaseUnavailable from error
                 raise
-    except UNAVAILABLE as error:
+    except (OSError, asyncpg.PostgresError) as error:
+        if reached:
+            raise
         raise DatabaseUnavailable from error
 
 
-def is_lost(connection: Connection) -> bool:
+async def is_away(connection: Connection, error: Exception) -> bool:
+    """Whether a failed statement means that the database is away, stopping, full or slow, and is no mistake of ours.
+
+    asyncpg's own errors are mistakes, unless the connection ended with them: after a farewell to an idle connection,
+    whose end has not been read yet, the next statement is an InternalClientError.
+    """
+    if isinstance(error, OSError):
+        return True
+    if not isinstance(error, asyncpg.PostgresError):
+        return await is_lost(connection)
+    if (error.severity_en or error.severity) in FAREWELLS:
+        return True
+    # A change of the schema left a prepared statement with a plan that does not fit; asyncpg prepares it anew, but not
+    # within a transaction. A message that does not fit the statement is of class 08, and our mistake.
+    if isinstance(error, asyncpg.InvalidCachedStatementError):
+        return True
+    return (error.sqlstate or "").startswith(AWAY) and not isinstance(error, asyncpg.ProtocolViolationError)
+
+
+async def is_lost(connection: Connection) -> bool:
     try:
-        return connection.is_closed()
+        for _ in range(round(FAREWELL_S / LOOK_S)):
+            if connection.is_closed():
+                return True
+            await asyncio.sleep(LOOK_S)
     except asyncpg.InterfaceError:
         # The pool has taken it back, as it does with one that was lost.
         return True
+    return False

@@ -6,7 +6,8 @@ from select import POLLIN, poll
 from threading import BoundedSemaphore
 from typing import cast
 
-from django.db import Error, InterfaceError, InternalError, NotSupportedError, OperationalError, connection
+import psycopg
+from django.db import Error, OperationalError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
@@ -14,10 +15,13 @@ from recipes.config import ACQUIRE_TIMEOUT_S, env
 from recipes.errors import DatabaseUnavailable
 from recipes.models import PoolUse
 
-# What a server that is away or stopping does to a connection, in any of its states. Psycopg's InternalError: a
-# farewell that arrives together with the answer to COMMIT is one result too many. NotSupportedError: a change of the
-# schema left a prepared statement with a plan that does not fit; it goes with its connection.
-UNAVAILABLE = (OperationalError, InternalError, NotSupportedError)
+# SQLSTATEs of a server that is away, full, stopping, in trouble, or one that only reads, by their beginnings.
+# https://www.postgresql.org/docs/17/errcodes-appendix.html
+AWAY = ("08", "25006", "53", "57", "58", "XX")
+# Of class 08, but a message that does not fit the statement is a mistake of this program.
+PROTOCOL_VIOLATION = "08P01"
+# The server ends the connection with it. So do PgBouncer's errors, which are protocol violations all.
+FAREWELLS = ("FATAL", "PANIC")
 
 slots = BoundedSemaphore(env.pool_size)
 
@@ -26,7 +30,7 @@ slots = BoundedSemaphore(env.pool_size)
 def slot() -> Iterator[None]:
     """What limits connections that no pool counts."""
     if not slots.acquire(timeout=ACQUIRE_TIMEOUT_S):
-        raise OperationalError("every connection is in use")
+        raise DatabaseUnavailable from TimeoutError("every connection is in use")
     try:
         yield
     finally:
@@ -36,31 +40,30 @@ def slot() -> Iterator[None]:
 @contextmanager
 def open_cursor() -> Iterator[CursorWrapper]:
     """Raises DatabaseUnavailable. Gives the connection back when the queries are done, not when the answer is sent."""
-    try:
-        with nullcontext() if env.db_persistent else slot():
-            try:
-                connect()
-                with connection.cursor() as cursor:
-                    yield cursor
-            except Error as error:
-                # An InterfaceError is a bug, unless the connection was lost while it was used.
-                lost = isinstance(error, InterfaceError) and is_lost()
-                discard()
-                if lost:
-                    raise DatabaseUnavailable from error
-                raise
-            finally:
-                connection.close()
-    except UNAVAILABLE as error:
-        raise DatabaseUnavailable from error
+    with nullcontext() if env.db_persistent else slot():
+        try:
+            connect()
+            with connection.cursor() as cursor:
+                yield cursor
+        except Error as error:
+            away = is_away(error)
+            discard()
+            if away:
+                raise DatabaseUnavailable from error
+            raise
+        finally:
+            connection.close()
 
 
 def connect() -> None:
-    """Takes a connection, passing over those that the server closed while they were idle."""
-    connection.ensure_connection()
-    while is_readable(connection.connection.fileno()):
-        discard()
+    """Takes a connection that the server has not closed while it was idle. Raises DatabaseUnavailable."""
+    try:
         connection.ensure_connection()
+        while is_readable(connection.connection.fileno()):
+            discard()
+            connection.ensure_connection()
+    except OperationalError as error:
+        raise DatabaseUnavailable from error
 
 
 def pool_use() -> PoolUse:
@@ -86,7 +89,26 @@ def is_readable(descriptor: int) -> bool:
     return bool(poller.poll(0))
 
 
-def is_lost() -> bool:
+def is_away(error: Error) -> bool:
+    """Whether a failed statement means that the database is away, stopping, full or slow, and is no mistake of ours.
+
+    Django's errors have psycopg's as their causes, of which OperationalError means either:
+    https://www.psycopg.org/psycopg3/docs/api/errors.html
+    """
+    cause = error.__cause__
+    state = cause.diag.sqlstate or cause.sqlstate if isinstance(cause, psycopg.Error) else None
+    if not isinstance(cause, psycopg.Error) or not state:
+        # It is psycopg or Django that complains: of the server, if it is late, or if the connection has ended.
+        return isinstance(cause, psycopg.errors._WaitTimeout) or has_ended()
+    if (cause.diag.severity_nonlocalized or cause.diag.severity) in FAREWELLS:
+        return True
+    # A change of the schema left a prepared statement with a plan that does not fit; it goes with its connection.
+    if cause.diag.source_function == "RevalidateCachedQuery":
+        return True
+    return state.startswith(AWAY) and state != PROTOCOL_VIOLATION
+
+
+def has_ended() -> bool:
     used = connection.connection
     return used is None or used.closed or is_readable(used.fileno())
 

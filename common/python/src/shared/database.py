@@ -17,10 +17,13 @@ STATEMENT_TIMEOUT_S = 2.0
 # At the start, for all connections of a pool.
 OPENING_S = 10.0
 
-# What a server that is away, stopping or full does to a connection, in any of its states. Psycopg's InternalError: a
-# farewell that arrives together with the answer to COMMIT is one result too many. FeatureNotSupported: a change of the
-# schema left a prepared statement with a plan that does not fit; it goes with its connection.
-UNAVAILABLE = (psycopg.OperationalError, psycopg.InternalError, psycopg.errors.FeatureNotSupported)
+# SQLSTATEs of a server that is away, full, stopping, in trouble, or one that only reads, by their beginnings.
+# https://www.postgresql.org/docs/17/errcodes-appendix.html
+AWAY = ("08", "25006", "53", "57", "58", "XX")
+# Of class 08, but a message that does not fit the statement is a mistake of this program.
+PROTOCOL_VIOLATION = "08P01"
+# The server ends the connection with it. So do PgBouncer's errors, which are protocol violations all.
+FAREWELLS = ("FATAL", "PANIC")
 
 adapters = AdaptersMap(psycopg.adapters)
 # Ids, as the schema has them. psycopg's own choice depends on the value, and prepares a statement for each.
@@ -69,9 +72,21 @@ def is_readable(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[An
     return bool(poller.poll(0))
 
 
-def is_lost(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], error: psycopg.Error) -> bool:
-    """Whether a failure is the database's, and no mistake of this program."""
-    return isinstance(error, UNAVAILABLE) or connection.closed
+def is_away(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], error: psycopg.Error) -> bool:
+    """Whether a failed statement means that the database is away, stopping, full or slow, and is no mistake of ours.
+
+    psycopg's OperationalError means either: https://www.psycopg.org/psycopg3/docs/api/errors.html
+    """
+    told, state = error.diag, error.diag.sqlstate or error.sqlstate
+    if not state:
+        # It is psycopg that complains: of the server, if it is late, or if the connection has ended.
+        return isinstance(error, psycopg.errors._WaitTimeout) or connection.closed or is_readable(connection)
+    if (told.severity_nonlocalized or told.severity) in FAREWELLS:
+        return True
+    # A change of the schema left a prepared statement with a plan that does not fit; it goes with its connection.
+    if told.source_function == "RevalidateCachedQuery":
+        return True
+    return state.startswith(AWAY) and state != PROTOCOL_VIOLATION
 
 
 def pool_use(stats: dict[str, int]) -> PoolUse:

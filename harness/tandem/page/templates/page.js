@@ -288,7 +288,7 @@
   });
   $$("figure[data-figure]").forEach(begin);
   if ($("#find")) [control($("#find")), on("find", search), search()];
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+  ["(prefers-color-scheme: dark)", "print"].forEach((media) => matchMedia(media).addEventListener("change", theme));
   addEventListener("beforeprint", () => $$("figure[data-figure]").forEach((figure) => draw(figure)));
   addEventListener("resize", () => drawn.forEach((figure) => $(".plot", figure).clientWidth !== figure.drawnAt && draw(figure)));
   addEventListener("hashchange", () => {

@@ -10,9 +10,9 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.markdown import of_terminal
-from tandem.report.parts import STYLES, conditions_line, host_line, settings
+from tandem.report.parts import STYLES, conditions_line, settings
 from tandem.studies.bench.conclusions import BLOCKS_LEAST, CPU, GOODPUT, Benched, Row, limit_of
-from tandem.wording import limited_by, number, time_spent, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 COST_NOTE = (
     "core-s/million: core-seconds of CPU per million requests (as many µs per request), mean of fresh starts with the"
@@ -190,7 +190,7 @@ def markdown(result: Result[Benched]) -> str:
         "",
         of_terminal(rates(result)),
         "",
-        f"{host_line(result)}; {conditions_line(result.request)}, {starts} fresh starts each, seed {result.request.seed}.",
+        parts.made_line(result, f"{starts} fresh starts each"),
     ]
     lines += [f"{row.label}: {row.db_rtt}." for row in result.conclusions.rows if row.db_rtt]
     return "\n".join(lines)
@@ -209,6 +209,6 @@ def report(result: Result[Benched]) -> RenderableType:
         settings(result),
         *(Text(f"{row.label}: {row.db_rtt}", style="dim") for row in rows if row.db_rtt),
         *(line for row in rows for line in words(row)),
-        *(Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings),
-        Text(time_spent(result.phases_s), style="dim"),
+        *parts.findings(result),
+        parts.spent(result),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from tandem.catalog.catalog import Catalog, Plan
 from tandem.engine import deciding
-from tandem.engine.blocks import complete_blocks
+from tandem.engine.blocks import complete_blocks, of_each
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
 from tandem.record.result import Baselines, Concluded, Result
@@ -75,7 +75,7 @@ def closed_blocks(plan: Plan, labels: Sequence[str], blocks: int, seed: int) -> 
 
 def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int, baselines: Baselines) -> Benched:
     """What trials of these variants come to. needed: good starts of each. baselines: with the looks at the ceilings."""
-    by_label = {label: [t for t in trials if t.spec.variants == [label]] for label in labels}
+    by_label = of_each(labels, trials)
     rows = [row(label, own, needed) for label, own in by_label.items()]
     compare_rows(rows, by_label, baselines)
     return Benched(rows=rows, blocks=len({trial.spec.block for own in by_label.values() for trial in own}))

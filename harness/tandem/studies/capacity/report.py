@@ -9,10 +9,10 @@ from rich.text import Text
 from tandem.analysis.ceilings import cut_off
 from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
-from tandem.report.parts import ceilings, conditions_line, host_line, settings, table
+from tandem.report.parts import ceilings, conditions_line, findings, made_line, settings, spent, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
 from tandem.studies.capacity.search import Slo
-from tandem.wording import limited_by, number, time_spent
+from tandem.wording import limited_by, number
 
 NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
 NOTE = "response times are those of the requests that were answered; unsent ones have none"
@@ -76,7 +76,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
             exhausted = f"above it, {what} was exhausted" if found.limited_by != "offered-load" else NOTHING
             out.append(Text(exhausted))
     out += [Text(f"{result.verdict}: {reason}", style="yellow") for reason in result.reasons]
-    out += [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
+    out += findings(result)
     if not found.decided and None not in found.bracket_rps:
         out.append(Text("the probes ran out before both edges were decided", style="yellow"))
     for load in found.behaviour:
@@ -150,7 +150,7 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         *sentences(result),
         *ceilings(result.baselines, [result.conclusions.ceiling_shares], _highest(result.conclusions)),
         *([settings(result)] if result.environments else []),
-        Text(time_spent(result.phases_s), style="dim"),
+        spent(result),
     )
 
 
@@ -161,8 +161,7 @@ def markdown(result: Result[CapacityFound]) -> str:
         aligned = ["---:"] * (len(COLUMNS) - 1) + ["---"]
         rows = [_cells(load, result) for load in result.conclusions.behaviour]
         lines += ["", *(f"| {' | '.join(row)} |" for row in (COLUMNS, aligned, *rows))]
-    lines += ["", f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", made_line(result)])
 
 
 def headline(conclusions: dict[str, Any]) -> str:

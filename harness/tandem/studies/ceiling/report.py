@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import findings, table
+from tandem.report.parts import findings, spent, table
 from tandem.studies.ceiling.conclusions import Ceilings
-from tandem.wording import limited_by, number, time_spent, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 MEANINGS = {
     "proxy": "generator to HAProxy, which answers by itself",
@@ -62,7 +62,7 @@ def report(result: Result[Ceilings]) -> Group:
         _ceilings(result),
         _variants(result.conclusions),
         Text(NOTE, style="dim"),
-        *([Text(time_spent(result.phases_s), style="dim")] if result.phases_s else []),
+        *([spent(result)] if result.phases_s else []),
         *(Text(reason, style="yellow") for reason in result.reasons),
         *findings(result),
     )

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
-from tandem.engine.findings import warnings
+from tandem.engine.blocks import Blocks, complete_blocks, in_blocks, of_each
+from tandem.engine.findings import verdict_of, warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.record.window import Verdict
 from tandem.studies.bench.conclusions import OPEN
 from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.ceiling import report as tables
@@ -33,8 +32,8 @@ def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list
 
 def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None:
     """The equal load that follows from a block; None unless each of these variants has a goodput in it."""
-    found = {label: rates([t for t in trials if t.spec.variants == [label]]) for label in labels}
-    slowest = min((min(own.values(), default=0.0) for own in found.values()), default=0.0)
+    found = [rates(own) for own in of_each(labels, trials).values()]
+    slowest = min((min(own.values(), default=0.0) for own in found), default=0.0)
     return int(slowest * EQUAL_LOAD) or None
 
 
@@ -102,16 +101,15 @@ class Ceiling(Study[Ceilings]):
         )
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
-        of = {v.label: [t for t in trials if t.spec.variants == [v.label]] for v in self.variants}
+        of = of_each((variant.label for variant in self.variants), trials)
         ceilings: dict[str, Reached] = {kind: reached(of[label]) for label, kind in self.stand_ins.items()}
         lowest = nearest(ceilings)
         beside = next((of[label] for label, kind in self.stand_ins.items() if kind == lowest), [])
         below = {label: reached_below(of[label], lowest, beside) for label in self._labels}
         every = {**ceilings, **below}
-        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
         known = all(own.goodput_rps is not None for own in every.values())
         return Concluded(
-            verdict=Verdict.INVALID if wrong else Verdict.OK if known else Verdict.VOID,
+            verdict=verdict_of(trials, known),
             reasons=[f"{name}: {text}" for name, own in every.items() for text in own.refused],
             findings=warnings(trials),
             conclusions=Ceilings(

@@ -12,9 +12,9 @@ from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import Better
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import ceilings, conditions_line, host_line, settings
+from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
 from tandem.studies.compare.conclusions import METRICS, Compared, ComparedRatio, ComparedVariant, second
-from tandem.wording import limited_by, number, time_spent
+from tandem.wording import limited_by, number
 
 COLUMNS = {
     "goodput_rps": ("goodput", "1/s"),
@@ -197,12 +197,12 @@ def report(result: Result[Compared]) -> RenderableType:
         if line.in_turns
     ]
     lines += ceilings(result.baselines, [line.ceiling_shares for line in found.entries], _highest(found))
-    lines += [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
+    lines += findings(result)
     if found.session is not Verdict.OK:
         lines += [
             Text(f"the session is {found.session}: {reason}", style="bold red") for reason in result.reasons
         ]
-    lines.append(Text(time_spent(result.phases_s), style="dim"))
+    lines.append(spent(result))
     return Group(*lines)
 
 

@@ -115,6 +115,27 @@ def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float)
     return why
 
 
+def window_of(pairing: Pairing, name: str, labels: list[str], seconds: int) -> WindowSpec:
+    """A window of a pairing: it does not wait for a quiet host, as what is compared meets the same one."""
+    return WindowSpec(
+        name=name,
+        variants=labels,
+        seconds=seconds,
+        trim_start_s=pairing.trim_start_s,
+        trim_end_s=pairing.trim_end_s,
+        settled=False,
+    )
+
+
+def warm_up_of(pairing: Pairing) -> WarmUp:
+    """The pairing's warm-up."""
+    return WarmUp(
+        least_s=pairing.warm_up_s,
+        steady_buckets=pairing.steady_buckets,
+        cap_s=max(pairing.warm_up_s, pairing.warm_up_cap_s),
+    )
+
+
 class Compare(Study[Compared]):
     """Every variant, and the first a second time, in each block."""
 
@@ -204,15 +225,7 @@ class Compare(Study[Compared]):
         labels = [variant.label for variant in self.request.variants]
         for number, due in enumerate(self.looks or (len(blocks),), start=1):
             before = self.looks[number - 2] if number > 1 else 0
-            part = in_blocks(blocks[before:due])
-            block = next(part, None)
-            while block is not None:
-                trials = yield block
-                made += trials
-                try:
-                    block = part.send(trials)
-                except StopIteration:
-                    block = None
+            made += yield from in_blocks(blocks[before:due])
             look = PlannedLook(self.looks, number)
             if not look.last and decided(made, labels[0], labels[1:], self.primary, look):
                 return
@@ -248,11 +261,7 @@ class Compare(Study[Compared]):
             name=f"block-{block.number}",
             block=block.number,
             variants=block.starts,
-            warm_up=WarmUp(
-                least_s=self.pairing.warm_up_s,
-                steady_buckets=self.pairing.steady_buckets,
-                cap_s=max(self.pairing.warm_up_s, self.pairing.warm_up_cap_s),
-            ),
+            warm_up=warm_up_of(self.pairing),
             windows=windows,
         )
 
@@ -265,14 +274,7 @@ class Compare(Study[Compared]):
         return window.model_copy(update={"slices": how, "trim_start_s": 0.0, "trim_end_s": 0.0})
 
     def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
-        return WindowSpec(
-            name=name,
-            variants=labels,
-            seconds=seconds,
-            trim_start_s=self.pairing.trim_start_s,
-            trim_end_s=self.pairing.trim_end_s,
-            settled=False,
-        )
+        return window_of(self.pairing, name, labels, seconds)
 
     def windows(self, spec: TrialSpec) -> Windows:
         """Those of one variant, the slices, then the duet at rates that follow from them."""

@@ -6,9 +6,9 @@ from rich.console import Group
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import findings, table
+from tandem.report.parts import findings, spent, table
 from tandem.studies.crosscheck.conclusions import CrossChecked
-from tandem.wording import number, time_spent
+from tandem.wording import number
 
 _STYLES = {"agree": "green", "disagree": "red", "undecided": "yellow", "not compared": "dim"}
 
@@ -36,8 +36,8 @@ def report(result: Result[CrossChecked]) -> Group:
     left = f"{found.disturbed} disturbed pairs were left out. " if found.disturbed else ""
     note = f"{left}difference: vegeta's minus oha's, with the half-width of its 95 % interval over the pairs"
     verdict = Text(f"the generators: {found.word}", style=_STYLES[found.word])
-    spent = Text(time_spent(result.phases_s), style="dim")
-    return Group(out, Text(note, style="dim"), verdict, *map(Text, found.reasons), spent, *findings(result))
+    notes = (Text(note, style="dim"), verdict, *map(Text, found.reasons))
+    return Group(out, *notes, spent(result), *findings(result))
 
 
 def headline(conclusions: dict[str, Any]) -> str:

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from pydantic import JsonValue, ValidationError
-
 from tandem.catalog.catalog import Catalog
 from tandem.engine.findings import warnings, why
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
-from tandem.record.part import Part
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
@@ -32,18 +29,12 @@ TRIM_START_S, TRIM_END_S = 1.0, 0.5
 """Both open their connections when a window begins."""
 
 
-class CrossCheckOptions(Part):
-    """The options of its request."""
-
+class CrossCheckOptions(Options):
+    needs = "a cross-check needs pairs and the seconds of a window"
     pairs: int
     window_s: int
     rate_rps: int | None = None
     """None: it follows from a closed window."""
-
-    def as_options(self) -> dict[str, JsonValue]:
-        """As a request has them."""
-        options: dict[str, JsonValue] = self.model_dump()
-        return options
 
 
 class CrossCheck(Study[CrossChecked]):
@@ -56,10 +47,7 @@ class CrossCheck(Study[CrossChecked]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        try:
-            self.asked = CrossCheckOptions.model_validate(request.options)
-        except ValidationError as error:
-            raise UsageError(f"a cross-check needs pairs and the seconds of a window: {error}") from None
+        self.asked = CrossCheckOptions.read(request)
         if len(request.variants) != 1:
             raise UsageError("a cross-check is of one implementation")
 

@@ -59,7 +59,7 @@ def crossover(
         placement=placement,
         seed=seed,
         settings=setting,
-        options=asked.request(),
+        options=asked.as_options(),
     )
     measure(Crossover, request, resume, as_json)
 

@@ -4,10 +4,9 @@ import math
 import re
 from itertools import product
 
-from pydantic import JsonValue
-
 from tandem.catalog.catalog import Implementation
 from tandem.catalog.scenario import Scenario
+from tandem.engine.study import Options
 from tandem.errors import UsageError
 from tandem.record.part import Part
 from tandem.record.request import Variant
@@ -32,20 +31,14 @@ class GridPoint(Part):
         return " ".join(f"{name}={value}" for name, value in parts.items() if value is not None)
 
 
-class CrossoverOptions(Part):
-    """The options of its request."""
-
+class CrossoverOptions(Options):
+    needs = "a crossover needs waits, threads, pools and rounds"
     waits_ms: list[int]
     threads: list[int]
     """Of each worker, for sync models; empty: as the variant has it."""
     pools: list[int]
     rounds: int
     """Fresh starts of each cell."""
-
-    def request(self) -> dict[str, JsonValue]:
-        """As a request has them."""
-        options: dict[str, JsonValue] = self.model_dump()
-        return options
 
     @property
     def points(self) -> list[GridPoint]:

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from tandem.analysis.stack import OFF
 from tandem.record.result import Result
-from tandem.report.parts import conditions_line, findings, table
+from tandem.report.parts import conditions_line, ending, table
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, Winner
 from tandem.studies.crossover.plots import row_name
-from tandem.wording import limited_by, number, time_spent, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 WAITS = {"database": "distance of the database", "request": "wait of each request"}
 NOTE = (
@@ -104,7 +104,5 @@ def report(result: Result[Crossed]) -> Group:
         *(Text(line, style="yellow") for line in differing(found)),
         Text(f"wait: {WAITS[found.waits_for]}; {found.rounds} rounds", style="dim"),
         Text(NOTE, style="dim"),
-        Text(time_spent(result.phases_s), style="dim"),
-        *(Text(reason, style="yellow") for reason in result.reasons),
-        *findings(result),
+        *ending(result),
     )

@@ -4,22 +4,19 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
 from tandem.analysis.ratios import t_interval
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine import deciding
-from tandem.engine.blocks import best
-from tandem.engine.findings import warnings, why
+from tandem.engine.blocks import best, of_each
+from tandem.engine.findings import not_counted, verdict_of, warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.lab.cell import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
-from tandem.record.window import Verdict
 from tandem.studies.bench.study import closed_blocks
 from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import plots
@@ -47,10 +44,7 @@ class Crossover(Study[Crossed]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        try:
-            self.asked = CrossoverOptions.model_validate(request.options)
-        except ValidationError as error:
-            raise UsageError(f"a crossover needs waits, threads, pools and rounds: {error}") from None
+        self.asked = CrossoverOptions.read(request)
         self.scenario = catalog.pick("scenario", request.scenario, catalog.scenarios)
         self.both = [catalog.implementation(variant.implementation) for variant in request.variants]
         refuse(self.asked, self.scenario, self.both)
@@ -99,7 +93,7 @@ class Crossover(Study[Crossed]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Crossed]:
         chosen = best(trials)
-        own = {v.label: [t for t in chosen if t.spec.variants == [v.label]] for v in self.variants}
+        own = of_each((variant.label for variant in self.variants), chosen)
         ln_ratios = [self._ln_ratios(*(own[variant.label] for variant in pair)) for pair in self.at]
         bases = [self._base(side, own) for side in range(2)]
         cells = [
@@ -108,15 +102,10 @@ class Crossover(Study[Crossed]):
                 self.points, self.at, ln_ratios, intervals(ln_ratios), strict=True
             )
         ]
-        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
         known = all(cell.interval is not None for cell in cells)
         return Concluded(
-            verdict=Verdict.INVALID if wrong else Verdict.OK if known else Verdict.VOID,
-            reasons=[
-                f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
-                for trial in chosen
-                if trial.verdict is not Verdict.OK
-            ],
+            verdict=verdict_of(trials, known),
+            reasons=not_counted(chosen),
             findings=warnings(trials),
             conclusions=Crossed(
                 first=self.request.variants[0].label,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ceilings import reaches_ceiling
+from tandem.engine.blocks import of_each
 from tandem.engine.findings import why
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
@@ -32,7 +33,7 @@ class CellWindows:
         self, labels: Sequence[str], trials: Sequence[Trial], ceilings_rps: dict[str, float | None]
     ) -> None:
         self.labels = list(labels)
-        self.trials = {label: [t for t in trials if t.spec.variants == [label]] for label in labels}
+        self.trials = of_each(labels, trials)
         self.good = {
             label: [
                 (trial.spec.block, window)

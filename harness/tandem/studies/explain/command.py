@@ -86,7 +86,7 @@ def explain(
             cpus=HERE.cpus,
             factors=together,
             conditions=conditions,
-        ).model_dump(),
+        ).as_options(),
     )
     if preset is not None:
         request = as_published(request, preset, str(settings_from))
@@ -105,7 +105,7 @@ def budget_s(text: str) -> float:
 
 def as_published(request: Request, preset: Preset, name: str) -> Request:
     """The request with the settings of the preset; what was given by hand wins. Raises UsageError."""
-    options = ExplainOptions.of(request)
+    options = ExplainOptions.read(request)
     by_hand = {setting for settings in options.factors.values() for setting in settings}
     published = {
         factor: left
@@ -134,7 +134,7 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     ]
     settings = {**preset.equal, **request.settings}
     return request.model_copy(
-        update={"variants": variants, "settings": settings, "options": options.model_dump()}
+        update={"variants": variants, "settings": settings, "options": options.as_options()}
     )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from tandem.analysis.shapley import Orders
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
+from tandem.engine.study import Options
 from tandem.errors import UsageError, unknown
-from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.studies.explain.conditions import CONDITIONS, applied, equal
 
@@ -28,9 +28,8 @@ KINDS = (
 """Settings that are about the same thing: what a design with too many factors is offered to change together."""
 
 
-class ExplainOptions(Part):
-    """The options of its request."""
-
+class ExplainOptions(Options):
+    needs = "explain needs its blocks and the host's CPUs"
     blocks: int
     cpus: int
     """Of the host: defaults follow from it."""
@@ -44,14 +43,6 @@ class ExplainOptions(Part):
     """Where the settings were published."""
     conditions: list[dict[str, str]] = Field(default_factory=lambda: [dict[str, str](), dict[str, str]()])
     """Of A and of B: condition -> its own value (tandem.studies.explain.conditions)."""
-
-    @classmethod
-    def of(cls, request: Request) -> "ExplainOptions":
-        """Raises UsageError."""
-        try:
-            return cls.model_validate(request.options)
-        except ValidationError as error:
-            raise UsageError(f"explain needs its blocks and the host's CPUs: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rich.text import Text
 from tandem.analysis.stack import OFF
 from tandem.record.result import Result
 from tandem.report.markdown import of_report
-from tandem.report.parts import conditions_line, findings, settings, table
+from tandem.report.parts import conditions_line, ending, settings, table
 from tandem.studies.explain.conclusions import (
     CellFigures,
     Crossing,
@@ -21,7 +21,7 @@ from tandem.studies.explain.conclusions import (
 )
 from tandem.studies.explain.design import PROGRAMS
 from tandem.studies.explain.waterfall import NAME
-from tandem.wording import limited_by, number, time_spent
+from tandem.wording import limited_by, number
 
 SIGNS = {"at least": "≥ ", "at most": "≤ ", "unknown": "about "}
 STATES = {
@@ -245,9 +245,7 @@ def report(result: Result[Explained]) -> Group:
             " its own windows counted (docs/reference/crossover-and-advice.md)"
         )
     parts += [Text(note, style="dim") for note in notes]
-    parts += [Text(time_spent(result.phases_s), style="dim")]
-    parts += [Text(reason, style="yellow") for reason in result.reasons]
-    return Group(*parts, *findings(result), settings(result))
+    return Group(*parts, *ending(result), settings(result))
 
 
 def markdown(result: Result[Explained]) -> str:

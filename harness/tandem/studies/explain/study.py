@@ -42,7 +42,7 @@ class Explain(Study[Explained]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        self.asked = ExplainOptions.of(request)
+        self.asked = ExplainOptions.read(request)
         check_groups(self.asked, {*self.asked.factors, *catalog.settings, *CONDITIONS})
         self.legs = legs(catalog, request, self.asked)
         self._cells = {

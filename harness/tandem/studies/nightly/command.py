@@ -14,7 +14,7 @@ from tandem.analysis import change
 from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import make, sentence, tell_places, view_for
+from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history import files
@@ -402,7 +402,8 @@ def _told(
         cli.out.print(f"over its whole length: {name} took a new level at {', '.join(nights)}", markup=False)
     for answer in answers:
         cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
-    tell_places(cli.RESULTS / result.id)
+    folder = cli.RESULTS / result.id
+    tell_places(folder, page_of(folder))
 
 
 def _weekly(nights: int) -> bool:

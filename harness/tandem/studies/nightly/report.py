@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from tandem.history.judged import JudgedSeries
 from tandem.history.night import AlarmAnswer
 from tandem.record.result import Result
-from tandem.report.parts import conditions_line
+from tandem.report.parts import conditions_line, table
 from tandem.studies.nightly.conclusions import MeasuredLine, NightMeasured
 
 METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
@@ -33,11 +32,8 @@ def _ratio(line: MeasuredLine | None) -> str:
 
 def report(result: Result[NightMeasured]) -> RenderableType:
     """A row for each series of today's images."""
-    table = Table(title=conditions_line(result.request), title_justify="left")
-    for column in ("implementation", "scenario", "figure"):
-        table.add_column(column)
-    for column in ("today (standard error)", "frozen", "blocks"):
-        table.add_column(column, justify="right")
+    columns = ("implementation", "scenario", "figure", "today (standard error)", "frozen", "blocks")
+    out = table(conditions_line(result.request), *columns, left=columns[:3])
     lines = {
         (one.implementation, one.scenario, one.metric, one.line): one for one in result.conclusions.lines
     }
@@ -45,25 +41,21 @@ def report(result: Result[NightMeasured]) -> RenderableType:
         if line == "today":
             frozen = lines.get((implementation, scenario, metric, "frozen"))
             name = METRIC_NAMES.get(metric, metric)
-            table.add_row(implementation, scenario, name, _ratio(one), _ratio(frozen), str(len(one.by_block)))
+            out.add_row(implementation, scenario, name, _ratio(one), _ratio(frozen), str(len(one.by_block)))
     said = [Text(reason, style="red") for reason in result.reasons]
     found = [Text(finding.text, style="yellow") for finding in result.findings]
-    return Group(table, Text(NOTE, style="dim"), *said, *found)
+    return Group(out, Text(NOTE, style="dim"), *said, *found)
 
 
 def judged_table(judged: Sequence[JudgedSeries]) -> RenderableType:
     """A row for each series of the history."""
-    table = Table(title="The history", title_justify="left")
-    for column in ("implementation", "scenario", "figure", "machine", "against"):
-        table.add_column(column)
-    for column in ("nights", "last week"):
-        table.add_column(column, justify="right")
-    table.add_column("judged")
+    texts = ("implementation", "scenario", "figure", "machine", "against")
+    out = table("The history", *texts, "nights", "last week", "judged", left=(*texts, "judged"))
     for one in sorted(
         judged, key=lambda one: (one.said == "steady", one.key.implementation, one.key.scenario)
     ):
         key = one.key
-        table.add_row(
+        out.add_row(
             key.implementation,
             key.scenario,
             METRIC_NAMES.get(key.metric, key.metric),
@@ -73,7 +65,7 @@ def judged_table(judged: Sequence[JudgedSeries]) -> RenderableType:
             "–" if one.level is None else f"{math.exp(one.level):.3f}",
             Text(told(one), style=COLOURS[one.said]),
         )
-    return table
+    return out
 
 
 def told(one: JudgedSeries) -> str:

@@ -17,9 +17,9 @@ from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.store import file_name
-from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.studies.compare.conclusions import DUET, turn_name
-from tandem.studies.compare.study import DIRECT, duet_of
+from tandem.studies.compare.study import DIRECT, duet_of, warm_up_of, window_of
 from tandem.studies.nightly import report as tables
 from tandem.studies.nightly.conclusions import NightMeasured, conclude, frozen_labels
 
@@ -89,28 +89,14 @@ class Nightly(Study[NightMeasured]):
         labels = [today, *frozen_labels(today)]
         chance.shuffle(labels)
         pairing = self.pairing
-        windows = [self._window(turn_name(1, label), [label], pairing.window_s) for label in labels]
-        duet = self._window(DUET, labels, pairing.duet_s or DUET_S)
+        windows = [window_of(pairing, turn_name(1, label), [label], pairing.window_s) for label in labels]
+        duet = window_of(pairing, DUET, labels, pairing.duet_s or DUET_S)
         return TrialSpec(
             name=f"{number:03}-{file_name(today)}",
             block=number,
             variants=labels,
-            warm_up=WarmUp(
-                least_s=pairing.warm_up_s,
-                steady_buckets=pairing.steady_buckets,
-                cap_s=max(pairing.warm_up_s, pairing.warm_up_cap_s),
-            ),
+            warm_up=warm_up_of(pairing),
             windows=[*windows, duet.model_copy(update={"load": "open", "address": DIRECT})],
-        )
-
-    def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
-        return WindowSpec(
-            name=name,
-            variants=labels,
-            seconds=seconds,
-            trim_start_s=self.pairing.trim_start_s,
-            trim_end_s=self.pairing.trim_end_s,
-            settled=False,
         )
 
     def ahead(self, expected_s: float) -> list[str]:

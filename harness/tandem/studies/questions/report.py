@@ -8,12 +8,12 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.markdown import of_terminal
-from tandem.report.parts import conditions_line, host_line, settings
+from tandem.report.parts import conditions_line, findings, made_line, settings, spent
 from tandem.studies.bench.conclusions import CPU, GOODPUT, Row, limit_of
 from tandem.studies.bench.report import by_cost, kib, mib, ratio_told
 from tandem.studies.questions.conclusions import Answered, Waited
 from tandem.studies.questions.conditions import APP_BOUND, CONNECTIONS, COST, WAITING
-from tandem.wording import number, time_spent, with_interval
+from tandem.wording import number, with_interval
 
 NOTE = (
     "1, cost: core-seconds of the application per million requests, and of database, PgBouncer and HAProxy behind it; memory"
@@ -103,8 +103,7 @@ def words(result: Result[Answered]) -> list[Text]:
 
 def markdown(result: Result[Answered]) -> str:
     """The table for a page, with where and when it was made."""
-    ends = f"{host_line(result)}; {conditions_line(result.request)}, seed {result.request.seed}."
-    return "\n\n".join((of_terminal(table(result)), ends))
+    return f"{of_terminal(table(result))}\n\n{made_line(result)}"
 
 
 def report(result: Result[Answered]) -> RenderableType:
@@ -114,6 +113,6 @@ def report(result: Result[Answered]) -> RenderableType:
         Text(NOTE, style="dim"),
         settings(result),
         *words(result),
-        *(Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings),
-        Text(time_spent(result.phases_s), style="dim"),
+        *findings(result),
+        spent(result),
     )

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.record.result import Result
-from tandem.report.parts import machine, table
+from tandem.report.parts import machine, spent, table
 from tandem.studies.reproduce.claims import ClaimResult, verdict
 from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
-from tandem.wording import limited_by, number, time_spent, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""
@@ -198,7 +198,7 @@ def report(result: Result[Reproduced]) -> Group:
         f"{one.row}: {w}" for row in found.rows for one in row.trials for w in one.warnings
     )
     out += [Text(warning, style="dim") for warning in warned]
-    out.append(Text(time_spent(result.phases_s), style="dim"))
+    out.append(spent(result))
     return Group(*out)
 
 

@@ -9,10 +9,10 @@ from rich.text import Text
 from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import ALPHA
 from tandem.record.result import Result
-from tandem.report.parts import ceilings, findings, table
+from tandem.report.parts import ceilings, ending, table
 from tandem.studies.sweep.axis import AXES
 from tandem.studies.sweep.conclusions import Curve, Level, MeanOfRounds, Swept
-from tandem.wording import limited_by, number, time_spent, with_interval
+from tandem.wording import limited_by, number, with_interval
 
 COLUMNS = (
     "rounds",
@@ -104,13 +104,7 @@ def report(result: Result[Swept]) -> Group:
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
     shares = [level.ceiling_shares for curve in result.conclusions.curves for level in curve.levels]
     parts += ceilings(result.baselines, shares, _highest(result))
-    parts += [
-        Text(note, style="dim"),
-        Text(tested, style="dim"),
-        Text(time_spent(result.phases_s), style="dim"),
-    ]
-    parts += [Text(reason, style="yellow") for reason in result.reasons]
-    return Group(*parts, *findings(result))
+    return Group(*parts, Text(note, style="dim"), Text(tested, style="dim"), *ending(result))
 
 
 def headline(conclusions: dict[str, Any]) -> str:

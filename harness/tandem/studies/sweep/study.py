@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 from itertools import count
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from tandem.analysis.ceilings import nearness
 from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.blocks import best
-from tandem.engine.findings import warnings, why
-from tandem.engine.study import Study
+from tandem.engine.blocks import best, of_each
+from tandem.engine.findings import not_counted, verdict_of, warnings
+from tandem.engine.study import Options, Study
 from tandem.errors import UsageError
-from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.record.window import Finding, Verdict
+from tandem.record.window import Finding
 from tandem.studies.bench.conclusions import GOODPUT, by_block
 from tandem.studies.bench.study import closed_blocks
 from tandem.studies.sweep import report as tables
@@ -28,21 +27,17 @@ SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""
 
 
-class SweepOptions(Part):
-    """The options of its request."""
-
+class SweepOptions(Options):
+    needs = "a sweep needs an axis, values and rounds"
     axis: str
     values: list[int]
     rounds: int
     """Fresh starts at each value."""
 
     @classmethod
-    def of(cls, over: Over, rounds: int) -> dict[str, JsonValue]:
+    def of(cls, swept: Over, rounds: int) -> dict[str, JsonValue]:
         """As a request has them."""
-        options: dict[str, JsonValue] = cls(
-            axis=over.axis, values=list(over.values), rounds=rounds
-        ).model_dump()
-        return options
+        return cls(axis=swept.axis, values=list(swept.values), rounds=rounds).as_options()
 
 
 class Sweep(Study[Swept]):
@@ -55,10 +50,7 @@ class Sweep(Study[Swept]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
-        try:
-            self.asked = SweepOptions.model_validate(request.options)
-        except ValidationError as error:
-            raise UsageError(f"a sweep needs an axis, values and rounds: {error}") from None
+        self.asked = SweepOptions.read(request)
         axis = self.asked.axis
         if axis == "wait" and any(
             (v.scenario or request.scenario) != WAIT_SCENARIO for v in request.variants
@@ -108,7 +100,7 @@ class Sweep(Study[Swept]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
         asked, chosen = self.asked, best(trials)
-        by_label = {v.label: [t for t in chosen if t.spec.variants == [v.label]] for v in self.variants}
+        by_label = of_each((variant.label for variant in self.variants), chosen)
         curves = [
             curve(v.label, asked.axis, {value: by_label[self.label(v, value)] for value in asked.values})
             for v in self.request.variants
@@ -119,15 +111,10 @@ class Sweep(Study[Swept]):
             for level in found.levels:
                 one = to_ceilings[self.label(v, level.value)]
                 level.ceiling_shares, level.near_ceiling = one.shares, one.near
-        wrong = any(trial.verdict in (Verdict.INVALID, Verdict.FAILED) for trial in trials)
         known = all(lv.goodput_rps.mean is not None for own in curves for lv in own.levels)
         return Concluded(
-            verdict=Verdict.INVALID if wrong else Verdict.OK if known else Verdict.VOID,
-            reasons=[
-                f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
-                for trial in chosen
-                if trial.verdict is not Verdict.OK
-            ],
+            verdict=verdict_of(trials, known),
+            reasons=not_counted(chosen),
             findings=[*self._pooler(), *warnings(trials)],
             conclusions=Swept(axis=asked.axis, values=asked.values, rounds=asked.rounds, curves=curves),
         )

@@ -8,7 +8,7 @@ import pytest
 from harness_capacity import VOID, Simulated, search
 
 from tandem.catalog.catalog import Catalog
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import CapacityFound
@@ -79,17 +79,6 @@ def test_without_its_trials_everything_is_made_anew(real: Catalog, tmp_path: Pat
     assert again.made[:14] == first.made
 
 
-@pytest.mark.parametrize(
-    "other",
-    [{"options": {"slo": "p99=51ms", "longest_s": 60}}, {"options": {"slo": "p99=50ms", "longest_s": 61}}],
-    ids=str,
-)
-def test_another_objective_is_another_search(real: Catalog, tmp_path: Path, other: dict[str, Any]) -> None:
-    interrupted(real, tmp_path, 5)
-    with pytest.raises(UsageError, match="there is no unfinished capacity of rust-async"):
-        resumed(real, tmp_path, **other)
-
-
 @pytest.mark.parametrize("wrong", ["rate", "closed", "seconds", "extra"])
 def test_a_search_that_does_not_fit_is_one_clear_error(real: Catalog, tmp_path: Path, wrong: str) -> None:
     interrupted(real, tmp_path, 14)
@@ -111,17 +100,6 @@ def test_a_search_that_does_not_fit_is_one_clear_error(real: Catalog, tmp_path: 
     ):
         resumed(real, tmp_path)
     assert not (folder_in(tmp_path) / "result.json").exists(), "it stays unfinished, so the remedy works"
-    file.unlink()
-    assert resumed(real, tmp_path)[1].verdict is Verdict.OK
-
-
-def test_a_truncated_trial_is_one_clear_error(real: Catalog, tmp_path: Path) -> None:
-    interrupted(real, tmp_path, 14)
-    file = folder_in(tmp_path) / "trials/search.json"
-    file.write_text(file.read_text()[:-40])
-    with pytest.raises(TandemError) as error:
-        resumed(real, tmp_path)
-    assert str(error.value).startswith(f"{file}: the record cannot be read: ")
     file.unlink()
     assert resumed(real, tmp_path)[1].verdict is Verdict.OK
 

@@ -40,7 +40,7 @@ def asked(
         "plan": "crossover",
         "seed": 7,
         "conditions": under,
-        "options": options.request(),
+        "options": options.as_options(),
     }
     return request(*(names or (SYNC, ASYNC)), **{**fields, **changes})
 

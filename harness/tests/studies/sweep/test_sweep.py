@@ -25,7 +25,6 @@ from harness_places import FIXTURES
 from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
-from tandem.engine.journal import Journal
 from tandem.engine.run import run
 from tandem.errors import UsageError
 from tandem.lab.prepare import check, scenario_of
@@ -394,22 +393,6 @@ def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> N
     assert found.baselines.ceilings_rps == {"null": 1000.0, "database": 1000.0}
     assert found.conclusions.curves[0].peak_rps == 1000.0
     assert read_folder(journal.folder)[1].model_dump() == found.model_dump()
-
-
-def test_another_request_is_not_gone_on_with(real: Catalog, tmp_path: Path) -> None:
-    begun = Journal.begin(tmp_path, asked("pool=4,8", NAME))
-    assert Journal.resume(tmp_path, asked("pool=4,8", NAME, seed=99)).folder == begun.folder
-    far = asked("pool=4,8", NAME).model_dump() | {
-        "conditions": {"topology": "full", "placement": "shared", "db_rtt_ms": 15}
-    }
-    for other in (
-        asked("pool=4,16", NAME),
-        asked("threads=4,8", NAME),
-        asked("pool=4,8", NAME, rounds=9),
-        Request.model_validate(far),
-    ):
-        with pytest.raises(UsageError, match="no unfinished sweep"):
-            Journal.resume(tmp_path, other)
 
 
 # ---- a record of an older Tandem ----
