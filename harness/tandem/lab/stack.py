@@ -287,6 +287,7 @@ class Stack:
     def seen_by(self, other: str, service: Service, name: str) -> str:
         """The address of a service, of this name, as another one sees it."""
         return self.sites.seen_from(name, service.inside, other)
+
     def runs(self, service: str) -> bool:
         """Whether the service has a container that runs."""
         found = self._find(service)

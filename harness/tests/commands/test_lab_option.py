@@ -53,7 +53,7 @@ def test_what_does_not_go_together_is_told_before_anything_is_reached(
         asked(real, **options)
 
 
-def test_a_second_generator_is_not_silently_left_idle(real: Catalog, tmp_path: Path) -> None:
+def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, tmp_path: Path) -> None:
     text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
     file = tmp_path / "two-generators.toml"
     file.write_text(
@@ -61,10 +61,16 @@ def test_a_second_generator_is_not_silently_left_idle(real: Catalog, tmp_path: P
             'cpus = {app = "2-3", proxy = "0-1"}', ""
         )
     )
-    with pytest.raises(
-        UsageError, match="loadgen is on application and generator, and a load is made on one host"
-    ):
-        asked(real, lab=str(file))
+    assert asked(real, lab=LAB).conditions.generators == 1
+    assert asked(real, lab=str(file)).conditions.generators == 2
+    assert asked(real, lab=str(file), generators=5).conditions.generators == 5
+    three = text.replace('roles = ["app", "proxy"]', 'roles = ["app", "proxy", "loadgen"]')
+    three = three.replace('cpus = {app = "2-3", proxy = "0-1"}', "").replace(
+        'roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n'
+    )
+    file.write_text(three.replace('cpus = {db = "1-3", pgbouncer = "0"}', ""))
+    with pytest.raises(UsageError, match="loadgen is on .*, and one of 2 generators would be idle: take 3"):
+        asked(real, lab=str(file), generators=2)
 
 
 def test_pgbench_is_no_ceiling_of_a_lab(real: Catalog) -> None:

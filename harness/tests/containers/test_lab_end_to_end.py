@@ -17,7 +17,8 @@ from harness_nested import NestedLab, nested
 
 pytestmark = pytest.mark.docker
 
-ROLES = {"data": ["db", "pgbouncer"], "work": ["app", "proxy"], "load": ["loadgen"]}
+ROLES = {"data": ["db", "pgbouncer", "loadgen"], "work": ["app", "proxy"], "load": ["loadgen"]}
+"""Two hosts have a generator: a load is dealt out to both."""
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,9 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
     assert closed["tap"]["compared"] > 0
     assert closed["tap"]["wrong"] == 0
     assert closed["app_cpu_us_per_request"] > 0
+    for made in (closed, opened):
+        assert [one["role"] for one in made["generators"]] == ["loadgen", "loadgen-2"]
+        assert all(one["requests"] > 0 and one["problem"] is None for one in made["generators"])
     assert opened["lateness_ms"]["p50"] < 1000
     cpus = os.cpu_count() or 1
     assert [closed["roles"][role]["cores_available"] for role in ("db", "app", "loadgen")] == [cpus] * 3

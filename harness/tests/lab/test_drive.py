@@ -16,6 +16,7 @@ from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
 from tandem.lab import drive
 from tandem.lab.drive import LEAD_S, RanShare, collected, run_load, run_shares, send
+from tandem.lab.sites import ALONE, Sites
 from tandem.lab.stack import Stack
 from tandem.load.dealing import Share, deal
 from tandem.load.generator import OHA, Generator, Load, Report
@@ -26,7 +27,7 @@ class Local:
     """Runs the commands of a Stack here. dead: roles whose container is gone."""
 
     def __init__(self, dead: Sequence[str] = ()) -> None:
-        self.dead, self.variables = dead, {"LOADGEN": "oha"}
+        self.dead, self.variables, self.sites = dead, {"LOADGEN": "oha"}, ALONE
 
     def execute(self, role: str, command: list[str]) -> str:
         if role in self.dead:
@@ -173,6 +174,37 @@ def test_one_generator_alone_waits_for_nothing(folders: Path) -> None:
     assert ran.shares == ()
     assert ran.ended_s - ran.began_s < LEAD_S
     assert (folders / "closed.rows").is_file()
+
+
+class Ahead(Sites):
+    """The second generator's host has a clock that is 2 s behind."""
+
+    def of(self, service: str) -> Any:
+        behind_s = 2.0 if service == "loadgen-2" else 0.0
+        host = type("H", (), {"to_ours": staticmethod(lambda moment_s: moment_s + behind_s)})
+        return type("P", (), {"host": host})
+
+
+def test_a_host_waits_by_its_own_clock(folders: Path) -> None:
+    """Its command has that clock's moment, and what it stamps is told by this one's."""
+    asked = dict[str, str]()
+
+    class Noted(Local):
+        def __init__(self) -> None:
+            super().__init__()
+            self.sites = Ahead()
+
+        def execute(self, role: str, command: list[str]) -> str:
+            asked[role] = command[2].partition("$((")[2].partition(" ")[0]
+            return super().execute(role, command)
+
+    named = {f"closed-g{number}": share for number, share in enumerate(shares(2), start=1)}
+    found = run_shares(cast(Stack, Noted()), folders, named, cast(Generator, Told()))
+    assert int(asked["loadgen"]) - int(asked["loadgen-2"]) == pytest.approx(2e9, abs=1e3)
+    first, second = (one.ran for one in found.shares)
+    assert first is not None
+    assert second is not None
+    assert second.began_s - first.began_s == pytest.approx(2.0 - 0.4, abs=0.2), "there its moment had passed"
 
 
 def test_who_is_woken_by_others_has_no_moment(folders: Path) -> None:

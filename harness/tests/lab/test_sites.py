@@ -17,8 +17,9 @@ from tandem.hosts.together import Parts, Together
 from tandem.lab import reached, sites
 from tandem.lab.application import Application
 from tandem.lab.reached import LabSites, destination
-from tandem.lab.sites import ALONE, overlay
+from tandem.lab.sites import ALONE, home, overlay
 from tandem.lab.stack import Service, Stack
+from tandem.load.dealing import roles
 from tandem.record.result import Environment
 from tandem.report.parts import machine
 
@@ -72,6 +73,30 @@ def test_haproxy_is_told_where_an_application_on_another_host_is() -> None:
 
 def test_no_folder_of_this_machine_is_mounted_there() -> None:
     assert services(THREE, "c", FULL)["loadgen"]["volumes"] == ["/raw"]
+
+
+def test_generators_are_dealt_out_to_the_hosts_that_have_some() -> None:
+    both = lab_of(a="db pgbouncer loadgen", b="app proxy", c="loadgen")
+    assert [home(both, role).name for role in roles(3)] == ["a", "c", "a"]
+    assert [home(both, service).name for service in ("db", "faults", "proxy")] == ["a", "a", "b"]
+    assert [home(THREE, role).name for role in roles(2)] == ["c", "c"]
+    for host in ("a", "c"):
+        assert services(both, host, FULL)["loadgen"]["extra_hosts"] == ["proxy:192.0.2.2"]
+
+
+def test_each_host_has_its_own_cpus_for_generators() -> None:
+    told = {"a": ("db pgbouncer loadgen", "3"), "b": ("app proxy", ""), "c": ("loadgen", "0-1")}
+    hosts = {
+        name: {"engine": f"ssh://{name}", "address": ADDRESSES[name], "roles": its.split()}
+        | (
+            {"cpus": {"loadgen": cpus} | {role: str(n) for n, role in enumerate(its.split()[:-1])}}
+            if cpus
+            else {}
+        )
+        for name, (its, cpus) in told.items()
+    }
+    lab = Lab.model_validate({"name": "mine", "hosts": hosts})
+    assert [services(lab, host, FULL)["loadgen"]["cpuset"] for host in ("a", "c")] == ["3", "0-1"]
 
 
 def test_a_direct_topology_publishes_the_application_and_the_database() -> None:

@@ -87,10 +87,8 @@ class Slow:
 def test_counters_are_read_again_when_something_came_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "READ_S", 0.05)
     preempted, quiet, hopeless = Slow(0.1, 0.0), Slow(0.0), Slow(0.3, 0.1, 0.2)
-    found = [
-        Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take()
-        for group in (preempted, quiet, hopeless)
-    ]
+    groups: list[Any] = [preempted, quiet, hopeless]
+    found = [Sampler(HERE, {"a": group}, None, None, lambda before, now: None).take() for group in groups]
     assert [sample.usage["a"].cpu_s for sample in found] == [2, 1, 2], "the quickest reading counts"
     assert hopeless.reads == here.READS
     assert time.time() - found[2].at_s > 0.2, "the moment is that of the reading, not of the last try"
