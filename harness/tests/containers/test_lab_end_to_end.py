@@ -95,7 +95,7 @@ def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -
     )
     work = hosts.hosts["work"]
     deadline = time.monotonic() + 300
-    while "8080->8080" not in (published := work.sh("docker ps --format '{{.Ports}}'")):
+    while f"{work.address}:8080" not in (published := work.sh("docker ps --format '{{.Ports}}'")):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(1)
