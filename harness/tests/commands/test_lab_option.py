@@ -69,7 +69,7 @@ def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, t
         'roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n'
     )
     file.write_text(three.replace('cpus = {db = "1-3", pgbouncer = "0"}', ""))
-    with pytest.raises(UsageError, match="loadgen is on .*, and one of 2 generators would be idle: take 3"):
+    with pytest.raises(UsageError, match=r"loadgen is on .*, and one of 2 generators would be idle: take 3"):
         asked(real, lab=str(file), generators=2)
 
 

@@ -4,15 +4,17 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import cast
+from uuid import uuid4
 
 from python_on_whales import DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
 from tandem.lab import published
-from tandem.lab.stack import LABEL, LOG_TAIL, tail
+from tandem.lab.stack import LABEL, LOG_TAIL, tail, to_its_end
 
 IMAGE, DOCKERFILE = "tandem/file-io", "file-io/Dockerfile"
 OWN = {LABEL: "files"}
@@ -62,11 +64,14 @@ class FilesContainer:
         """
         volume = None if self.tmpfs_options else self.docker.volume.create(labels=OWN)
         mounts = [] if volume is None else [(volume, "/data")]
-        container = None
+        name = f"tandem-files-{uuid4().hex[:12]}"
         try:
-            container = self.docker.container.create(
+            # Interrupted before it is named by what it returns, it would stay, and hold its volume.
+            create = partial(
+                self.docker.container.create,
                 IMAGE,
                 [FOLDER, *arguments],
+                name=name,
                 labels=OWN,
                 networks=["none"],
                 cap_drop=["ALL"],
@@ -74,15 +79,15 @@ class FilesContainer:
                 volumes=mounts,
                 tmpfs=[f"/data:{self.tmpfs_options}"] if self.tmpfs_options else [],
             )
+            container = to_its_end(create)
             container.start()
             status = self.docker.container.wait(container)
             printed, said = self._logs(container.id)
         except DockerException as error:
             raise TandemError(f"file-io cannot be run:\n{tail(error.stderr or str(error))}") from None
         finally:
-            if container is not None:
-                with suppress(NoSuchContainer):
-                    container.remove(force=True, volumes=True)
+            with suppress(NoSuchContainer):
+                self.docker.container.remove(name, force=True, volumes=True)
             if volume is not None:
                 volume.remove()
         if status != 0:

@@ -1,0 +1,52 @@
+"""tandem.studies.files.container: what is removed when a run is interrupted."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tandem.studies.files.container import FilesContainer
+
+
+class Engine:
+    """Docker, as far as a run asks it. A volume that a container uses cannot be removed."""
+
+    def __init__(self, interrupted: str) -> None:
+        self.interrupted, self.containers, self.volumes = interrupted, list[str](), list[str]()
+        self.container = SimpleNamespace(create=self._create, wait=self._step("wait"), remove=self._remove)
+        self.volume = SimpleNamespace(create=self._create_volume)
+
+    def _step(self, name: str) -> Any:
+        def step(*_: object, **__: object) -> None:
+            if name == self.interrupted:
+                raise KeyboardInterrupt
+
+        return step
+
+    def _create_volume(self, labels: dict[str, str]) -> Any:
+        self.volumes.append("volume")
+
+        def remove() -> None:
+            assert not self.containers, "volume is in use"
+            self.volumes.clear()
+
+        return SimpleNamespace(remove=remove)
+
+    def _create(self, *_: object, name: str, **__: object) -> Any:
+        self.containers.append(name)
+        self._step("create")()
+        return SimpleNamespace(start=self._step("start"))
+
+    def _remove(self, name: str, *, force: bool, volumes: bool) -> None:
+        self.containers.remove(name)
+
+
+@pytest.mark.parametrize("moment", ["create", "start", "wait"])
+def test_an_interrupted_run_leaves_neither_container_nor_volume(tmp_path: Path, moment: str) -> None:
+    """Also where the engine has made the container, and its name is not returned any more."""
+    asked, engine = FilesContainer(tmp_path), Engine(moment)
+    asked.docker = engine  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(["1"])
+    assert (engine.containers, engine.volumes) == ([], [])
