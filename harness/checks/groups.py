@@ -17,9 +17,12 @@ FAULT_PARTS = 2
 BESIDE = {
     "test_matrix_end_to_end.py": "commands",
     "test_interruptions.py": "commands",
+    "test_remote_host.py": "labs",
+    "test_nested_hosts.py": "labs",
+    "test_doctor_of_a_lab.py": "labs",
 }
-"""Files of harness/tests/containers that start containers and measure nothing, so others may run at the same time -> their group.
-The commands use one Compose project."""
+"""Files of harness/tests/containers that start containers and measure nothing of an application, so others may run at the same
+time -> their group. The commands use one Compose project; each lab has engines of its own."""
 
 IMAGES = (
     "test_published_images.py",
