@@ -87,6 +87,7 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
     assert ours(hosts, "volume ls") == NOTHING
 
 
+@pytest.mark.weekly
 def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -> None:
     """Seen while it runs; then the command is killed, and `down` leaves nothing."""
     process = subprocess.Popen(

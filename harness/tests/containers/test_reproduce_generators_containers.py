@@ -11,7 +11,7 @@ from tandem.errors import TandemError
 from tandem.lab.drive import installed
 from tandem.lab.stack import BENCH_PROJECT, Stack
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
 
 def accounted(name: str, results: Path) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:

@@ -9,7 +9,7 @@ import pytest
 from harness_commands import bench_containers, printed, tandem
 from harness_places import ROOT
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.weekly]
 
 PLAN = str(ROOT / "harness/tests/plans/slices.toml")
 
