@@ -7,7 +7,7 @@ import pytest
 from harness_commands import bench_containers, printed, tandem
 from harness_places import PLANS
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
 
 def test_two_are_compared_at_two_distances(results: Path) -> None:
