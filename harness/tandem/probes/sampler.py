@@ -1,6 +1,5 @@
 """Samples counters in the background while a window runs, and interpolates between the samples."""
 
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -81,36 +80,35 @@ class Sampler:
         sampled: their counters stand still then."""
         self._host = host
         self._groups, self._proxy, self._pooler, self._seen = dict(groups), proxy, pooler, seen
-        self._mortal, self._last, self._gone = mortal, dict[str, Usage](), dict[str, Usage]()
-        self._asking = threading.Lock()
+        self._mortal, self._last, self._gone = set(mortal), dict[str, Usage](), dict[str, Usage]()
         self._lock_waits, self._connected = lock_waits, connected
         self._servers = servers or {}
         self._series, self._marks = Series(), list[Sample]()
         self._looking = Background("sampler", self._look, _pause_s)
 
     def _usages(self) -> tuple[float, dict[str, Usage]]:
-        with self._asking:  # a mark is made by another thread
-            try:
-                at_s, found = self._host.usages(self._groups)
-            except OSError:
-                if not self._bury():
-                    raise
-                at_s, found = self._host.usages(self._groups)
-            self._last = found
-            return at_s, found | self._gone
+        """Two threads ask: a mark does not wait for a sample that is being taken."""
+        groups = self._groups
+        try:
+            at_s, found = self._host.usages(groups)
+        except OSError:
+            there = {role: group for role, group in groups.items() if not self._is_gone(role, group)}
+            if len(there) == len(groups):
+                raise
+            self._gone |= {role: self._last.get(role, NOTHING) for role in groups.keys() - there.keys()}
+            self._groups = there
+            at_s, found = self._host.usages(there)
+        self._last = found = found | self._gone
+        return at_s, found
 
-    def _bury(self) -> bool:
-        """Of those that may go, takes out whoever is gone. Returns whether any is."""
-        gone = []
-        for role in self._groups.keys() & set(self._mortal):
-            try:
-                self._groups[role].usage()
-            except OSError:
-                gone.append(role)
-        for role in gone:
-            del self._groups[role]
-            self._gone[role] = self._last.get(role, NOTHING)
-        return bool(gone)
+    def _is_gone(self, role: str, group: Cgroup) -> bool:
+        if role not in self._mortal:
+            return False
+        try:
+            group.usage()
+        except OSError:
+            return True
+        return False
 
     def take(self) -> Sample:
         at_s, usage = self._usages()
