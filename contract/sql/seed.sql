@@ -79,7 +79,9 @@ select
     moment('recipe ' || i, '2020-01-01Z') + pick('modified ' || i, 7776000) * interval '1 second',
     case when pick('archived ' || i, 20) = 0 then timestamptz '2024-06-01 12:00:00Z' end,
     case when i % 25 = 0 then timestamptz '2024-07-01 12:00:00Z' end,
-    (array['dinner', 'lunch', 'breakfast', 'vegan', 'quick', 'soup', 'crème'])[1 + pick('tag ' || i, 5) :][1:pick('tags ' || i, 4)],
+    -- None to three, with what a reader of PostgreSQL's text form of arrays gets wrong. The brackets matter: without
+    -- them these are the bounds of two dimensions, and every slice is empty.
+    ((array['soup', 'café', 'hot, sweet', '"al dente"', 'stock\fish', '{}', 'warm'])[1 + drawn('tag ' || i, 5) :])[1:pick('tags ' || i, 4)],
     (i - 1) / 50 + 1,
     case when (i - 1) % 50 < 25 then 1 else 20 end
 from generate_series(1, :blocks * 50) as i;

@@ -18,6 +18,7 @@ WORDS = (
     *("A&B", "stock", "garlic", "slice", "thinly", "toast", "spices", "deglaze", "pan", "it's", "done"),
 )
 UNITS = (" cups", " tbsp", " g", "", " ml")
+TAGS = ["soup", "café", "hot, sweet", '"al dente"', "stock\\fish", "{}", "warm"]
 EMOJI = ("❤️", "😋", "👍", "🔥", "🤔")
 ACTIONS = ("created", "archived", "unarchived", "deleted", "scheduled", "edited")
 
@@ -50,6 +51,7 @@ def _letter(k: int) -> str:
 def recipe(r: int) -> Json:
     """The body of recipe `r`."""
     created = moment(f"recipe {r}", 2020)
+    first_tag = pick(f"tag {r}", 5)
     return {
         "id": r,
         "name": _initcap(words(f"recipe name {r}", 4)),
@@ -61,7 +63,7 @@ def recipe(r: int) -> Json:
         "created": _time(created),
         "modified": _time(created + timedelta(seconds=pick(f"modified {r}", 7776000))),
         "archived_at": None if pick(f"archived {r}", 20) else "2024-06-01T12:00:00Z",
-        "tags": [],  # the seed's slice of a slice is one of two dimensions, and so empty
+        "tags": TAGS[first_tag : first_tag + pick(f"tags {r}", 4)],
         "owner": {"kind": "user" if (r - 1) % 50 < 25 else "team", "id": (r - 1) // 50 + 1},
         "ingredients": [_ingredient(r, k) for k in range(1, 9 + pick(f"ingredients {r}", 5))]
         + [_section(r, k) for k in range(1, 1 + pick(f"sections {r}", 3))],
