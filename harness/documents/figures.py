@@ -8,6 +8,7 @@ from documents import (
     explanations,
     nightly,
     pairs,
+    printed,
     quoted,
     scale,
     selftest,
@@ -77,6 +78,8 @@ FIGURES: dict[str, Figure] = {
     "detection-series": nightly.series,
     "detection-limits": nightly.limits,
     "injected-slowdown": nightly.injected,
+    # what benchmarks print
+    "printed": printed.printed,
     # several machines
     "scale": scale.table,
     "scale-merging": scale.merging,

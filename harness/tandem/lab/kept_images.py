@@ -13,10 +13,10 @@ from python_on_whales import DockerClient
 from tandem.errors import TandemError
 from tandem.history.night import Program
 from tandem.lab import published
-from tandem.lab.old_images import BUILT
 from tandem.lab.programs import identity
 from tandem.lab.provenance import git
-from tandem.lab.stack import BENCH_PROJECT, LOG_TAIL, Stack, build_side_by_side, tail
+from tandem.lab.single_image import build_image
+from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 
 DIGITS = 12
 """Of a digest, in a tag."""
@@ -99,12 +99,8 @@ def rebuild(root: Path, implementation: str, program: Program, remedy: str = "")
             content = published.content(Path(folder), dockerfile)
             if published.take(name, content, registry) is not None:
                 return
-        build = ["docker", "buildx", "build", "--load", "--label", f"{BUILT}=stack", "-t", name]
-        done = subprocess.run(
-            [*build, "-f", str(Path(folder, dockerfile)), folder], capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        raise TandemError(
-            f"the image {name} is missing and does not build from {program.commit}. {remedy}\n"
-            + tail(done.stderr, LOG_TAIL)
-        )
+        try:
+            build_image(Path(folder), name, dockerfile, "stack")
+        except TandemError as error:
+            missing = f"the image {name} is missing and does not build from {program.commit}. {remedy}"
+            raise TandemError(f"{missing}\n{error}") from None

@@ -12,6 +12,7 @@ from python_on_whales import DockerClient, DockerException
 from tandem.errors import TandemError
 from tandem.judge.fitness import Between
 from tandem.lab import published
+from tandem.lab.single_image import build_image
 from tandem.lab.stack import LABEL, tail
 
 IMAGE, DOCKERFILE = "tandem/network", "harness/network/Dockerfile"
@@ -54,24 +55,8 @@ def read(printed: str) -> Between:
 
 def build(root: Path) -> None:
     """The image, on this machine's engine. Raises TandemError with the end of the output."""
-    if published.taken(root, IMAGE, DOCKERFILE, "", {}) is not None:
-        return
-    command = [
-        "docker",
-        "buildx",
-        "build",
-        "--quiet",
-        "--load",
-        "--tag",
-        IMAGE,
-        "--label",
-        f"{LABEL}.built=network",
-    ]
-    done = subprocess.run(
-        [*command, "--file", root / DOCKERFILE, root], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise TandemError(f"the image {IMAGE} does not build:\n{tail(done.stderr)}")
+    if published.taken(root, IMAGE, DOCKERFILE, "", {}) is None:
+        build_image(root, IMAGE, DOCKERFILE, "network")
 
 
 def _start(docker: DockerClient, script: str, *options: str) -> list[str]:

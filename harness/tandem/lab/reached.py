@@ -19,12 +19,12 @@ from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
 from tandem.hosts.together import Together
+from tandem.lab.old_images import BUILT
+from tandem.lab.single_image import build_image
 from tandem.lab.sites import PORTS, Local, Place, Sites, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
-BUILT_LABEL: Final = "dev.tandem.built"
-BUILT: Final = {BUILT_LABEL: "agent"}
 CONTEXT_S: Final = 10
 ASKED_OF: Final[dict[Role, tuple[Role, ...]]] = {
     "loadgen": ("proxy",),
@@ -227,7 +227,7 @@ def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
 
 def remove_images(engine: Engine) -> int:
     """Those that were copied there, by their label; how many there were."""
-    images = engine.docker.image.list(filters=[("label", BUILT_LABEL)])
+    images = engine.docker.image.list(filters=[("label", BUILT)])
     for image in images:
         with suppress(DockerException):  # somebody else's container may be made of it
             image.remove(force=True)
@@ -254,19 +254,7 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
 
 def build_agent(root: Path) -> None:
     """Its image, on this machine's engine. root: of the repository. Raises TandemError."""
-    try:
-        DockerClient().buildx.build(
-            root,
-            file=root / "harness/Dockerfile",
-            target="agent",
-            tags=AGENT_IMAGE,
-            labels=BUILT,
-            progress=False,
-        )
-    except DockerException as error:
-        raise TandemError(
-            f"the image of the agent does not build: {(error.stderr or str(error))[-1500:]}"
-        ) from None
+    build_image(root, AGENT_IMAGE, "harness/Dockerfile", "agent", target="agent")
 
 
 def _start_agents(sites: Sequence[Far], root: Path) -> None:

@@ -1,7 +1,6 @@
 """asynctest in its container: built, run, and removed with its volume whatever happens."""
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -14,7 +13,8 @@ from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
 from tandem.lab import published
-from tandem.lab.stack import LABEL, LOG_TAIL, tail, to_its_end
+from tandem.lab.single_image import build_image
+from tandem.lab.stack import LABEL, tail, to_its_end
 
 IMAGE, DOCKERFILE = "tandem/file-io", "file-io/Dockerfile"
 OWN = {LABEL: "files"}
@@ -32,23 +32,8 @@ class FilesContainer:
     def build(self) -> float:
         """Returns the seconds that it took. Raises TandemError with the end of the output."""
         began = time.monotonic()
-        if published.taken(self.root, IMAGE, DOCKERFILE, "", {}) is not None:
-            return time.monotonic() - began
-        said: deque[str] = deque(maxlen=LOG_TAIL)
-        try:
-            lines = self.docker.buildx.build(
-                self.root,
-                file=self.root / DOCKERFILE,
-                tags=[IMAGE],
-                labels={f"{LABEL}.built": "files"},
-                load=True,
-                progress="plain",
-                stream_logs=True,
-            )
-            for line in cast("Iterator[str]", lines):
-                said.append(line.rstrip())
-        except DockerException:
-            raise TandemError("the image of file-io does not build:\n" + "\n".join(said)) from None
+        if published.taken(self.root, IMAGE, DOCKERFILE, "", {}) is None:
+            build_image(self.root, IMAGE, DOCKERFILE, "files")
         return time.monotonic() - began
 
     def image(self) -> Image:
