@@ -3,6 +3,7 @@
 from documents import (
     bench,
     comparisons,
+    crossovers,
     deciding,
     experiments,
     explanations,
@@ -65,6 +66,11 @@ FIGURES: dict[str, Figure] = {
     "explained-rate": explanations.rate,
     "explained-trips": explanations.trips,
     "founding-gaps": explanations.gaps,
+    # crossovers
+    "crossed": crossovers.cells,
+    "crossed-told": crossovers.told,
+    "crossed-at": crossovers.at,
+    "crossed-pairs": crossovers.pairs,
     # claims that people quote
     "quoted": quoted.summary,
     "quoted-details": quoted.details,

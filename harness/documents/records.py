@@ -25,6 +25,7 @@ from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
+from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.explain.conclusions import Explained
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
@@ -33,7 +34,7 @@ from tandem.studies.reproduce.experiment import Experiment, read_all, read_claim
 BENCH, COMPARISONS = "results/reference", "results/comparisons"
 NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
-EXPLANATIONS, CLAIMS = "results/explanations", "results/reference-claims"
+EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
 FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
 DECISIONS = "decisions.json"
 COLD_S = 60.0
@@ -231,6 +232,11 @@ class Records:
         """A gap that was explained; None where it was not measured."""
         folder = f"{EXPLANATIONS}/{name}"
         return self._result(folder, Explained) if (self.root / folder / RESULT).is_file() else None
+
+    def crossover(self, name: str) -> Result[Crossed] | None:
+        """Who wins at which wait; None where it was not measured."""
+        folder = f"{CROSSOVERS}/{name}"
+        return self._result(folder, Crossed) if (self.root / folder / RESULT).is_file() else None
 
     def explanations(self) -> list[str]:
         """The folders of all of them."""

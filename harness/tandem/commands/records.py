@@ -30,6 +30,7 @@ from tandem.wording import lasts
 
 COMMITTED = (
     "comparisons",
+    "crossovers",
     "explanations",
     "first-number",
     "reference",

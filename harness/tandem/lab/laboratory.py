@@ -48,7 +48,12 @@ from tandem.record.window import Finding
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up from the first visit to the last."""
-READ_BY = {"APP_MAXCONN": "proxy", "PGBOUNCER_POOL_SIZE": "pgbouncer"}
+READ_BY = {
+    "APP_MAXCONN": "proxy",
+    "PGBOUNCER_POOL_SIZE": "pgbouncer",
+    "PGBOUNCER_POOL_MODE": "pgbouncer",
+    "PGBOUNCER_AUTH_TYPE": "pgbouncer",
+}
 """A variant's variables that one of them reads: it starts anew before a visit that has another value."""
 TOLD_FROM_S = 5.0
 """Builds that come from the cache are not worth a line."""

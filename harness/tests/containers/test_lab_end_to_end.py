@@ -88,6 +88,31 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
 
 
 @pytest.mark.weekly
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sweep", "rust-async", "--over", "connections=4,16", "--rounds", "2", "--plan", "smoke"),
+        ("ceiling", "rust-async", "--plan", "smoke"),
+        ("crosscheck", "rust-async", "--plan", "smoke"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_what_has_one_application_up_at_a_time_is_asked_there(
+    hosts: NestedLab, file: str, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = run(*TANDEM, *command, "--lab", file, "--json", TANDEM_RESULTS=str(tmp_path))
+    assert done.stdout, done.stderr
+    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
+    loaded = [record for trial in trials(folder) for record in trial["windows"]]
+    assert loaded, done.stderr
+    windows = [window for record in loaded for window in record["windows"].values()]
+    assert all(window["goodput_rps"] > 0 for window in windows)
+    told = json.loads(done.stdout)["environments"].values()
+    assert all(set(one["hosts"]) == set(ROLES) for one in told)
+    assert ours(hosts, "ps -a") == NOTHING
+
+
+@pytest.mark.weekly
 def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -> None:
     """Seen while it runs; then the command is killed, and `down` leaves nothing."""
     process = subprocess.Popen(

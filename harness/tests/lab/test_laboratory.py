@@ -87,6 +87,7 @@ def test_a_study_knows_its_generators(
         ({"APP_MAXCONN": "1"}, {}, ["proxy"]),
         ({"APP_MAXCONN": "1"}, {"PGBOUNCER_POOL_SIZE": "1"}, ["pgbouncer", "proxy"]),
         ({"PGBOUNCER_POOL_SIZE": "1"}, {"PGBOUNCER_POOL_SIZE": "2", "FAULT": "cached"}, ["pgbouncer"]),
+        ({"PGBOUNCER_POOL_MODE": "session"}, {"PGBOUNCER_AUTH_TYPE": "md5"}, ["pgbouncer"]),
         ({}, {"APP_CPUSET": "0-1"}, []),
     ],
 )

@@ -23,6 +23,7 @@ def ceiling(
     ] = "ceiling",
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
+    lab: cli.LabName = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -39,6 +40,7 @@ def ceiling(
         topology=DEFAULT_TOPOLOGY,
         placement=placement,
         generators=generators,
+        lab=lab,
         seed=seed,
     )
     measure(Ceiling, request, resume, as_json)

@@ -10,6 +10,7 @@ from rich.text import Text
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import Better
+from tandem.judge.bottleneck import is_own
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
@@ -32,7 +33,8 @@ RIGHT = {1, 2, 4, 5, 6}
 NOTE = (
     "ratio: variant by reference, geometric mean over blocks of fresh starts. What is found is told with its size, also"
     f" within the margin of {ratios.MARGIN * 100:.0f} %; equivalent: within it, and no difference found."
-    " The line ~2 is the reference against itself: its interval should contain 0."
+    " The line ~2 is the reference against itself: its interval should contain 0. Not ranked: something that all share, or"
+    " a ceiling, limited it or the reference, so the ratio is not the programs' own."
 )
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
 
@@ -75,12 +77,13 @@ def _row(
     compared: ComparedRatio | None,
     line: ComparedVariant | None,
     near: str | None = None,
+    shared: bool = False,
 ) -> list[str]:
-    """near: the ceiling that cuts its goodput off."""
+    """near: the ceiling that cuts its goodput off. shared: whether the figure is of something that all share."""
     word = told(compared, METRICS[metric].better)
     if line is not None and line.verdict is not Verdict.OK:
         word = str(line.verdict)
-    if near and compared:
+    if (near or shared) and compared:
         word = "not ranked"
     ratio = compared.ratio if compared else None
     mean = line.means.get(metric) if line else None
@@ -111,6 +114,14 @@ def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
     )
 
 
+def _is_shared(found: Compared, line: ComparedVariant) -> bool:
+    """Whether a resource that all share limited it or the reference: then its goodput is not the program's own. Where somebody
+    named goodput as what decides, it is told all the same."""
+    reference = next(one for one in found.entries if one.variant == found.reference)
+    limits = [one.bottleneck for one in (line, reference) if one.bottleneck]
+    return found.primary != "goodput_rps" and not all(map(is_own, limits))
+
+
 def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
     """The cells of a metric's table; the reference has a second line, against itself."""
     found = result.conclusions
@@ -120,7 +131,8 @@ def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
             yield _row(f"{line.variant} (reference)", metric, None, line, near)
             yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
         else:
-            yield _row(line.variant, metric, line.against_reference.get(metric), line, near)
+            shared = metric == "goodput_rps" and _is_shared(found, line)
+            yield _row(line.variant, metric, line.against_reference.get(metric), line, near, shared)
 
 
 def _effect(found: Compared, metric: str) -> str:

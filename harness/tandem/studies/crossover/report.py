@@ -35,7 +35,8 @@ def name(found: Crossed, who: Winner) -> str:
     return {"first": found.first, "second": found.second}.get(who, who)
 
 
-def _table(result: Result[Crossed]) -> Table:
+def cells_table(result: Result[Crossed]) -> Table:
+    """A row for each number of threads and pool, and wait."""
     found = result.conclusions
     left = ("threads, pool", "wins", "limits, first", "limits, second")
     columns = ("threads, pool", "wait, ms", f"{found.first}, 1/s", f"{found.second}, 1/s", "ratio", "wins")
@@ -72,6 +73,8 @@ def sentences(found: Crossed) -> list[str]:
             verb = "" if who == "not decided" else " wins"
             parts += [f"{name(found, who)}{verb} at {', '.join(waits)} ms"] if waits else []
         met = _meet("they", meeting.measured_ms) + _meet("by the model they", meeting.predicted_ms)
+        if not any(cell.winner in ("first", "second") for cell in own):
+            met = ""  # two that are alike meet wherever chance has it
         out.append(f"{row}: {'; '.join(parts)}{met}")
     return out
 
@@ -99,7 +102,7 @@ def report(result: Result[Crossed]) -> Group:
     """The table, who wins where, where the model is wrong, and why trials do not count."""
     found = result.conclusions
     return Group(
-        _table(result),
+        cells_table(result),
         *(Text(sentence, style="bold") for sentence in sentences(found)),
         *(Text(line, style="yellow") for line in differing(found)),
         Text(f"wait: {WAITS[found.waits_for]}; {found.rounds} rounds", style="dim"),

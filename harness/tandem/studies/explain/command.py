@@ -26,7 +26,7 @@ def explain(
         typer.Argument(
             metavar="A",
             help="NAME or NAME:SETTING=VALUE,…: the one to begin with. Beside settings: db-rtt=15ms, connections=200,"
-            " proxy-limit=25, pooler-limit=10.",
+            " proxy-limit=25, pooler-limit=10, pooler-mode=session, pooler-login=md5.",
         ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The one that it is compared with.")],

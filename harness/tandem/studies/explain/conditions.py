@@ -1,7 +1,7 @@
 """Conditions that A and B may have of their own, beside their settings: what stands around a program. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tandem.catalog.scenario import Scenario
@@ -12,12 +12,23 @@ from tandem.studies.crossover.grid import LONGEST_DISTANCE_MS
 DISTANCE, CONNECTIONS = "db-rtt", "connections"
 LIMITS = {"proxy-limit": "APP_MAXCONN", "pooler-limit": "PGBOUNCER_POOL_SIZE"}
 """Condition -> variable of compose/stack.yaml: how many requests HAProxy lets in, how many connections PgBouncer opens."""
-CONDITIONS = (DISTANCE, CONNECTIONS, *LIMITS)
+POOLER = {
+    "pooler-mode": ("PGBOUNCER_POOL_MODE", ("transaction", "session")),
+    "pooler-login": ("PGBOUNCER_AUTH_TYPE", ("scram-sha-256", "md5", "trust")),
+}
+"""Condition -> variable, and what it may be, the stack's own first. https://www.pgbouncer.org/config.html"""
+CONDITIONS = (DISTANCE, CONNECTIONS, *LIMITS, *POOLER)
 MOST = 10_000
+STANDS_IN = {"proxy": ("LOAD_ADDRESS", "proxy:"), "pooler": ("DATABASE_ADDRESS", "pgbouncer:")}
+"""How the names of conditions begin that are of a service -> the variable of a topology in which it stands, and how."""
 
 
 def checked(name: str, text: str) -> str:
-    """A value as the rest of the module has it: `15ms`, `200`. Raises UsageError."""
+    """A value as the rest of the module has it: `15ms`, `200`, `session`. Raises UsageError."""
+    if name in POOLER:
+        if text not in POOLER[name][1]:
+            raise UsageError(f"{name} is {' or '.join(POOLER[name][1])}, not '{text}'")
+        return text
     match = re.fullmatch(r"([0-9]{1,5})(ms)?", text, re.ASCII)
     far = name == DISTANCE
     least, most = (0, LONGEST_DISTANCE_MS) if far else (1, MOST)
@@ -43,6 +54,9 @@ def equal(name: str, request: Request, variant: Variant, scenario: Scenario) -> 
         return "" if ms is None else f"{ms}ms"
     if name == CONNECTIONS:
         return str(variant.scenario_changes.get(CONNECTIONS, scenario.connections))
+    if name in POOLER:
+        variable, (ours, *_) = POOLER[name]
+        return variant.variables.get(variable, ours)
     return variant.variables.get(LIMITS[name], "")
 
 
@@ -53,5 +67,17 @@ def applied(variant: Variant, own: Mapping[str, str]) -> Variant:
         changes["db_rtt_ms"] = int(own[DISTANCE].removesuffix("ms"))
     if CONNECTIONS in own:
         changes["scenario_changes"] = {**variant.scenario_changes, CONNECTIONS: int(own[CONNECTIONS])}
-    limits = {variable: own[name] for name, variable in LIMITS.items() if name in own}
-    return variant.model_copy(update={**changes, "variables": {**variant.variables, **limits}})
+    variables = {**LIMITS, **{name: variable for name, (variable, _) in POOLER.items()}}
+    around = {variable: own[name] for name, variable in variables.items() if name in own}
+    return variant.model_copy(update={**changes, "variables": {**variant.variables, **around}})
+
+
+def check_path(names: Iterable[str], topology: str, variables: Mapping[str, str]) -> None:
+    """names: of conditions. topology, variables: compose/topologies has it. Raises UsageError for a condition of a service that
+    no request passes."""
+    for name in names:
+        variable, address = STANDS_IN.get(name.partition("-")[0], ("", ""))
+        if not variables.get(variable, "").startswith(address):
+            raise UsageError(
+                f"{name} changes nothing with the topology '{topology}': no request passes there"
+            )

@@ -20,7 +20,7 @@ from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import CellWindows, cell_figures, cpu, goodput
 from tandem.studies.explain.conclusions import CellFigures, Explained, Explanation
-from tandem.studies.explain.conditions import CONDITIONS, LIMITS
+from tandem.studies.explain.conditions import CONDITIONS, LIMITS, check_path
 from tandem.studies.explain.design import ExplainOptions, check_groups, effective, legs
 from tandem.studies.explain.model import modelled
 from tandem.studies.explain.shares import crossings, explanation
@@ -44,6 +44,9 @@ class Explain(Study[Explained]):
         super().__init__(catalog, request)
         self.asked = ExplainOptions.read(request)
         check_groups(self.asked, {*self.asked.factors, *catalog.settings, *CONDITIONS})
+        topology = request.conditions.topology
+        under = catalog.pick("topology", topology, catalog.topologies)
+        check_path({name for own in self.asked.conditions for name in own}, topology, under.variables)
         self.legs = legs(catalog, request, self.asked)
         self._cells = {
             cell.label: cell

@@ -30,6 +30,7 @@ def sweep(
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
+    lab: cli.LabName = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -49,6 +50,7 @@ def sweep(
         settings=setting,
         db_rtt=db_rtt,
         generators=generators,
+        lab=lab,
         options=SweepOptions.of(swept, rounds),
     )
     measure(Sweep, request, resume, as_json)

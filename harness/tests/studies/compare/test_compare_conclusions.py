@@ -129,6 +129,36 @@ def test_a_verdict_says_direction_and_size() -> None:
     assert table_of("goodput_rps", 1.1, 0.01, blocks=1) == "too few"
 
 
+@pytest.mark.parametrize(
+    ("limits", "primary", "word"),
+    [
+        ({"A": "app-cpu", "B": "app-cpu"}, "app_cpu_us_per_request", "faster by"),
+        ({"A": "app-cpu", "B": "pool-wait"}, "app_cpu_us_per_request", "faster by"),
+        ({"A": "app-cpu", "B": "database"}, "app_cpu_us_per_request", "not ranked"),
+        ({"A": "database+app-cpu", "B": "app-cpu"}, "app_cpu_us_per_request", "not ranked"),
+        ({"A": "database", "B": "database"}, "goodput_rps", "faster by"),
+    ],
+)
+def test_a_goodput_that_something_shared_limits_is_not_ranked(
+    limits: dict[str, str], primary: str, word: str
+) -> None:
+    blocks = make_blocks(effect=1.1)
+    for label, limit in limits.items():
+        for window in windows_of(blocks, label):
+            window.bottleneck = limit
+    found = result_of(
+        request("A", "B"), conclusions.conclude(blocks, ["A", "B"], Baselines(), primary=primary)
+    )
+    told = {
+        metric: next(row for row in report.rows(found, metric) if row[0] == "B")[3]
+        for metric in ("goodput_rps", "app_cpu_us_per_request")
+    }
+    assert told["goodput_rps"].startswith(word)
+    assert told["app_cpu_us_per_request"].startswith("cheaper by"), (
+        "what a request costs is the program's own"
+    )
+
+
 def test_an_older_record_that_called_a_difference_equivalent_says_both() -> None:
     old = conclusions.ComparedRatio.model_validate(
         {

@@ -20,7 +20,7 @@ from tandem.record.window import DbRtt, Pooler, Verdict, Window
 from tandem.studies.crossover import plots
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, crossings, intervals, winner
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
-from tandem.studies.crossover.report import report
+from tandem.studies.crossover.report import report, sentences
 from tandem.studies.crossover.study import Crossover
 
 SYNC, ASYNC = "python-sync", "python-async"
@@ -300,6 +300,15 @@ def test_the_report_says_who_wins_where(real: Catalog) -> None:
         Crossover.headline(made.conclusions.model_dump(mode="json"))
         == f"{SYNC} wins 1 of 2 cells, {ASYNC} wins 1 of 2 cells"
     )
+
+
+def test_two_that_are_alike_are_not_said_to_meet(real: Catalog) -> None:
+    """The straight line between two ratios near 1 passes 1 by chance."""
+    rates = {**BOTH, f"{SYNC} wait=0ms": 600.0, f"{ASYNC} wait=0ms": 580.0}
+    rates |= {f"{SYNC} wait=15ms": 150.0, f"{ASYNC} wait=15ms": 155.0}
+    found = concluded(real, asked(), trials(rates, WAITS, spread=0.002)).conclusions
+    assert found.meetings[0].measured_ms, "by the ratios alone they do"
+    assert sentences(found) == ["as they are: nobody wins at 0, 15 ms"]
 
 
 def test_the_report_is_the_golden_one(real: Catalog) -> None:

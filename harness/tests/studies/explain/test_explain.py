@@ -231,6 +231,40 @@ def test_conditions_are_factors_beside_the_settings(real: Catalog) -> None:
     assert (equal.db_rtt_ms, equal.variables, equal.scenario_changes) == (None, {}, {})
 
 
+def test_pgbouncers_mode_and_logins_are_conditions(real: Catalog) -> None:
+    there = [{"pooler-mode": "session"}, {"pooler-login": "md5"}]
+    study = Explain(real, near_and_far(conditions=there))
+    assert [factor.change for factor in study.legs[0].factors] == ["pooler-mode session to transaction"]
+    assert [factor.change for factor in study.legs[1].factors][1:] == ["pooler-login md5 to scram-sha-256"]
+    cells = {variant.label: variant.variables for variant in study.variants}
+    assert cells["A python-sync as it is"] == {"PGBOUNCER_POOL_MODE": "session"}
+    assert cells["B python-sync own pooler-login"] == {"PGBOUNCER_AUTH_TYPE": "md5"}
+
+
+@pytest.mark.parametrize(
+    ("topology", "condition", "passed"),
+    [
+        ("direct", {"pooler-login": "md5"}, False),
+        ("proxied", {"pooler-limit": "5"}, False),
+        ("pooled", {"proxy-limit": "5"}, False),
+        ("pooled", {"pooler-mode": "session"}, True),
+        ("direct", {"connections": "5"}, True),
+    ],
+)
+def test_a_condition_of_what_is_not_in_the_path_is_refused(
+    real: Catalog, topology: str, condition: dict[str, str], passed: bool
+) -> None:
+    found = near_and_far(conditions=[condition, {}])
+    found = found.model_copy(
+        update={"conditions": found.conditions.model_copy(update={"topology": topology})}
+    )
+    if passed:
+        Explain(real, found)
+        return
+    with pytest.raises(UsageError, match=f"changes nothing with the topology '{topology}'"):
+        Explain(real, found)
+
+
 def test_what_is_equal_is_no_factor(real: Catalog) -> None:
     scenario = real.scenarios["recipes"]
     there = [{"db-rtt": "0ms", "connections": str(scenario.connections)}, {}]
@@ -250,6 +284,8 @@ def test_conditions_are_typed_like_settings() -> None:
     for wrong in ("db-rtt=15", "db-rtt=251ms", "connections=0", "connections=5ms", "proxy-limit=many"):
         with pytest.raises(UsageError, match=f"{wrong.partition('=')[0]} takes whole numbers"):
             taken_out(read_variant(f"node:{wrong}"))
+    with pytest.raises(UsageError, match="pooler-mode is transaction or session, not 'statement'"):
+        taken_out(read_variant("node:pooler-mode=statement"))
 
 
 # ---- what cannot be asked ----
