@@ -93,7 +93,6 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
     [
         ("sweep", "rust-async", "--over", "connections=4,16", "--rounds", "2", "--plan", "smoke"),
         ("ceiling", "rust-async", "--plan", "smoke"),
-        ("crosscheck", "rust-async", "--plan", "smoke"),
     ],
     ids=lambda command: command[0],
 )
