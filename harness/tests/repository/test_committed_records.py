@@ -61,18 +61,19 @@ def test_no_honest_application_comes_near_a_limit() -> None:
 
 @pytest.mark.parametrize(
     "folder",
-    [
-        "comparisons/falcon",
-        "comparisons/index",
-        "explanations/published-python",
-        "explanations/published-rust",
-    ],
+    ["comparisons/falcon", "explanations/published-python", "explanations/published-rust"],
 )
 def test_reading_the_wire_takes_less_than_3_percent_of_a_core(folder: str) -> None:
-    """In nine windows of ten: the host's moods reach the capture as well."""
-    cores = sorted(tap_cores(RECORDS.trials_of(folder)))
+    cores = [*tap_cores(RECORDS.trials_of(folder))]
     assert len(cores) > 20
-    assert cores[len(cores) * 9 // 10] < 0.03
+    assert max(cores) < 0.03
+
+
+def test_reading_the_wire_of_index_takes_less_than_3_percent_of_a_core_in_the_middle() -> None:
+    """Not in all: six of its 78 windows took more, and nobody knows why (docs/reference/lies.md)."""
+    cores = [*tap_cores(RECORDS.trials_of("comparisons/index"))]
+    assert len(cores) > 20
+    assert median(cores) < 0.03
 
 
 @pytest.mark.parametrize("folder", ["explanations/published-python", "explanations/published-rust"])
