@@ -1,10 +1,9 @@
 """Figures of crossovers: who wins at which wait. Pure."""
 
+from documents.explanations import NOT_MEASURED
 from documents.records import Records
 from tandem.report.markdown import of_terminal
 from tandem.studies.crossover.report import cells_table, ratio, sentences
-
-NOT_MEASURED = "not measured"
 
 
 def cells(records: Records, name: str) -> str:

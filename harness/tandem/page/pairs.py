@@ -13,7 +13,7 @@ from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios
+from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, word
 from tandem.studies.reproduce.claims import ratio
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult
 
@@ -45,7 +45,7 @@ def judged(run: Run) -> list[JudgedRatio]:
     found = run.result.conclusions
     if isinstance(found, Compared):
         out = [
-            JudgedRatio(name, entry.variant, found.reference, one.ratio, one.verdict)
+            JudgedRatio(name, entry.variant, found.reference, one.ratio, word(found, entry, name))
             for entry in found.entries
             for name, one in entry.against_reference.items()
         ]
@@ -70,8 +70,8 @@ def _of_bench(run: Run) -> Iterator[JudgedRatio]:
         by_block = {label: _values(run.trials, label, figure) for label in labels}
         for label in labels[1:]:
             found = ratio(by_block[label], by_block[labels[0]])
-            word = verdict(found, "higher" if figure == RATE else "lower")
-            yield JudgedRatio(figure, label, labels[0], found, word)
+            told = verdict(found, "higher" if figure == RATE else "lower")
+            yield JudgedRatio(figure, label, labels[0], found, told)
 
 
 def _values(trials: Sequence[Trial], label: str, figure: str) -> dict[int, float]:

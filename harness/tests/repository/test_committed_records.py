@@ -70,7 +70,7 @@ def test_reading_the_wire_takes_less_than_3_percent_of_a_core(folder: str) -> No
 
 
 def test_reading_the_wire_of_index_takes_less_than_3_percent_of_a_core_in_the_middle() -> None:
-    """Not in all: six of its 78 windows took more, and nobody knows why (docs/reference/lies.md)."""
+    """Not in all, and nobody knows why (docs/reference/lies.md)."""
     cores = [*tap_cores(RECORDS.trials_of("comparisons/index"))]
     assert len(cores) > 20
     assert median(cores) < 0.03

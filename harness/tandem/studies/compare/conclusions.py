@@ -14,6 +14,7 @@ from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
+from tandem.judge.bottleneck import is_own
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
@@ -343,6 +344,21 @@ def _without(line: ComparedVariant, metrics: Collection[str]) -> ComparedVariant
     if "goodput_rps" in metrics:
         changes |= {"censored": False, "near_ceiling": None}
     return line.model_copy(update=changes)
+
+
+def is_shared(found: Compared, line: ComparedVariant) -> bool:
+    """Whether a resource that all share limited it or the reference: then its goodput is not the program's own. Where somebody
+    named goodput as what decides, it is told all the same."""
+    reference = next(one for one in found.entries if one.variant == found.reference)
+    limits = [one.bottleneck for one in (line, reference) if one.bottleneck]
+    return found.primary != "goodput_rps" and not all(map(is_own, limits))
+
+
+def word(found: Compared, line: ComparedVariant, metric: str) -> str:
+    """The verdict on a variant's ratio; `not ranked` for a goodput that is not its own."""
+    if metric == "goodput_rps" and (line.censored or is_shared(found, line)):
+        return "not ranked"
+    return line.against_reference[metric].verdict
 
 
 def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], baselines: Baselines) -> None:

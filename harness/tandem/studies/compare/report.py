@@ -10,11 +10,17 @@ from rich.text import Text
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import Better
-from tandem.judge.bottleneck import is_own
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
-from tandem.studies.compare.conclusions import METRICS, Compared, ComparedRatio, ComparedVariant, second
+from tandem.studies.compare.conclusions import (
+    METRICS,
+    Compared,
+    ComparedRatio,
+    ComparedVariant,
+    is_shared,
+    second,
+)
 from tandem.wording import limited_by, number
 
 COLUMNS = {
@@ -114,14 +120,6 @@ def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
     )
 
 
-def _is_shared(found: Compared, line: ComparedVariant) -> bool:
-    """Whether a resource that all share limited it or the reference: then its goodput is not the program's own. Where somebody
-    named goodput as what decides, it is told all the same."""
-    reference = next(one for one in found.entries if one.variant == found.reference)
-    limits = [one.bottleneck for one in (line, reference) if one.bottleneck]
-    return found.primary != "goodput_rps" and not all(map(is_own, limits))
-
-
 def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
     """The cells of a metric's table; the reference has a second line, against itself."""
     found = result.conclusions
@@ -131,7 +129,7 @@ def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
             yield _row(f"{line.variant} (reference)", metric, None, line, near)
             yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
         else:
-            shared = metric == "goodput_rps" and _is_shared(found, line)
+            shared = metric == "goodput_rps" and is_shared(found, line)
             yield _row(line.variant, metric, line.against_reference.get(metric), line, near, shared)
 
 

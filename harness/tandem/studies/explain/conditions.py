@@ -18,6 +18,8 @@ POOLER = {
 }
 """Condition -> variable, and what it may be, the stack's own first. https://www.pgbouncer.org/config.html"""
 CONDITIONS = (DISTANCE, CONNECTIONS, *LIMITS, *POOLER)
+VARIABLES = {**LIMITS, **{name: variable for name, (variable, _) in POOLER.items()}}
+"""Condition -> variable, of all that have one."""
 MOST = 10_000
 STANDS_IN = {"proxy": ("LOAD_ADDRESS", "proxy:"), "pooler": ("DATABASE_ADDRESS", "pgbouncer:")}
 """How the names of conditions begin that are of a service -> the variable of a topology in which it stands, and how."""
@@ -54,10 +56,7 @@ def equal(name: str, request: Request, variant: Variant, scenario: Scenario) -> 
         return "" if ms is None else f"{ms}ms"
     if name == CONNECTIONS:
         return str(variant.scenario_changes.get(CONNECTIONS, scenario.connections))
-    if name in POOLER:
-        variable, (ours, *_) = POOLER[name]
-        return variant.variables.get(variable, ours)
-    return variant.variables.get(LIMITS[name], "")
+    return variant.variables.get(VARIABLES[name], POOLER[name][1][0] if name in POOLER else "")
 
 
 def applied(variant: Variant, own: Mapping[str, str]) -> Variant:
@@ -67,14 +66,15 @@ def applied(variant: Variant, own: Mapping[str, str]) -> Variant:
         changes["db_rtt_ms"] = int(own[DISTANCE].removesuffix("ms"))
     if CONNECTIONS in own:
         changes["scenario_changes"] = {**variant.scenario_changes, CONNECTIONS: int(own[CONNECTIONS])}
-    variables = {**LIMITS, **{name: variable for name, (variable, _) in POOLER.items()}}
-    around = {variable: own[name] for name, variable in variables.items() if name in own}
+    around = {variable: own[name] for name, variable in VARIABLES.items() if name in own}
     return variant.model_copy(update={**changes, "variables": {**variant.variables, **around}})
 
 
 def check_path(names: Iterable[str], topology: str, variables: Mapping[str, str]) -> None:
-    """names: of conditions. topology, variables: compose/topologies has it. Raises UsageError for a condition of a service that
-    no request passes."""
+    """Raises UsageError for a condition of a service that no request passes.
+
+    names: of conditions. topology: its name. variables: what compose/topologies says of it.
+    """
     for name in names:
         variable, address = STANDS_IN.get(name.partition("-")[0], ("", ""))
         if not variables.get(variable, "").startswith(address):

@@ -154,6 +154,8 @@ def test_a_goodput_that_something_shared_limits_is_not_ranked(
         for metric in ("goodput_rps", "app_cpu_us_per_request")
     }
     assert told["goodput_rps"].startswith(word)
+    of_page = conclusions.word(found.conclusions, found.conclusions.entries[1], "goodput_rps")
+    assert of_page == word.removesuffix(" by"), "the page says the same"
     assert told["app_cpu_us_per_request"].startswith("cheaper by"), (
         "what a request costs is the program's own"
     )
