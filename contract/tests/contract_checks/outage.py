@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from contract_checks.backend import Answer, Backend
-from contract_checks.docker import docker, wait_until
+from contract_checks.docker import wait_until
 from contract_checks.errors import assert_error
 from contract_checks.golden import RECIPES, assert_golden, session
 from contract_checks.needs import for_scenario, needs
@@ -36,7 +36,7 @@ def check_database_away(backend: Backend) -> None:
 def check_pgbouncer_restart(backend: Backend) -> None:
     """Every connection of the application breaks at once: nobody is told 500, and it recovers."""
     _warm(backend)
-    docker("restart", "--time", "1", backend.stack.container("pgbouncer"))
+    backend.stack.restart("pgbouncer")
     _assert_back(backend, "PgBouncer")
 
 

@@ -41,6 +41,10 @@ class Stack:
     def __init__(self, project: str = "tandem-verify") -> None:
         self.project = project
         self.patience_s = 30.0  # for a container to start, or to give up
+        # Checks ask the database many times a second, on the CPUs that others need: each time a process of docker's, and a
+        # login, would be most of it.
+        self._addresses: dict[str, str] = {}
+        self._owner: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def __enter__(self) -> Self:
         self._tear_down()  # what a killed run left behind
@@ -54,6 +58,8 @@ class Stack:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._owner is not None:
+            self._owner.close()
         self._tear_down()
 
     def build(self, implementation: Implementation) -> None:
@@ -100,6 +106,12 @@ class Stack:
         """The name of a service's container."""
         return f"{self.project}-{service}-1"
 
+    def address(self, service: str) -> str:
+        """Of the service's container, until it starts anew."""
+        if service not in self._addresses:
+            self._addresses[service] = address(self.container(service))
+        return self._addresses[service]
+
     def stop(self, service: str) -> None:
         docker("stop", "--time", "20", self.container(service))
 
@@ -108,19 +120,26 @@ class Stack:
         docker("start", self.container(service))
         self._wait_ready(service)
 
+    def restart(self, service: str) -> None:
+        """Restarts a service with a second to end in; returns before it answers."""
+        docker("restart", "--time", "1", self.container(service))
+        self._addresses.pop(service, None)
+
     def _up(self, service: str, implementation: Implementation | None = None) -> None:
         """Creates and starts one service, alone: among several, Compose would wait for their health checks."""
         self._compose("up", "--detach", "--no-deps", service, implementation=implementation)
         self._wait_ready(service)
 
     def _wait_ready(self, service: str) -> None:
-        """Waits for `db`, `pgbouncer` or `proxy`; of the application its own backend knows."""
+        """Waits for `db`, `pgbouncer` or `proxy`, which may have another address now; of the application its own backend
+        knows."""
         name = self.container(service)
+        self._addresses.pop(service, None)
         ready = wait_until(lambda: self._answers(service), READY_S)
         assert ready, f"{service} is not ready after {READY_S} s; the end of its log:\n{end_of_log(name)}"
 
     def _answers(self, service: str) -> bool:
-        host = address(self.container(service))
+        host = self.address(service)
         try:
             if service == "proxy":
                 return httpx.get(f"http://{host}:8404/healthz", timeout=2, trust_env=False).status_code == 200
@@ -136,7 +155,7 @@ class Stack:
 
     def connect(self, database: str = "tandem") -> psycopg.Connection[tuple[Any, ...]]:
         """A connection to the database as its owner, beside the application's road."""
-        host = address(self.container("db"))
+        host = self.address("db")
         return psycopg.connect(
             host=host, user="postgres", password="tandem", dbname=database, autocommit=True
         )
@@ -157,10 +176,17 @@ class Stack:
                 connection.execute(f"drop database {name} with (force)".encode())
 
     def query(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """The rows of one statement, run as the owner."""
-        with self.connect() as connection:
+        """The rows of one statement, run as the owner, on a connection that is kept until the database ends it."""
+        if self._owner is None:
+            self._owner = self.connect()
+        try:
             # Encoded, because psycopg's types want text that is known beforehand.
-            return connection.execute(statement.encode(), values or None).fetchall()
+            return self._owner.execute(statement.encode(), values or None).fetchall()
+        except psycopg.OperationalError:
+            if not self._owner.broken:
+                raise
+            self._owner = None
+            return self.query(statement, *values)
 
     def _compose(self, *arguments: str, implementation: Implementation | None = None) -> str:
         environment = dict.fromkeys(UNSET, "") | ENVIRONMENT

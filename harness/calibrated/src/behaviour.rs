@@ -65,6 +65,8 @@ pub struct Behaviour {
     pub for_ms: f64,
     pub busy: bool,
     pub seed: u64,
+    /// Of each right answer, besides those that every answer has: a client has to read them.
+    pub headers: u32,
 }
 
 impl Behaviour {
@@ -88,6 +90,7 @@ impl Behaviour {
             for_ms: number("for_ms")?,
             busy: number("busy")? > 0.0,
             seed: number("seed")? as u64,
+            headers: number("headers")? as u32,
         };
         match given.keys().next() {
             Some(key) => Err(format!("{key} is not known")),

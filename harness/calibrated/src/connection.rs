@@ -9,7 +9,7 @@ use crate::behaviour::Kind;
 use crate::state::State;
 use crate::system::reset;
 
-const BODY: &str = "calibrated";
+pub const BODY: &str = "calibrated";
 const HANG: Duration = Duration::from_secs(30);
 const MOST: usize = 64 * 1024;
 
@@ -45,7 +45,6 @@ fn is_generators(head: &str) -> bool {
 /// told to everybody.
 pub fn serve(mut stream: TcpStream, state: &State) {
     let _ = stream.set_nodelay(true);
-    let plain = answer("200 OK", "text/plain", BODY, "");
     let mut unread = Vec::new();
     while let Some(head) = read_head(&mut stream, &mut unread) {
         let arrival = Instant::now();
@@ -58,7 +57,7 @@ pub fn serve(mut stream: TcpStream, state: &State) {
             Kind::Close => answer("200 OK", "text/plain", BODY, "Connection: close\r\n"),
             Kind::Refuse => return,
             Kind::Reset => {
-                let _ = stream.write_all(&plain.as_bytes()[..plain.len() - BODY.len() / 2]);
+                let _ = stream.write_all(&armed.right.as_bytes()[..armed.right.len() - BODY.len() / 2]);
                 // The proxy gets a moment to see the head by itself.
                 thread::sleep(Duration::from_millis(1));
                 reset(stream);
@@ -73,7 +72,7 @@ pub fn serve(mut stream: TcpStream, state: &State) {
                     let served = state.serve(&armed, arrival);
                     state.note(arrival, served);
                 }
-                plain.clone()
+                armed.right.clone()
             }
         };
         if stream.write_all(text.as_bytes()).is_err() || armed.behaviour.kind == Kind::Close {

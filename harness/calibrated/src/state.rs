@@ -9,11 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::behaviour::{Behaviour, Kind};
+use crate::connection::{BODY, answer};
 use crate::system::burn;
 
-/// A behaviour, since when it counts, and how many requests of the generator there were since.
+/// A behaviour, its right answer, since when it counts, and how many requests of the generator there were since.
 pub struct Armed {
     pub behaviour: Behaviour,
+    pub right: String,
     since: Instant,
     requests: AtomicU64,
 }
@@ -109,7 +111,12 @@ impl State {
 
 impl Armed {
     fn new(behaviour: Behaviour) -> Self {
-        Self { behaviour, since: Instant::now(), requests: AtomicU64::new(0) }
+        let mut more = String::new();
+        for number in 0..behaviour.headers {
+            let _ = write!(more, "X-More-{number}: {number}\r\n");
+        }
+        let right = answer("200 OK", "text/plain", BODY, &more);
+        Self { behaviour, right, since: Instant::now(), requests: AtomicU64::new(0) }
     }
 
     fn later(&self, arrival: Instant) -> Duration {
