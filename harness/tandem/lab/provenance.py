@@ -2,7 +2,8 @@
 
 import hashlib
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -130,28 +131,42 @@ def environment(
 ) -> Environment:
     """The record's environment. The stack must be up and the application's image built."""
     host = stack.sites.of("app").host if host is None else host
-    changes = git(root, "status", "--porcelain")
+    asked: dict[str, Callable[[], str]] = {
+        "oha": lambda: check_version(stack.execute("loadgen", ["oha", "--version"])),
+        "haproxy": lambda: stack.execute("proxy", ["haproxy", "-v"]).split()[2],
+        "pgbouncer": lambda: stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
+        "postgresql": lambda: stack.execute("db", ["postgres", "--version"]).split()[2],
+        "psrecord": lambda: version("psrecord"),
+    }
+    if "faults" in images:
+        asked["toxiproxy"] = lambda: _toxiproxy(stack)
     every = {**images, "app": str(stack.image("app").id)}
+    # Each waits for processes of others.
+    with ThreadPoolExecutor() as side_by_side:
+        versions = {name: side_by_side.submit(of) for name, of in asked.items()}
+        engine, second = (
+            side_by_side.submit(engine_versions),
+            side_by_side.submit(second_opinions, stack),
+        )
+        configured = side_by_side.submit(configuration, stack, host)
+        taken = side_by_side.submit(origins, every)
+        changes = side_by_side.submit(git, root, "status", "--porcelain")
+        described, hashed = host.describe(), hashes(root)
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=git(root, "rev-parse", "HEAD"),
-        git_dirty=None if changes is None else bool(changes),
-        host=host.describe(),
+        git_dirty=None if (changed := changes.result()) is None else bool(changed),
+        host=described,
         hosts=stack.sites.record(),
         images=every,
-        taken=origins(every),
+        taken=taken.result(),
         versions={
-            **engine_versions(),
-            "oha": check_version(stack.execute("loadgen", ["oha", "--version"])),
-            "haproxy": stack.execute("proxy", ["haproxy", "-v"]).split()[2],
-            "pgbouncer": stack.execute("pgbouncer", ["pgbouncer", "--version"]).split()[1],
-            "postgresql": stack.execute("db", ["postgres", "--version"]).split()[2],
-            "psrecord": version("psrecord"),
-            **second_opinions(stack),
-            **({"toxiproxy": _toxiproxy(stack)} if "faults" in images else {}),
+            **engine.result(),
+            **{name: said.result() for name, said in versions.items()},
+            **second.result(),
         },
         settings=settings,
         variables=stack.variables,
-        hashes=hashes(root),
-        configuration=configuration(stack, host),
+        hashes=hashed,
+        configuration=configured.result(),
     )

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from python_on_whales import Container, DockerClient, DockerException, Image
+from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
@@ -145,6 +147,12 @@ class Stack:
         file.write_text(json.dumps(self.sites.overlay(site, self.variables), indent=1) + "\n")
         return self._client(site.url, [file])
 
+    @cached_property
+    def _described(self) -> dict[str, Any]:
+        """The services as Compose reads them with these variables, which stay."""
+        services: dict[str, Any] = self.docker.compose.config(return_json=True)["services"]
+        return services
+
     def at(self, service: str) -> DockerClient:
         """The engine that a service runs on."""
         return self._at[self.sites.of(service).name]
@@ -158,8 +166,7 @@ class Stack:
         site = self.sites.of(service)
         if site.url is None:
             return False
-        described = self.docker.compose.config(return_json=True)["services"][compose_name(service)]
-        return site.send(described["image"])
+        return site.send(self._described[compose_name(service)]["image"])
 
     def build(self, service: str) -> str | None:
         """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
@@ -178,7 +185,7 @@ class Stack:
         return None
 
     def _taken(self, service: str) -> str | None:
-        described = self.docker.compose.config(return_json=True)["services"][service]
+        described = self._described[service]
         recipe = described["build"]
         return published.taken(
             self.root,
@@ -191,8 +198,8 @@ class Stack:
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
 
-        One by one: among services named together Compose waits for `service_healthy`, and here no health
-        check runs (HEALTH_INTERVAL).
+        Each by a call of its own: among services named together Compose waits for `service_healthy`, and here no health
+        check runs (HEALTH_INTERVAL). The first on a host makes the network, the others come side by side.
         """
 
         def one(service: str) -> None:
@@ -205,9 +212,15 @@ class Stack:
                     [service], detach=True, dependencies=False, no_build=True, quiet=True
                 )
 
+        def every() -> None:
+            first = list({self.sites.of(service).name: service for service in reversed(services)}.values())
+            with ThreadPoolExecutor(len(services) or 1) as side_by_side:
+                for group in (first, [service for service in services if service not in first]):
+                    for job in [side_by_side.submit(one, service) for service in group]:
+                        job.result()
+
         try:
-            for service in services:
-                to_its_end(partial(one, service))
+            to_its_end(every)
         except DockerException as error:
             raise TandemError(f"{', '.join(services)} cannot be started:\n{_said(error)}") from None
 
@@ -255,11 +268,13 @@ class Stack:
         return f"{self.project}-{service}" if is_generator(service) and service != FIRST else None
 
     def _find(self, service: str) -> Container | None:
-        if name := self._own_name(service):
-            found = self.at(service).container.list(all=True, filters=[("name", f"^{name}$")])
-        else:
-            found = self.at(service).compose.ps([service], all=True)
-        return found[0] if found else None
+        """By the name that Compose gives it: a visit asks thirty times, and Compose takes five times as long to answer."""
+        name = self._own_name(service) or f"{self.project}-{service}-1"
+        try:
+            found: Container = self.at(service).container.inspect(name)
+        except NoSuchContainer:
+            return None
+        return found
 
     def service(self, service: str) -> Service:
         """The running container of a service. Raises TandemError, with its log, if it does not run."""
@@ -295,21 +310,19 @@ class Stack:
 
     def environment(self, service: str) -> dict[str, str]:
         """The variables that a service's container has or will have: those of its image, then Compose's."""
-        described = self.docker.compose.config(return_json=True)["services"][service]
+        described = self._described[service]
         own = self.docker.image.inspect(described["image"]).config.env or []
         given = {name: value or "" for name, value in (described.get("environment") or {}).items()}
         return {**dict(pair.split("=", 1) for pair in own), **given}
 
     def image(self, service: str) -> Image:
         """What the service's next container is made from; it must have been built."""
-        described = self.docker.compose.config(return_json=True)["services"][service]
-        image: Image = self.docker.image.inspect(described["image"])
+        image: Image = self.docker.image.inspect(self._described[service]["image"])
         return image
 
     def has_image(self, service: str) -> bool:
         """Whether there is an image to make the service's container from."""
-        described = self.docker.compose.config(return_json=True)["services"][service]
-        return bool(self.docker.image.exists(described["image"]))
+        return bool(self.docker.image.exists(self._described[service]["image"]))
 
     def log(self, service: str, lines: int = LOG_TAIL) -> str:
         with _told(f"the log of {service} cannot be read"):
