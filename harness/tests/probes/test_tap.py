@@ -59,6 +59,7 @@ def test_large_requests_fit_as_well(real: Catalog) -> None:
     most = bodies_bytes(own, read_answers(own, real.root / "contract"))
     bursts = Bursts.of(LONG_S, most)
     assert most > SNAP_BYTES
+    assert bursts.snap_bytes == SNAP_BYTES > Bursts.of(LONG_S, 13).snap_bytes
     assert bursts.number * bursts.packets / 2 * SNAP_BYTES <= MEMORY_BYTES
 
 
