@@ -59,19 +59,13 @@ def judged(run: Run) -> list[JudgedRatio]:
             JudgedRatio(c.figure, c.of, c.to, c.ratio, c.verdict, c.text, c.published) for c in found.claims
         ]
     if isinstance(found, Benched):
-        return [one for one in _of_bench(run) if one.ratio.interval is not None]
+        return [
+            JudgedRatio(figure, row.label, found.rows[0].label, own.ratio, own.word)
+            for figure in (RATE, COST)
+            for row in found.rows
+            if (own := row.against_first.get(figure)) is not None and own.ratio.interval is not None
+        ]
     return []
-
-
-def _of_bench(run: Run) -> Iterator[JudgedRatio]:
-    """A bench is made in complete blocks as well: each variant by the first."""
-    labels = [variant.label for variant in run.result.request.variants]
-    for figure in (RATE, COST):
-        by_block = {label: _values(run.trials, label, figure) for label in labels}
-        for label in labels[1:]:
-            found = ratio(by_block[label], by_block[labels[0]])
-            told = verdict(found, "higher" if figure == RATE else "lower")
-            yield JudgedRatio(figure, label, labels[0], found, told)
 
 
 def _values(trials: Sequence[Trial], label: str, figure: str) -> dict[int, float]:

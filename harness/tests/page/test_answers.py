@@ -142,6 +142,19 @@ def test_every_claim_is_in_the_picture_of_the_ratios(runs: dict[str, Run]) -> No
     assert found[0].published is not None
 
 
+def test_the_words_of_a_bench_are_its_own(runs: dict[str, Run]) -> None:
+    """A goodput that it did not rank has none on the page either."""
+    run = runs["reference"]
+    found = run.result.conclusions
+    assert isinstance(found, Benched)
+    told = {(one.of, one.figure): one.word for one in judged(run)}
+    assert told == {
+        (row.label, figure): own.word for row in found.rows for figure, own in row.against_first.items()
+    }
+    assert {word for (_, figure), word in told.items() if figure == "goodput_rps"} == {"not ranked"}
+    assert "dearer" in told.values()
+
+
 def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
     known = kinds(real)
     assert kind_of("python-sync", known) == known["python-sync"]
