@@ -31,7 +31,9 @@ def check_database_killed(backend: Backend) -> None:
     stack = backend.stack
     # Without a pause: what does not wait for the disk is written down five times a second, and what came since is lost.
     with load(backend, pause_s=0) as work:
-        assert wait_until(lambda: work.steady(0), 5), f"no steady load to begin with: {_last(work)}"
+        assert wait_until(lambda: work.steady(0), STEADY_LIMIT_S), (
+            f"no steady load to begin with: {_last(work)}"
+        )
         try:
             docker("kill", stack.container("db"))
             work.stop.set()
@@ -72,7 +74,9 @@ def _interrupt(
 ) -> None:
     """Takes something away for a while, under load; `give` may wait until it is healthy."""
     with load(backend) as work:
-        assert wait_until(lambda: work.steady(0), 5), f"no steady load to begin with: {_last(work)}"
+        assert wait_until(lambda: work.steady(0), STEADY_LIMIT_S), (
+            f"no steady load to begin with: {_last(work)}"
+        )
         before = pids(backend)
         took = False
         try:

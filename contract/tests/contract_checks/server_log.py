@@ -93,11 +93,16 @@ def _mark(stack: Stack) -> str:
 
 
 def _read(stack: Stack, began: str, since_s: float) -> list[Message]:
-    end = _mark(stack)
-    name = stack.container("db")
+    end, text = _mark(stack), ""
+
+    def arrived() -> bool:
+        nonlocal text
+        text = output(stack.container("db"), since_s)[1]
+        return end in text
+
     # The log passes through the engine: what was written last may take a moment to arrive.
-    assert wait_until(lambda: end in output(name, since_s)[1], 5), "PostgreSQL's log does not arrive"
-    text = output(name, since_s)[1].partition(began)[2].partition(end)[0]
+    assert wait_until(arrived, 5), "PostgreSQL's log does not arrive"
+    text = text.partition(began)[2].partition(end)[0]
     found = filter(None, map(LINE.match, NEXT.split(text)))
     return [
         Message(m["host"], int(m["pid"]), m["kind"], cast(str, m["name"] or "").partition("/")[0], m["text"])
