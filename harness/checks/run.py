@@ -128,8 +128,8 @@ def build_images(root: Path, weekly: bool = False) -> None:
     began = time.monotonic()
     names = [*Catalog(root).implementations, "contract/broken", "harness/calibrated"]
     jobs = {service: (stack(names[0]), service) for service in (*SHARED, FAULTS)}
-    second = "all" if weekly else "vegeta"
-    jobs |= {f"loadgen, {second}": (stack(names[0], LOADGEN=second), "loadgen")}
+    if weekly:
+        jobs["loadgen, all"] = stack(names[0], LOADGEN="all"), "loadgen"
     jobs |= {name: (stack(name), "app") for name in names}
     print(f"images: building what is new of {', '.join(jobs)}", flush=True)
     taken = build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
@@ -141,7 +141,8 @@ def build_images(root: Path, weekly: bool = False) -> None:
 
 def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
     """What needs no container; what builds; what measures, alone; and, beside each other, what only asks questions of
-    containers. weekly: with those that take too long for every change.
+    containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
+    `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
     rest: without the contract's tests, which `verify` runs for an implementation.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     tests = root / "harness/tests"

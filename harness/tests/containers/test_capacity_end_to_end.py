@@ -9,7 +9,7 @@ from harness_places import PLANS
 
 from tandem.studies.registry import read_folder
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
 
 def test_a_capacity_is_found(results: Path) -> None:

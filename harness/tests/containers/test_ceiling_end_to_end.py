@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from harness_commands import ONE_TRIAL, printed, tandem
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(900)]
 
 
 def test_ceilings_and_shares(results: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from harness_commands import printed, tandem
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.weekly]
 
 
 def test_a_second_generator(results: Path) -> None:

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.docker
 NIGHTLY = ("nightly", "rust-async", "--scenario", "index", "--plan", ONE_TRIAL, "--machine", "trial")
 
 
+@pytest.mark.weekly
 def test_two_compressed_nights_make_a_history(kept: Path) -> None:
     status, found, said = tandem(*NIGHTLY, "--blocks", "2", "--compressed", "--seed", "1", results=kept)
     history = kept / "history/trial"

@@ -7,7 +7,7 @@ import pytest
 from harness_commands import bench_containers, printed, tandem
 from harness_places import PLANS
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
 
 def test_each_value_is_measured_in_each_round(results: Path) -> None:
