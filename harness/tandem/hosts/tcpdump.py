@@ -29,16 +29,8 @@ class LocalCapture:
 
     def __init__(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
         command = ["tcpdump", "-i", socket.if_indextoname(interface), "-p", "-n", "--immediate-mode"]
-        command += [
-            "-B",
-            str(RING_PACKETS * snap_bytes // 1024),
-            "-s",
-            str(snap_bytes),
-            "-c",
-            str(packets),
-            "-w",
-            str(file),
-        ]
+        ring_kib = RING_PACKETS * snap_bytes // 1024
+        command += ["-B", str(ring_kib), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
         self._process = subprocess.Popen(
             [*command, "-Z", "root", expression],
             stdin=subprocess.DEVNULL,

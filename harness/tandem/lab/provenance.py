@@ -143,11 +143,9 @@ def environment(
     every = {**images, "app": str(stack.image("app").id)}
     # Each waits for processes of others.
     with ThreadPoolExecutor() as side_by_side:
-        versions = {name: side_by_side.submit(of) for name, of in asked.items()}
-        engine, second = (
-            side_by_side.submit(engine_versions),
-            side_by_side.submit(second_opinions, stack),
-        )
+        told = {name: side_by_side.submit(of) for name, of in asked.items()}
+        engine = side_by_side.submit(engine_versions)
+        second = side_by_side.submit(second_opinions, stack)
         configured = side_by_side.submit(configuration, stack, host)
         taken = side_by_side.submit(origins, every)
         changes = side_by_side.submit(git, root, "status", "--porcelain")
@@ -162,7 +160,7 @@ def environment(
         taken=taken.result(),
         versions={
             **engine.result(),
-            **{name: said.result() for name, said in versions.items()},
+            **{name: said.result() for name, said in told.items()},
             **second.result(),
         },
         settings=settings,
