@@ -140,6 +140,19 @@ def test_a_connection_that_was_lost_is_an_outage(connection: MagicMock, error: E
         raise error
 
 
+def test_a_connection_that_was_lost_in_a_transaction_is_an_outage(connection: MagicMock, pipe: tuple[int, int]) -> None:
+    """Django opens another one as it leaves the transaction, and that one is fine."""
+
+    def lose() -> None:
+        connection.connection.closed = True
+        connection.connection = MagicMock(closed=False)
+        connection.connection.fileno.return_value = pipe[0]
+        raise of_django(psycopg.OperationalError("consuming input failed: server closed the connection unexpectedly"))
+
+    with pytest.raises(DatabaseUnavailable), open_cursor():
+        lose()
+
+
 def test_a_connection_that_the_server_closed_is_passed_over(connection: MagicMock, pipe: tuple[int, int]) -> None:
     os.write(pipe[1], b"terminating connection due to administrator command")
     dead = connection.connection

@@ -40,13 +40,14 @@ def slot() -> Iterator[None]:
 @contextmanager
 def open_cursor() -> Iterator[CursorWrapper]:
     """Raises DatabaseUnavailable. Gives the connection back when the queries are done, not when the answer is sent."""
+    used = None
     with nullcontext() if env.db_persistent else slot():
         try:
-            connect()
+            used = connect()
             with connection.cursor() as cursor:
                 yield cursor
         except Error as error:
-            away = is_away(error)
+            away = is_away(error, used)
             discard()
             if away:
                 raise DatabaseUnavailable from error
@@ -55,8 +56,8 @@ def open_cursor() -> Iterator[CursorWrapper]:
             connection.close()
 
 
-def connect() -> None:
-    """Takes a connection that the server has not closed while it was idle. Raises DatabaseUnavailable."""
+def connect() -> psycopg.Connection[tuple[object, ...]]:
+    """Takes and returns a connection that the server has not closed while it was idle. Raises DatabaseUnavailable."""
     try:
         connection.ensure_connection()
         while is_readable(connection.connection.fileno()):
@@ -64,6 +65,7 @@ def connect() -> None:
             connection.ensure_connection()
     except OperationalError as error:
         raise DatabaseUnavailable from error
+    return cast("psycopg.Connection[tuple[object, ...]]", connection.connection)
 
 
 def pool_use() -> PoolUse:
@@ -89,8 +91,9 @@ def is_readable(descriptor: int) -> bool:
     return bool(poller.poll(0))
 
 
-def is_away(error: Error) -> bool:
+def is_away(error: Error, used: psycopg.Connection[tuple[object, ...]] | None) -> bool:
     """Whether a failed statement means that the database is away, stopping, full or slow, and is no mistake of ours.
+    used: the connection that it failed on. Where that breaks in a transaction, Django has opened another one by now.
 
     Django's errors have psycopg's as their causes, of which OperationalError means either:
     https://www.psycopg.org/psycopg3/docs/api/errors.html
@@ -99,7 +102,7 @@ def is_away(error: Error) -> bool:
     state = cause.diag.sqlstate or cause.sqlstate if isinstance(cause, psycopg.Error) else None
     if not isinstance(cause, psycopg.Error) or not state:
         # It is psycopg or Django that complains: of the server, if it is late, or if the connection has ended.
-        return isinstance(cause, psycopg.errors._WaitTimeout) or has_ended()
+        return isinstance(cause, psycopg.errors._WaitTimeout) or has_ended(used)
     if (cause.diag.severity_nonlocalized or cause.diag.severity) in FAREWELLS:
         return True
     # A change of the schema left a prepared statement with a plan that does not fit; it goes with its connection.
@@ -108,8 +111,7 @@ def is_away(error: Error) -> bool:
     return state.startswith(AWAY) and state != PROTOCOL_VIOLATION
 
 
-def has_ended() -> bool:
-    used = connection.connection
+def has_ended(used: psycopg.Connection[tuple[object, ...]] | None) -> bool:
     return used is None or used.closed or is_readable(used.fileno())
 
 
