@@ -41,8 +41,8 @@ class Stack:
     def __init__(self, project: str = "tandem-verify") -> None:
         self.project = project
         self.patience_s = 30.0  # for a container to start, or to give up
-        # Checks ask the database many times a second, on the CPUs that others need: each time a process of docker's, and a
-        # login, would be most of it.
+        # Some checks ask the database many times a second. A `docker inspect` and a login for each would take the CPUs that
+        # the checks beside them need.
         self._addresses: dict[str, str] = {}
         self._owner: psycopg.Connection[tuple[Any, ...]] | None = None
 
@@ -177,13 +177,12 @@ class Stack:
 
     def query(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of one statement, run as the owner, on a connection that is kept until the database ends it."""
-        if self._owner is None:
-            self._owner = self.connect()
+        owner = self._owner = self._owner or self.connect()
         try:
             # Encoded, because psycopg's types want text that is known beforehand.
-            return self._owner.execute(statement.encode(), values or None).fetchall()
+            return owner.execute(statement.encode(), values or None).fetchall()
         except psycopg.OperationalError:
-            if not self._owner.broken:
+            if not owner.broken:
                 raise
             self._owner = None
             return self.query(statement, *values)

@@ -65,7 +65,7 @@ pub struct Behaviour {
     pub for_ms: f64,
     pub busy: bool,
     pub seed: u64,
-    /// Of each right answer, besides those that every answer has: a client has to read them.
+    /// Header fields added to each right answer, which the client has to parse.
     pub headers: u32,
 }
 

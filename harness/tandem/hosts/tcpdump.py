@@ -9,9 +9,7 @@ from pathlib import Path
 
 from tandem.hosts.host import Captured
 
-RING_PACKETS = 1024
-"""What the kernel holds until tcpdump gets a CPU. It makes this memory at each start, which is most of what a short capture
-costs, so it is as small as the packets allow."""
+RING_KIB = 16384
 
 
 def can_capture() -> bool:
@@ -29,8 +27,7 @@ class LocalCapture:
 
     def __init__(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
         command = ["tcpdump", "-i", socket.if_indextoname(interface), "-p", "-n", "--immediate-mode"]
-        ring_kib = RING_PACKETS * snap_bytes // 1024
-        command += ["-B", str(ring_kib), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
+        command += ["-B", str(RING_KIB), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
         self._process = subprocess.Popen(
             [*command, "-Z", "root", expression],
             stdin=subprocess.DEVNULL,

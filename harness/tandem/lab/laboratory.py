@@ -248,7 +248,7 @@ class Laboratory:
     def _describe(self, runs: Sequence[Prepared]) -> None:
         """Notes the environments of those whose images are built, all in the order of the variants."""
         self.environments |= {run.variant.label: self._environment(run) for run in runs[:1]}
-        with ThreadPoolExecutor() as side_by_side:  # each waits for processes of Docker's
+        with ThreadPoolExecutor() as side_by_side:  # each waits for Docker's command line
             others = side_by_side.map(self._environment, runs[1:])
             found = self.environments | dict(
                 zip((run.variant.label for run in runs[1:]), others, strict=True)

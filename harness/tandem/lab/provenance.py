@@ -141,7 +141,7 @@ def environment(
     if "faults" in images:
         asked["toxiproxy"] = lambda: _toxiproxy(stack)
     every = {**images, "app": str(stack.image("app").id)}
-    # Each waits for processes of others.
+    # In parallel: nearly all of it is waiting for Docker's command line.
     with ThreadPoolExecutor() as side_by_side:
         told = {name: side_by_side.submit(of) for name, of in asked.items()}
         engine = side_by_side.submit(engine_versions)

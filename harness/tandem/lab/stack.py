@@ -268,7 +268,7 @@ class Stack:
         return f"{self.project}-{service}" if is_generator(service) and service != FIRST else None
 
     def _find(self, service: str) -> Container | None:
-        """By the name that Compose gives it: a visit asks thirty times, and Compose takes five times as long to answer."""
+        """By the name that Compose gives it: each visit asks dozens of times, and asking Compose takes several times as long."""
         name = self._own_name(service) or f"{self.project}-{service}-1"
         try:
             found: Container = self.at(service).container.inspect(name)

@@ -21,7 +21,7 @@ def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> N
     Raises NotReadyError after the limit.
     """
     url, deadline, last = f"http://{address}/healthz", time.monotonic() + limit_s, "no answer"
-    # One client: each reads the certificates that nobody needs here, which takes a CPU from what starts.
+    # One client for all tries: making one reads the system's certificates, which takes CPU time from what starts.
     with httpx.Client(timeout=2, headers={"Connection": "close"}) as client:
         while time.monotonic() < deadline:
             try:

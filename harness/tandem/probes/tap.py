@@ -26,12 +26,12 @@ PACKETS_PER_S = 400
 BURSTS, APART_S = (3, 12), 2.5
 """At least, at the most, and so many seconds for each."""
 SNAP_BYTES = 16384
-"""Of each packet, at the most: HAProxy's buffer, which is the most that it sends at once."""
+"""Of each packet: HAProxy's buffer, which is the most that it sends at once."""
 MEMORY = Path("/dev/shm")
 """Packets stay in memory: a disk would be written to during the load."""
 MEMORY_BYTES = 40 << 20
-HEADS_BYTES, LONGEST_HEAD_BYTES = 1024, 4096
-"""Of a request and its answer, as they usually are; of an answer and the layers below it: a longer one would be broken."""
+HEADS_BYTES = 1024
+"""Of a request and its answer."""
 LOOK_S = 0.02
 PAYLOAD = "(ip[2:2] - ((ip[0] & 0xf) << 2) - ((tcp[12] & 0xf0) >> 2)) != 0"
 BEGINS = " or ".join(
@@ -75,8 +75,6 @@ class Bursts:
     apart_s: float
     packets: int
     """Of each burst; it goes on until it has them."""
-    snap_bytes: int = SNAP_BYTES
-    """Of each packet."""
 
     @classmethod
     def of(cls, seconds: float, exchange_bytes: int) -> "Bursts":
@@ -84,8 +82,7 @@ class Bursts:
         least, most = BURSTS
         number = max(least, min(most, int(seconds / APART_S)))
         fitting = 2 * MEMORY_BYTES // min(SNAP_BYTES, exchange_bytes + HEADS_BYTES)
-        packets = max(1, min(round(PACKETS_PER_S * seconds), fitting) // number)
-        return cls(number, seconds / number, packets, min(SNAP_BYTES, exchange_bytes + LONGEST_HEAD_BYTES))
+        return cls(number, seconds / number, max(1, min(round(PACKETS_PER_S * seconds), fitting) // number))
 
 
 @dataclass
@@ -127,9 +124,7 @@ class WireTap:
         file = self._file(len(self._captured))
         host, interface = random.choice(self.ends)
         try:
-            capture: Capture = host.capture(
-                interface, wanted, self.bursts.packets, self.bursts.snap_bytes, file
-            )
+            capture: Capture = host.capture(interface, wanted, self.bursts.packets, SNAP_BYTES, file)
         except OSError as error:
             if len(self.ends) == 1:
                 raise

@@ -69,7 +69,7 @@ POOL = {"PGBOUNCER_POOL_SIZE": "1"}
 LIMITS = [
     Limit("added latency", "latency-bound", "kind=constant&us=20000"),
     Limit("CPU of the application", "app-cpu", "kind=spin&us=1000"),
-    # Without the headers, which the generator has to parse, an answer costs the application about as much as it.
+    # Parsing the headers costs the generator CPU time. Without them both are about as busy, and either may come first.
     Limit(
         "generator on one thread", "generator", "kind=constant&headers=90", connections=50, address="app:8080"
     ),
