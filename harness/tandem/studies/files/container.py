@@ -9,7 +9,7 @@ from typing import cast
 from uuid import uuid4
 
 from python_on_whales import DockerClient, DockerException, Image
-from python_on_whales.exceptions import NoSuchContainer
+from python_on_whales.exceptions import NoSuchContainer, NoSuchVolume
 
 from tandem.errors import TandemError
 from tandem.lab import published
@@ -47,11 +47,12 @@ class FilesContainer:
         It may use all CPUs. It has no network and no capability. The engine's seccomp filter is off: recent ones
         refuse io_uring, and here the kernel shall decide. Raises TandemError with what it said if it fails.
         """
-        volume = None if self.tmpfs_options else self.docker.volume.create(labels=OWN)
-        mounts = [] if volume is None else [(volume, "/data")]
         name = f"tandem-files-{uuid4().hex[:12]}"
+        mounts = [] if self.tmpfs_options else [(name, "/data")]
         try:
-            # Interrupted before it is named by what it returns, it would stay, and hold its volume.
+            # Interrupted in the midst of either, it would stay: what it returns is what it is known by.
+            if mounts:
+                to_its_end(partial(self.docker.volume.create, name, labels=OWN))
             create = partial(
                 self.docker.container.create,
                 IMAGE,
@@ -73,8 +74,8 @@ class FilesContainer:
         finally:
             with suppress(NoSuchContainer):
                 self.docker.container.remove(name, force=True, volumes=True)
-            if volume is not None:
-                volume.remove()
+            with suppress(NoSuchVolume):
+                self.docker.volume.remove(name)
         if status != 0:
             raise TandemError(f"asynctest ended with status {status}: {tail(said, 3)}")
         return printed
