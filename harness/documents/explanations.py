@@ -6,7 +6,8 @@ from tandem.record.result import Result
 from tandem.report.markdown import of_terminal, table
 from tandem.studies.explain.conclusions import Explained, FactorShare, Interval
 from tandem.studies.explain.design import PROGRAMS, SIDES
-from tandem.studies.explain.report import differing, factor_table, model_table, sentence, times
+from tandem.studies.explain.report import differing, factor_table, model_table, sentence
+from tandem.wording import times
 
 NOT_MEASURED = "not measured"
 PAIRS = {
@@ -18,11 +19,11 @@ DISTANCES_MS = {0: "-0ms", 4: "", 15: "-15ms"}
 """How far away the database is -> the end of the record's name."""
 
 
-def _with(ratio: float, interval: Interval | None) -> str:
+def _with(ratio: float, interval: Interval | None, bound: str | None = None) -> str:
     if interval is None:
-        return times(ratio)
+        return times(ratio, bound)
     low, high = (times(end).removeprefix("× ") for end in interval)
-    return f"{times(ratio)} ({low} to {high})"
+    return f"{times(ratio, bound)} ({low} to {high})"
 
 
 def _share(found: Result[Explained], side: str, name: str) -> FactorShare:
@@ -62,7 +63,9 @@ def factor(records: Records, name: str, side: str, of: str, which: str = "ratio"
     if found is None:
         return NOT_MEASURED
     share = _share(found, side, of)
-    return _with(share.ratio, share.interval) if which == "ratio" else times(getattr(share, which))
+    return (
+        _with(share.ratio, share.interval, share.bound) if which == "ratio" else times(getattr(share, which))
+    )
 
 
 def leg(records: Records, name: str, side: str) -> str:
@@ -102,10 +105,13 @@ def gaps(records: Records) -> str:
             explained = None if found is None else found.conclusions.goodput()
             cells = [NOT_MEASURED, "", "", ""]
             if explained is not None:
-                own, programs, other = explained.legs
+                own, _, other = explained.legs
+                programs = next(share for share in explained.factors if share.name == PROGRAMS)
                 cells = [
                     _with(explained.gap, explained.interval),
-                    *(_with(part.ratio, part.interval) for part in (own, programs, other)),
+                    _with(own.ratio, own.interval),
+                    _with(programs.ratio, programs.interval, programs.bound),
+                    _with(other.ratio, other.interval),
                 ]
             rows.append((f"{b} by {a}", f"{ms} ms away", *cells))
     heads = (

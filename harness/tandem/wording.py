@@ -56,6 +56,17 @@ def number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
+SIGNS = {"at least": "≥ ", "at most": "≤ ", "unknown": "about "}
+"""A bound -> what stands before a ratio that is one."""
+
+
+def times(ratio: float | None, bound: str | None = None) -> str:
+    """A ratio with three digits, as far as it has them."""
+    if ratio is None:
+        return "–"
+    return f"{SIGNS.get(bound or '', '')}× {ratio:,.{1 if ratio >= 9.995 else 2}f}"
+
+
 def with_interval(value: float | None, interval: tuple[float, float] | None, digits: int = 0) -> str:
     """`mean ± half-width` of the 95 % interval."""
     if value is None or interval is None:

@@ -15,6 +15,8 @@ from tandem.studies.explain.conclusions import CellFigures, CellState
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")
 """Limits that are the laboratory's: a rate that one of them holds back is a lower bound."""
+BEHIND = ("database", "pooler")
+"""What a program cannot be faster than: a setting may relieve it, but of the program itself its rate is a lower bound."""
 Figure = Callable[[Window], float | None]
 
 
@@ -51,6 +53,10 @@ class CellWindows:
                 or reaches_ceiling(statistics.fmean(w.goodput_rps for _, w in own), ceilings_rps)
             )
         }
+
+    def behind(self, label: str) -> bool:
+        """Whether what stands behind the program limited it. A tie with the program itself does not count."""
+        return {*(self.bottleneck(label) or "").split("+")} <= {*BEHIND}
 
     def bottleneck(self, label: str) -> str | None:
         """The one of most good starts."""

@@ -33,7 +33,10 @@ class FactorShare(Part):
     parted: bool = False
     """First and last are further apart than the interval of their ratio allows."""
     bound: Bound | None = None
-    """The ratio is a bound, because a cell was held back by the laboratory or has no figures."""
+    """The ratio is a bound, because a cell was held back by the laboratory or has no figures; that of the programs also
+    where what stands behind them limited one."""
+    behind: dict[str, str] = Field(default_factory=dict)
+    """Of the programs: cell -> the limit that stands behind it."""
 
 
 class LegShare(Part):

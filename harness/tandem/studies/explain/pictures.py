@@ -7,6 +7,7 @@ from tandem.record.result import Result
 from tandem.report.picture import Picture
 from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare
 from tandem.studies.explain.design import PROGRAMS
+from tandem.wording import times
 
 STEP = 30
 """Height of a bar with what is around it, in pixels."""
@@ -15,7 +16,7 @@ SAYS = (
     "A bar is what a part does in the mean over all orders in which they can be changed, the line its 95 % interval for all"
     " parts together; the triangles are what it does when it is changed first (▸) and last (◂). Blue is more, amber less,"
     " violet the programs themselves, grey within noise. Equal factors are equally long. It says nothing about settings that"
-    " neither side has."
+    " neither side has. ≥, ≤ and about mark a bound: something else limited what it rests on."
 )
 
 
@@ -77,7 +78,7 @@ def _step(share: FactorShare, at: float) -> dict[str, Any]:
         "_high": high and at * high,
         "_first": at * share.first if both and share.first else None,
         "_last": at * share.last if both and share.last else None,
-        "_text": f"× {share.ratio:.2f}",
+        "_text": times(share.ratio, share.bound),
     }
 
 

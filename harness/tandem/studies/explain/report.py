@@ -21,22 +21,14 @@ from tandem.studies.explain.conclusions import (
 )
 from tandem.studies.explain.design import PROGRAMS
 from tandem.studies.explain.waterfall import NAME
-from tandem.wording import limited_by, number
+from tandem.wording import limited_by, number, times
 
-SIGNS = {"at least": "≥ ", "at most": "≤ ", "unknown": "about "}
 STATES = {
     "ok": "",
     "held back": "held back by the laboratory",
     "cannot be": "cannot be",
     "no figures": "no figures",
 }
-
-
-def times(ratio: float | None, bound: str | None = None) -> str:
-    """A ratio with three digits, as far as it has them."""
-    if ratio is None:
-        return "–"
-    return f"{SIGNS.get(bound or '', '')}× {ratio:,.{1 if ratio >= 9.995 else 2}f}"
 
 
 def _span(interval: tuple[float, float] | None) -> str:
@@ -75,11 +67,19 @@ def sentence(told: Explained) -> str:
         parts.append(f"{times(ratio)} from what is within noise ({names})")
     own = next(share for share in units if share.name == PROGRAMS)
     doubt = "" if _decided(own) else ", which is within noise"
-    parts.append(f"{times(own.ratio, own.bound)} {own.words}{doubt}")
+    parts.append(f"{times(own.ratio, own.bound)} {own.words}{doubt}{_behind(own)}")
     product = " ".join(parts)
     if found.noise:
         return f"{told.b} against {told.a}: no gap to explain ({times(found.gap)}, within noise) = {product}"
     return f"{told.b} against {told.a}: {times(found.gap)} = {product}"
+
+
+def _behind(own: FactorShare) -> str:
+    """What kept a program from being faster, with equal settings."""
+    if not own.behind:
+        return ""
+    limits = " and ".join(dict.fromkeys(limited_by(limit) for limit in own.behind.values()))
+    return f" ({limits} limited {'both' if len(own.behind) > 1 else next(iter(own.behind))})"
 
 
 def headline(conclusions: dict[str, Any]) -> str:
@@ -237,7 +237,8 @@ def report(result: Result[Explained]) -> Group:
         )
     if found is not None and any(share.bound for share in found.factors):
         notes.append(
-            "≥, ≤, about: a bound. A cell was held back by generator, proxy or latency proxy, or has no figures"
+            "≥, ≤, about: a bound. A cell was held back by generator, proxy or latency proxy, or has no figures; of the"
+            " programs also where the database or PgBouncer limited one"
         )
     if any(cell.model for cell in told.cells):
         notes.append(

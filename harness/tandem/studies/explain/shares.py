@@ -1,7 +1,7 @@
 """Divides a ratio into its factors' shares, exact in their logarithms. Pure."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
@@ -66,12 +66,20 @@ class _Ratios:
         _, interval = self.ratio(distance, self.level)
         return interval is not None and (interval[0] > 1 + ROUNDING or interval[1] < 1 - ROUNDING)
 
-    def bound(self, steps: Steps) -> Bound | None:
-        """Which side a ratio lies on: a cell that was held back would have been higher."""
-        signs = {weight > 0 for label, weight in steps.items() if label in self.held_back}
+    def bound(self, steps: Steps, behind: Container[str] = ()) -> Bound | None:
+        """Which side a ratio lies on: a cell that was held back, or was limited behind the program, would have been
+        higher."""
+        held_back = (label in self.held_back or label in behind for label in steps)
+        signs = {weight > 0 for weight, held in zip(steps.values(), held_back, strict=True) if held}
         if not signs:
             return None
         return "unknown" if len(signs) > 1 else "at least" if True in signs else "at most"
+
+    def programs(self, steps: Steps, behind: dict[str, str]) -> FactorShare:
+        """From the one program to the other. behind: cell -> the limit that stands behind it."""
+        words = "the two stacks themselves"
+        found = self.share(steps, steps, steps, name=PROGRAMS, leg=PROGRAMS, words=words, behind=behind)
+        return found.model_copy(update={"bound": self.bound(steps, behind)})
 
     def share(
         self, steps: Steps, first: Steps, last: Steps, hint: bool = False, **told: object
@@ -161,10 +169,9 @@ def explanation(
     # A rate that was held back would have been higher; of what a request costs nothing follows from that.
     held_back = measured.held_back if figure is goodput else set()
     ratios = _Ratios(cells, place, held_back, sum(len(leg.factors) for leg in legs) + 1)
-    bridge = step(a.end, b.start)
-    programs = ratios.share(
-        bridge, bridge, bridge, name=PROGRAMS, leg=PROGRAMS, words="the two stacks themselves"
-    )
+    ends = (a.end, b.start) if figure is goodput else ()
+    behind = {label: measured.bottleneck(label) or "" for label in ends if measured.behind(label)}
+    programs = ratios.programs(step(a.end, b.start), behind)
     middle = LegShare(name=PROGRAMS, ratio=programs.ratio, interval=programs.interval, orders=1, left_out=0)
     gap, interval = ratios.ratio(step(a.start, b.end), CONFIDENCE)
     return Explanation(

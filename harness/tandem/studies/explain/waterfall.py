@@ -4,6 +4,7 @@ from typing import Any
 
 from tandem.studies.explain.conclusions import Explained, Explanation
 from tandem.studies.explain.design import PROGRAMS
+from tandem.wording import times
 
 NAME = "waterfall.svg"
 WIDTH, HEIGHT = 560, 26
@@ -34,7 +35,7 @@ def rows(told: Explained, found: Explanation) -> list[dict[str, Any]]:
                 "name": share.name + side,
                 "from": min(rate, end),
                 "to": max(rate, end),
-                "text": f"× {share.ratio:.2f}",
+                "text": times(share.ratio, share.bound),
                 "kind": kind,
             }
         )

@@ -45,11 +45,12 @@ from tandem.studies.explain.conclusions import Explained
 from tandem.studies.explain.conditions import taken_out
 from tandem.studies.explain.design import PROGRAMS, ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import read_preset
-from tandem.studies.explain.report import markdown, report, sentence, times
+from tandem.studies.explain.report import markdown, report, sentence
 from tandem.studies.explain.shares import explanation
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.experiment import read_all
+from tandem.wording import times
 
 RECORDS = Records(ROOT)
 SYNC, ASYNC = "A python-sync as it is", "B python-async as it is"
@@ -477,26 +478,55 @@ def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
     assert "wrong" in text(report(result_of(asked(), found)))
 
 
+def limited(bottleneck: str, *labels: str) -> Callable[[TrialSpec, WindowSpec], Window]:
+    """Cells that something limits; nothing limits the others."""
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        made = answers(limits)(spec, window)
+        return made.model_copy(update={"bottleneck": bottleneck}) if spec.variants[0] in labels else made
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("bottleneck", "sign"), [("proxy", "at least"), ("generator", "at least"), ("database", None)]
 )
 def test_a_rate_that_the_laboratory_held_back_is_a_bound(
     real: Catalog, bottleneck: str, sign: str | None
 ) -> None:
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        made = answers(limits)(spec, window)
-        return (
-            made.model_copy(update={"bottleneck": bottleneck})
-            if spec.variants == ["python-sync equal"]
-            else made
-        )
-
-    conclusions = concluded(real, answer=answer).conclusions
+    conclusions = concluded(real, answer=limited(bottleneck, "python-sync equal")).conclusions
     assert {f.bound for f in conclusions.factors if f.leg.endswith("python-sync")} == {sign}
     [middle] = [f.bound for f in conclusions.factors if f.name == PROGRAMS]
-    assert middle == ("at most" if sign else None)
+    assert middle == "at most"
     assert conclusions.cpu is not None
     assert {f.bound for f in conclusions.cpu.factors} == {None}
+
+
+SYNC_EQUAL, ASYNC_EQUAL = "python-sync equal", "python-async equal"
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "cells", "bound", "words"),
+    [
+        ("database", [SYNC_EQUAL], "at most", "(the database limited python-sync equal)"),
+        ("database", [ASYNC_EQUAL], "at least", "(the database limited python-async equal)"),
+        ("pooler", [SYNC_EQUAL, ASYNC_EQUAL], "unknown", "(PgBouncer's CPU limited both)"),
+        ("database+app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
+        ("app-cpu", [SYNC_EQUAL, ASYNC_EQUAL], None, ""),
+    ],
+)
+def test_what_stands_behind_the_programs_bounds_what_is_said_of_them(
+    real: Catalog, bottleneck: str, cells: list[str], bound: str | None, words: str
+) -> None:
+    found = concluded(real, answer=limited(bottleneck, *cells))
+    assert [f.bound for f in found.conclusions.factors if f.name == PROGRAMS] == [bound]
+    assert {f.bound for f in found.conclusions.factors if f.name != PROGRAMS} == {None}
+    told = sentence(found.conclusions)
+    assert told.endswith(words)
+    assert ("limited" in told) == bool(words)
+    assert (
+        "database or PgBouncer limited one" in text(report(result_of(asked(), found))).replace("\n", " ")
+    ) == bool(words)
 
 
 def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:
