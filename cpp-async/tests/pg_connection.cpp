@@ -1,6 +1,11 @@
 #include "pg/connection.hpp"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <string>
 
 #include "database.hpp"
@@ -82,6 +87,30 @@ TEST_CASE("what the server sends is read while a statement is still being sent")
     const auto statement = TalkativePeer::statement();
     CHECK(fixture.command(statement.c_str()).command() == "SELECT 0");
     fixture.connection.reset();
+}
+
+TEST_CASE("a connection that the server ended leaves alone who has the number of its socket") {
+    Fixture fixture;
+    CHECK_THROWS_AS(fixture.command("select pg_terminate_backend(pg_backend_pid())"), pg::Error);
+
+    // The lowest free numbers: one of them was libpq's.
+    std::array<int, 2> pair{};
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()) == 0);
+    auto& context = fixture.worker.context;
+    Descriptor one(context.get_executor(), pair[0]);
+    Descriptor other(context.get_executor(), pair[1]);
+    int woken = 0;
+    for (auto* end : {&one, &other}) {
+        end->async_wait(Descriptor::wait_read,
+                        [&](const error_code& failure) { woken += !failure; });
+    }
+    fixture.connection.reset();
+    for (const int end : pair) {
+        REQUIRE(write(end, "x", 1) == 1);
+    }
+    context.restart();
+    context.run_for(std::chrono::seconds(2));
+    CHECK(woken == 2);
 }
 
 TEST_CASE("a statement has two seconds, however often the server says something") {

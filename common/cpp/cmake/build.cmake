@@ -1,4 +1,5 @@
 # How both servers are built. To be included before any target.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH COMMON)
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -21,6 +22,8 @@ if(SANITIZE)
     -Wno-error -Wno-tsan -Wno-maybe-uninitialized)
   # Linked in, so that an image for it needs no more packages than any other.
   add_link_options(-fsanitize=${SANITIZE} -static-libasan -static-libubsan -static-libtsan)
+  add_library(suppressions OBJECT ${COMMON}/cmake/suppressions.cpp)
+  link_libraries(suppressions)
 endif()
 
 # The tests of the common code and of the server, beside its library.
@@ -31,5 +34,3 @@ function(add_unit_tests application)
   target_include_directories(unit-tests PRIVATE ${COMMON}/tests)
   target_link_libraries(unit-tests PRIVATE ${application} Catch2::Catch2WithMain)
 endfunction()
-
-cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH COMMON)

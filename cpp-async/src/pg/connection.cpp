@@ -1,7 +1,11 @@
 #include "pg/connection.hpp"
 
+#include <fcntl.h>
+
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
+#include <cerrno>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -21,12 +25,6 @@ void check(const error_code& failure) {
 
 Connection::Connection(Worker& worker, bool prepare) : worker_(&worker), protocol_(prepare) {
     worker.watchdog.watch(*this);
-}
-
-Connection::~Connection() {
-    if (socket_) {
-        socket_->release();
-    }
 }
 
 Task<std::unique_ptr<Connection>> Connection::open(Worker& worker, Target& target, bool prepare) {
@@ -50,14 +48,23 @@ Task<void> Connection::connect(Target& target) {
 
     auto wants = protocol_.connect(options);
     while (wants != Wants::nothing) {
-        // libpq may take another socket for the next address: it is only borrowed for one wait.
-        socket_.emplace(worker_->context.get_executor(), protocol_.socket());
+        // libpq may take another socket for the next address.
+        take_socket();
         co_await wait(wants);
-        socket_->release();
         socket_.reset();
         wants = protocol_.go_on_connecting();
     }
-    socket_.emplace(worker_->context.get_executor(), protocol_.socket());
+    take_socket();
+}
+
+/// libpq closes its descriptor as soon as the server has ended the connection, and the next socket
+/// gets its number. What is waited for, and forgotten later, is therefore a descriptor of our own.
+void Connection::take_socket() {
+    const int own = fcntl(protocol_.socket(), F_DUPFD_CLOEXEC, 0);
+    if (own < 0) {
+        throw Error(std::generic_category().message(errno));
+    }
+    socket_.emplace(worker_->context.get_executor(), own);
 }
 
 Task<Result> Connection::run(Query query, Parameters parameters) {

@@ -17,8 +17,6 @@ class Connection final : public Watched {
 public:
     static Task<std::unique_ptr<Connection>> open(Worker& worker, Target& target, bool prepare);
 
-    ~Connection();
-
     /// One statement; the texts among the parameters stay with the caller.
     Task<Result> run(Query query, Parameters parameters);
 
@@ -43,13 +41,14 @@ private:
 
     void expire() override;
     Task<void> connect(Target& target);
+    void take_socket();
     Task<Result> answer();
     Task<void> wait(Wants what);
     Task<void> wait_for_either();
 
     Worker* worker_;
     Protocol protocol_;
-    // libpq owns the file descriptor: it is released, never closed, from here.
+    // A duplicate of libpq's.
     std::optional<Descriptor> socket_;
     std::optional<Resolver> resolver_;
 };
