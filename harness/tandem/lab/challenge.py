@@ -29,7 +29,7 @@ from tandem.record.window import Finding
 
 HELD_S = 0.25
 """How long a table is locked. Whoever waits for it is far below its limit of two seconds."""
-CROWD_LEAST, CROWD_MOST = 12, 50
+CROWD_LEAST, CROWD_MOST = 6, 50
 CROWD_S = 0.5
 """Clients that meet the lock: as many as the application answers within that time, by its warm-up. Their answers are waited for."""
 FEW = 4
