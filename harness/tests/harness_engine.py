@@ -10,6 +10,7 @@ from typing import Any
 
 from harness_samples import NOW, finding, good_window
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.journal import Journal
@@ -360,3 +361,38 @@ def session(catalog: Catalog, results: Path, lab: FakeLab, view: Any = None) -> 
         return lab
 
     return Session(catalog, results, view or Quiet(), place, "self-test: passed")
+
+
+class Found(Conclusions):
+    """Key of each trial -> what it reached."""
+
+    reached: dict[str, float]
+
+
+class Static(Study[Found]):
+    """Two blocks of two variants, known before."""
+
+    name = "static"
+    kind = Found
+
+    def outline(self) -> list[list[TrialSpec]]:
+        return [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2)]
+
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Found]:
+        reached = {
+            trial.spec.key: window.goodput_rps
+            for trial in trials
+            for record in trial.windows
+            for window in record.windows.values()
+        }
+        void = any(trial.verdict is Verdict.VOID for trial in trials)
+        verdict = Verdict.VOID if void else Verdict.OK
+        return Concluded(verdict=verdict, conclusions=Found(reached=reached))
+
+    @classmethod
+    def report(cls, result: Result[Found]) -> Text:
+        return Text(f"{len(result.trials)} verdicts")
+
+
+ALL = ["1-a", "1-b", "2-a", "2-b"]
+"""The keys of its trials, in their order."""

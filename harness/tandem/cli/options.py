@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.labs import refuse_unequal
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
@@ -73,6 +74,14 @@ LabName = Annotated[
     typer.Option(
         "--lab",
         help="The machines, a file of loadgen/labs or the path of one; it says the CPUs of each role. Default: all here.",
+    ),
+]
+LabNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lab",
+        help="The machines, a file of loadgen/labs or the path of one; it says the CPUs of each role. Named more than once: labs"
+        " made alike, which take blocks at the same time. Default: all here.",
     ),
 ]
 Settings = Annotated[
@@ -171,16 +180,18 @@ def make_request(
     db_rtt: str | None = None,
     generators: int = 1,
     options: dict[str, JsonValue] | None = None,
-    lab: str | None = None,
+    lab: str | list[str] | None = None,
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
-    if lab is not None:
-        hosts = catalog.lab(lab).hosts_of("loadgen")
+    first, *further = [lab] if isinstance(lab, str) else lab or [""]
+    if first:
+        refuse_unequal([catalog.lab(name) for name in (first, *further)])
+        hosts = catalog.lab(first).hosts_of("loadgen")
         generators = len(hosts) if generators == 1 else generators
         if generators < len(hosts):
             names = " and ".join(host.name for host in hosts)
             raise UsageError(
-                f"lab {lab}: loadgen is on {names}, and one of {generators} generators would be idle:"
+                f"lab {first}: loadgen is on {names}, and one of {generators} generators would be idle:"
                 f" take {len(hosts)} or more, or fewer hosts"
             )
         if placement is not None:
@@ -204,7 +215,8 @@ def make_request(
             topology=topology or asked.topology or DEFAULT_TOPOLOGY,
             placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
-            lab=lab,
+            lab=first or None,
+            further_labs=further,
             generators=generators,
         ),
         plan=plan,

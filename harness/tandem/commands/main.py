@@ -16,9 +16,9 @@ from rich.console import Group
 from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import tell
+from tandem.cli.measure import CLIENT, tell
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, progress
-from tandem.commands import advise, develop, page, records, replay, report, selftest, serve
+from tandem.commands import advise, blocks, develop, page, records, replay, report, selftest, serve
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.judge import fitness
@@ -117,7 +117,7 @@ def _doctor_of(name: str, as_json: bool) -> None:
 
 def _end_with_client() -> None:
     """Ends this process as Ctrl-C would once the command that started the container is gone."""
-    told = os.environ.get("TANDEM_CLIENT_PID", "")
+    told = os.environ.get(CLIENT, "")
     client = int(told) if told.isdecimal() else 0
 
     def watch() -> None:
@@ -143,7 +143,7 @@ def interrupted(command: str) -> str:
 
 
 registry.add_commands()
-COMMANDS = (report, page, records, replay, advise, selftest, serve, develop)
+COMMANDS = (report, page, records, replay, blocks, advise, selftest, serve, develop)
 """Imported for the commands that they add; those of the studies are added above."""
 
 

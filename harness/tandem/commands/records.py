@@ -29,6 +29,7 @@ from tandem.studies.registry import read_folder
 from tandem.wording import lasts
 
 COMMITTED = (
+    "capacities",
     "comparisons",
     "crossovers",
     "explanations",

@@ -4,13 +4,14 @@ import itertools
 import json
 import random
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
+from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.remote import LABEL, AgentContainer, Remote
 from tandem.hosts.ssh import Connection
 
@@ -62,7 +63,7 @@ class Engine:
             here = self.connection.folder / "docker"
             self.connection.forward(str(here), socket)
             self.url = f"unix://{here}"
-            self.docker = DockerClient(host=self.url)
+            self.docker = docker_client(self.url)
             self._look()
         except BaseException:
             self.close()
@@ -73,7 +74,7 @@ class Engine:
             told = self.docker.version().server
         except DockerException as error:
             raise TandemError(
-                f"host {self.name}: its Docker engine does not answer: {(error.stderr or str(error)).strip().splitlines()[-1]}."
+                f"host {self.name}: its Docker engine does not answer: {complaint(error).splitlines()[-1]}."
                 " Is it running, and is the user in its group 'docker'?"
             ) from None
         self.version = (told.version if told else None) or "0.0"
@@ -88,13 +89,17 @@ class Engine:
         found = self.docker.container.list(all=True, filters=[("label", LABEL)])
         return [container.name for container in found]
 
-    def start_agent(self, image: str) -> Remote:
-        """Begins to read its machine. image: the agent's, which must have been sent. Raises TandemError."""
+    def expect_free(self) -> None:
+        """Raises TandemError where somebody measures on it: copying images would disturb that."""
         if others := self.agents:
             raise TandemError(
                 f"host {self.name}: somebody measures on it (container {others[0]}): wait for it, or end it with"
                 " just down --lab"
             )
+
+    def start_agent(self, image: str) -> Remote:
+        """Begins to read its machine. image: the agent's, which must have been sent. Raises TandemError."""
+        self.expect_free()
         self._agent = AgentContainer(self.name, self.docker, self.url, image)
         self._host = Remote(self._agent.line(self.name))
         return self._host
@@ -147,7 +152,7 @@ class Engine:
                 f"host {self.name}: {image} cannot be copied to it: {done.stderr.strip()[-300:]}"
             )
 
-    def reach(self, address: str, ports: tuple[int, ...]) -> str:
+    def reach(self, address: str, ports: Sequence[int]) -> str:
         """Where this machine reaches a service of that host: an address of its own loopback interface, with the same ports.
         address: as that host knows it. Raises TandemError."""
         if address in self._forwarded:

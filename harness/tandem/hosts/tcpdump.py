@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tandem.hosts.host import Captured
 
-RING_KIB, FRAME_BYTES = 16384, 256
-"""At the most; and what the kernel adds to each packet in it, about. A ring takes CPU time to set up: 16 MiB as much as the
+RING_KIB, LEAST_KIB, FRAME_BYTES = 16384, 512, 256
+"""At the most, at the least, and what the kernel adds to each packet in it, about. A ring takes CPU time to set up: 16 MiB as much as the
 packets of a short burst."""
 
 
@@ -30,7 +30,7 @@ class LocalCapture:
     def __init__(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> None:
         command = ["tcpdump", "-i", socket.if_indextoname(interface), "-p", "-n", "--immediate-mode"]
         # Room for all of them: none is lost while tcpdump has not been given a CPU.
-        ring_kib = min(RING_KIB, packets * (snap_bytes + FRAME_BYTES) // 1024 + 1)
+        ring_kib = max(LEAST_KIB, min(RING_KIB, packets * (snap_bytes + FRAME_BYTES) // 1024))
         command += ["-B", str(ring_kib), "-s", str(snap_bytes), "-c", str(packets), "-w", str(file)]
         self._process = subprocess.Popen(
             [*command, "-Z", "root", expression],

@@ -11,6 +11,7 @@ from tandem.judge import judge
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
+from tandem.lab.sites import APP_PORT
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health
 from tandem.load.client import BEFORE_LOAD, Client, Look
@@ -25,7 +26,7 @@ from tandem.record.window import Finding
 READY_S = 60
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
-APP, APP_PORT = "app", 8080
+APP = "app"
 PROXIED = "proxy:8080"
 """Where HAProxy asks the one application."""
 
@@ -101,7 +102,8 @@ class Application:
     def select(self) -> None:
         """Where several applications are up: makes HAProxy ask this one."""
         if self.stack.slot and self.cell.proxied:
-            point(self.services["proxy"].address, self.stack.slot, self.app.address)
+            asked = self.stack.slot_seen_by("proxy", self.app)
+            point(self.services["proxy"].address, self.stack.slot, *asked)
 
     def ask_for(self, cell: Cell) -> None:
         """Makes `cell` what is asked from now on."""
@@ -211,6 +213,8 @@ class Application:
     def asked_at(self) -> str:
         """address:port that the generator asks, as it is on the wire where the generator is."""
         service, port = self.cell.load_address.partition(":")[0], self._target().partition(":")[2]
+        if self.stack.slot and service == APP:
+            return "{}:{}".format(*self.stack.slot_seen_by("loadgen", self.app))
         return f"{self.stack.seen_by('loadgen', self.services[service], service)}:{port}"
 
     @property
@@ -221,24 +225,24 @@ class Application:
         elsewhere = {address for address in known.values() if address != self.app.inside}
         pooler = self.services["pgbouncer"]
         shared = self.stack.seen_by("db", pooler, "pgbouncer") in elsewhere
-        return set() if shared else set(known.values())
+        several = bool(self.stack.slot and elsewhere)
+        return set() if shared or several else set(known.values())
 
     def _reach(self, address: str) -> str:
         """service:port as the harness, which is outside the stack's network, can reach it."""
-        service, port = address.partition(":")[0], self._by_slot(address).partition(":")[2]
+        service, _, port = address.partition(":")
+        if self.stack.slot and address == PROXIED:
+            port = str(slot_port(self.stack.slot))
         return f"{self.services[service].address}:{port}"
 
     def _target(self) -> str:
-        """service:port as the generator reaches it."""
-        return self._by_slot(self.cell.load_address)
-
-    def _by_slot(self, address: str) -> str:
-        """Where several are up: its own container's name, or its own port of HAProxy."""
-        if self.stack.slot and address.startswith(f"{APP}:"):
-            return address.replace(APP, f"{self.stack.project}-{self.stack.slot}", 1)
-        if self.stack.slot and address == PROXIED:
-            return f"proxy:{slot_port(self.stack.slot)}"
-        return address
+        """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own container's name,
+        or its own port of another host."""
+        address, slot = self.cell.load_address, self.stack.slot
+        if slot and address.startswith(f"{APP}:"):
+            host, port = self.stack.slot_seen_by("loadgen", self.app)
+            return f"{self.stack.project}-{slot}:{port}" if host == self.app.inside else f"{host}:{port}"
+        return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
 
     def _hold_idle(self) -> None:
         wanted = self.cell.scenario.idle_connections

@@ -119,7 +119,8 @@ def run_load(
     wait = "" if at_s is None else _WAIT.format(moment=int((at_s - host.to_ours(0.0)) * 1e9))
     script = f"cd {FOLDER} && rm -f {' '.join(left)}; {wait}{_SCRIPT}"
     try:
-        ran = split(stack.execute(role, ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]))
+        command = ["sh", "-c", script, "sh", *before, *by.arguments(load, name)]
+        ran = split(stack.execute(role, command, load.duration_s + load.timeout_s))
         ran = replace(ran, began_s=host.to_ours(ran.began_s), ended_s=host.to_ours(ran.ended_s))
     except TandemError:
         installed(stack, by.name, role)

@@ -44,6 +44,7 @@ def _reach(host: LabHost) -> _Seen:
     except (TandemError, DockerException, OSError) as error:
         return _Seen(_said(host, error))
     try:
+        engine.expect_free()
         for image in (AGENT_IMAGE, network.IMAGE):
             engine.send(image, DockerClient())
     except (TandemError, DockerException, OSError) as error:

@@ -187,7 +187,9 @@ class Laboratory:
             variant = next(variant for variant in self.variants if variant.label == label)
             folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
             image = generators_image(self.generators)
-            prepared = prepare(self.catalog, self.request, variant, folder, slot, image, self._sites)
+            prepared = prepare(
+                self.catalog, self.request, variant, folder, slot, image, self._sites, len(self.first)
+            )
             self._prepared[label, slot] = prepared
             self._answer_as_written(prepared)
         return self._prepared[label, slot]

@@ -195,9 +195,11 @@ def prepare(
     slot: str | None = None,
     generators: str = OHA.name,
     sites: Sites = ALONE,
+    at_once: int = 1,
 ) -> Prepared:
     """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
-    generators: the image that they are in. sites: where its services run."""
+    generators: the image that they are in. sites: where its services run. at_once: so many applications are up side by side
+    at the most."""
     ground = Ground.of(catalog, request, variant, sites)
     implementation = catalog.implementation(variant.implementation)
     settings = ground.effective_settings(implementation)
@@ -224,6 +226,8 @@ def prepare(
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
+    if at_once > 1 and request.conditions.lab:
+        variables["SLOTS"] = str(at_once)  # so many ports of HAProxy are to be asked from other hosts
     if ground.generators > 1:
         variables["GENERATORS"] = str(ground.generators)
     if ground.db_rtt_ms is not None:

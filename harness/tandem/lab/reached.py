@@ -21,7 +21,7 @@ from tandem.hosts.remote import Remote
 from tandem.hosts.together import Together
 from tandem.lab.old_images import BUILT
 from tandem.lab.single_image import build_image
-from tandem.lab.sites import PORTS, Local, Place, Sites, home, overlay
+from tandem.lab.sites import PORTS, Local, Place, Sites, as_role, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
@@ -74,6 +74,11 @@ class LabSites(Sites):
     def seen_from(self, service: str, inside: str, by: str) -> str:
         site = self.of(service)
         return inside if site is self.of(by) else site.address or inside
+
+    def outside(self, service: str, asked_by: Sequence[str]) -> str | None:
+        own = home(self.lab, service)
+        askers = {host.name for asker in asked_by for host in self.lab.hosts_of(as_role(asker))}
+        return own.address if askers - {own.name} else None
 
     def look_at_clocks(self) -> None:
         for site in self.all:
@@ -142,8 +147,8 @@ class Far:
     def url(self) -> str:
         return self.engine.url
 
-    def reach(self, service: str, address: str) -> str:
-        return self.engine.reach(address, PORTS[service]) if service in PORTS else address
+    def reach(self, address: str, ports: Sequence[int]) -> str:
+        return self.engine.reach(address, ports) if ports else address
 
     def send(self, image: str) -> bool:
         return self.engine.send(image, DockerClient())
@@ -263,6 +268,7 @@ def _start_agents(sites: Sequence[Far], root: Path) -> None:
     build_agent(root)
 
     def one(site: Far) -> None:
+        site.engine.expect_free()
         site.send(AGENT_IMAGE)
         site.engine.start_agent(AGENT_IMAGE)
 

@@ -10,6 +10,7 @@ from tandem.hosts import HERE, Host
 from tandem.hosts.host import Machines
 from tandem.load.dealing import is_generator
 from tandem.load.dealing import number as generator_number
+from tandem.probes.haproxy import RUNTIME_PORT, SLOTS_FROM_PORT
 
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "db": (5432,),
@@ -19,6 +20,20 @@ PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "faults": (8474, 6432),
 }
 """What the harness asks of each service."""
+APP_PORT: Final = 8080
+APP_SLOTS_FROM_PORT: Final = 8200
+"""Where one application among several is asked from another host; HAProxy's own ports for them are below."""
+
+
+def ports_asked(service: str, variables: Mapping[str, str]) -> tuple[int, ...]:
+    """What the harness asks of a service of a stack with these variables."""
+    own = PORTS.get(service, ())
+    return (*own, RUNTIME_PORT, *slot_ports(variables)) if service == "proxy" else own
+
+
+def slot_ports(variables: Mapping[str, str]) -> list[int]:
+    """HAProxy's ports for applications that are up side by side; none where one is up."""
+    return [SLOTS_FROM_PORT + number for number in range(1, int(variables.get("SLOTS", "0")) + 1)]
 
 
 class Place(Protocol):
@@ -38,8 +53,8 @@ class Place(Protocol):
     def address(self) -> str | None:
         """On the measured network; None where there is one machine."""
 
-    def reach(self, service: str, address: str) -> str:
-        """Where this process reaches a service. address: of its container."""
+    def reach(self, address: str, ports: Sequence[int]) -> str:
+        """Where this process reaches a service, at these ports. address: of its container."""
 
     def send(self, image: str) -> bool:
         """Gives the engine an image that was built here; returns whether it had to be copied."""
@@ -59,7 +74,7 @@ class Local:
     def host(self) -> Host:
         return HERE
 
-    def reach(self, service: str, address: str) -> str:
+    def reach(self, address: str, ports: Sequence[int]) -> str:
         return address
 
     def send(self, image: str) -> bool:
@@ -99,6 +114,10 @@ class Sites:
         """The address of a service as another one sees it. inside: of its container."""
         return inside
 
+    def outside(self, service: str, asked_by: Sequence[str]) -> str | None:
+        """The address of a service's host, where one of those that ask it is on another host."""
+        return None
+
     def look_at_clocks(self) -> None:
         """How far they are from this machine's. Raises TandemError where one cannot be known well enough."""
 
@@ -124,7 +143,8 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, tuple[int, ...
     asked: dict[str, dict[str, tuple[int, ...]]] = {role: {} for role in ROLES}
     asked["db"]["pgbouncer"] = PORTS["db"]
     asked["app"]["proxy"] = PORTS["app"]
-    asked["proxy"]["loadgen"] = (8080, 8081) if load.startswith("proxy:8080") else (8081,)
+    slots = slot_ports(variables)
+    asked["proxy"]["loadgen"] = (8080, 8081, *slots) if load.startswith("proxy:8080") else (8081,)
     if load.startswith("app:"):
         asked["app"]["loadgen"] = PORTS["app"]
     service = database.partition(":")[0]

@@ -16,10 +16,12 @@ from python_on_whales import Container, DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer
 
 from tandem.errors import TandemError
+from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
 from tandem.lab import published
-from tandem.lab.sites import ALONE, Place, Sites
+from tandem.lab.sites import ALONE, APP_PORT, APP_SLOTS_FROM_PORT, Place, Sites, ports_asked
 from tandem.load.dealing import FIRST, is_generator
+from tandem.probes.haproxy import slot_number
 
 LABEL = "dev.tandem"
 HARNESS_LABEL = f"{LABEL}=harness"
@@ -57,7 +59,7 @@ def tail(text: str, lines: int = LOG_TAIL) -> str:
 
 
 def _said(error: DockerException) -> str:
-    return tail((error.stderr or "") + (error.stdout or "")) or str(error)
+    return tail(complaint(error))
 
 
 @contextmanager
@@ -129,8 +131,8 @@ class Stack:
         self._at = {site.name: self._of_site(site) for site in sites.all}
 
     def _client(self, url: str | None, overlays: list[Path]) -> DockerClient:
-        return DockerClient(
-            host=url,
+        return docker_client(
+            url,
             compose_files=[self.root / "compose.yaml", *overlays],
             compose_project_name=self.project,
             compose_env_files=[self._env_file],
@@ -158,8 +160,9 @@ class Stack:
         return self._at[self.sites.of(service).name]
 
     def command(self, service: str) -> list[str]:
-        """Docker's command line for the engine that a service runs on."""
-        return [str(word) for word in self.at(service).client_config.docker_cmd]
+        """Docker's command line for the engine that a service runs on, for a command that lasts as long as it is wanted."""
+        url = self.sites.of(service).url
+        return ["docker"] if url is None else ["docker", "-H", url]
 
     def send(self, service: str) -> bool:
         """Gives the service's engine its image, which must have been built; returns whether it had to be copied."""
@@ -204,8 +207,14 @@ class Stack:
 
         def one(service: str) -> None:
             if name := self._own_name(service):
+                publish = [self._published] if service == APP and self._published else []
                 self.at(service).compose.run(
-                    compose_name(service), detach=True, dependencies=False, name=name, tty=False
+                    compose_name(service),
+                    detach=True,
+                    dependencies=False,
+                    name=name,
+                    tty=False,
+                    publish=publish,
                 )
             else:
                 self.at(service).compose.up(
@@ -292,7 +301,7 @@ class Stack:
             container.id,
             str(container.image),
             container.state.pid,
-            site.reach(service, address),
+            site.reach(address, ports_asked(service, self.variables)),
             self.sites.cpuset(service, container.host_config.cpuset_cpus or ""),
             container.host_config.cpuset_cpus or "",
             address,
@@ -302,6 +311,20 @@ class Stack:
     def seen_by(self, other: str, service: Service, name: str) -> str:
         """The address of a service, of this name, as another one sees it."""
         return self.sites.seen_from(name, service.inside, other)
+
+    def slot_seen_by(self, other: str, app: Service) -> tuple[str, int]:
+        """Address and port of this slot's application as another service asks it."""
+        assert self.slot is not None
+        outside = self.sites.outside(APP, [other])
+        return (outside, APP_SLOTS_FROM_PORT + slot_number(self.slot)) if outside else (app.inside, APP_PORT)
+
+    @cached_property
+    def _published(self) -> tuple[str, int] | None:
+        """Where other hosts ask this slot's application, and its own port; Compose's file has them of one alone."""
+        outside = self.sites.outside(APP, ["proxy", "loadgen"])
+        if outside is None or self.slot is None:
+            return None
+        return f"{outside}:{APP_SLOTS_FROM_PORT + slot_number(self.slot)}", APP_PORT
 
     def runs(self, service: str) -> bool:
         """Whether the service has a container that runs."""
@@ -328,11 +351,12 @@ class Stack:
         with _told(f"the log of {service} cannot be read"):
             return tail(str(self.container(service).logs(tail=lines)), lines)
 
-    def execute(self, service: str, command: list[str]) -> str:
-        """Runs a command in a service's container and returns its output. Raises TandemError if it fails."""
-        container = self.container(service)
+    def execute(self, service: str, command: list[str], lasts_s: float = 0.0) -> str:
+        """Runs a command in a service's container and returns its output. lasts_s: it takes so long by itself. Raises
+        TandemError if it fails."""
+        container, docker = self.container(service), docker_client(self.sites.of(service).url, lasts_s)
         try:
-            return str(self.at(service).container.execute(container, command) or "")
+            return str(docker.container.execute(container.id, command) or "")
         except DockerException as error:
             raise TandemError(f"`{' '.join(command)}` failed in {service}:\n{_said(error)}") from None
 

@@ -36,9 +36,14 @@ def slot(name: str) -> tuple[str, str]:
     return ("slots", name)
 
 
+def slot_number(name: str) -> int:
+    """Of one application among several: 1 of slot-1, and so on."""
+    return int(name.rpartition("-")[2])
+
+
 def slot_port(name: str) -> int:
     """The port on which HAProxy asks it."""
-    return SLOTS_FROM_PORT + int(name.rpartition("-")[2])
+    return SLOTS_FROM_PORT + slot_number(name)
 
 
 def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
@@ -75,14 +80,14 @@ class HAProxy:
         self._client.close()
 
 
-def point(proxy: str, name: str, application: str) -> None:
+def point(proxy: str, name: str, application: str, port: int) -> None:
     """Makes HAProxy ask the application at this address for what comes to the slot's port, through its runtime API.
     Raises TandemError if it does not.
 
     https://docs.haproxy.org/3.0/management.html#9.3-set%20server
     """
     commands = (
-        f"set server slots/{name} addr {application} port 8080;"
+        f"set server slots/{name} addr {application} port {port};"
         f" set server slots/{name} state ready; show servers state slots\n"
     )
     try:

@@ -19,7 +19,8 @@ def conditions_line(request: Request) -> str:
     """Under what a study ran."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
-    where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
+    labs = " and ".join([under.lab or "", *under.further_labs])
+    where = f"placement {under.placement}" if under.lab is None else f"lab {labs}"
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
     return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}, plan {request.plan}"
 

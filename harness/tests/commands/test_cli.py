@@ -26,7 +26,7 @@ from tandem.lab.stack import MEASURING
 
 NO_ENGINE = "unix:///nonexistent/docker.sock"
 OWN, CHECKS = (typer.main.get_command(one).commands for one in (app, checks_app))  # type: ignore[attr-defined]
-COMMANDS = sorted([*OWN, *CHECKS])
+COMMANDS = sorted(name for name, one in {**OWN, **CHECKS}.items() if not one.hidden)
 
 
 @dataclass(frozen=True)

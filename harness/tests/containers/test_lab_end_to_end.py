@@ -93,12 +93,17 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
     [
         ("sweep", "rust-async", "--over", "connections=4,16", "--rounds", "2", "--plan", "smoke"),
         ("ceiling", "rust-async", "--plan", "smoke"),
+        ("crosscheck", "rust-async", "--pairs", "3", "--window", "4"),
+        ("capacity", "rust-async", "--scenario", "index", "--plan", "smoke", "--longest", "5"),
+        ("explain", "rust-async:DB_PREPARE=0", "rust-async", "--blocks", "2"),
     ],
     ids=lambda command: command[0],
 )
 def test_what_has_one_application_up_at_a_time_is_asked_there(
     hosts: NestedLab, file: str, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
+    if command[0] == "explain":  # it has to know the application's CPUs before it reaches the hosts
+        file = str(hosts.write("told", ROLES, {"work": {"app": "1", "proxy": "0"}}))
     done = run(*TANDEM, *command, "--lab", file, "--json", TANDEM_RESULTS=str(tmp_path))
     assert done.stdout, done.stderr
     [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
@@ -108,6 +113,32 @@ def test_what_has_one_application_up_at_a_time_is_asked_there(
     assert all(window["goodput_rps"] > 0 for window in windows)
     told = json.loads(done.stdout)["environments"].values()
     assert all(set(one["hosts"]) == set(ROLES) for one in told)
+    assert ours(hosts, "ps -a") == NOTHING
+
+
+@pytest.mark.weekly
+def test_several_applications_are_up_side_by_side_there_and_take_turns(
+    hosts: NestedLab, file: str, tmp_path: Path
+) -> None:
+    done = run(
+        *(*TANDEM, "compare", "rust-async", "node", "--lab", file, "--plan", "smoke", "--json"),
+        TANDEM_RESULTS=str(tmp_path),
+    )
+    assert done.stdout, done.stderr
+    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
+    loaded = [record for trial in trials(folder) for record in trial["windows"]]
+    sliced = [record for record in loaded if record["spec"]["slices"]]
+    assert sliced, done.stderr
+    both = {"rust-async", "rust-async~2", "node"}
+    for record in loaded:
+        assert set(record["windows"]) == set(record["spec"]["variants"])
+        for made in record["windows"].values():
+            assert made["goodput_rps"] > 0
+            assert made["tap"]["wrong"] == 0
+            assert made["app_cpu_us_per_request"] > 0
+            assert made["verdict"] != "invalid", made["findings"]
+    for record in sliced:
+        assert set(record["windows"]) == both
     assert ours(hosts, "ps -a") == NOTHING
 
 
@@ -134,3 +165,58 @@ def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -
     for what in ("ps -a", "network ls", "volume ls"):
         assert ours(hosts, what) == NOTHING
     assert "it was clean" in run(*TANDEM, "down", "--lab", file).stdout
+
+
+ALL_ROLES = ["db", "pgbouncer", "app", "proxy", "loadgen"]
+
+
+def two_labs(hosts: NestedLab) -> list[str]:
+    """Options that name two labs, of one host each."""
+    files = [hosts.write(name, {host: ALL_ROLES}) for name, host in (("first", "data"), ("second", "work"))]
+    return [word for file in files for word in ("--lab", str(file))]
+
+
+def labs_of(folder: Path) -> list[str]:
+    """Which lab made each trial."""
+    return [Path(trial["facts"]["lab"]).stem for trial in trials(folder)]
+
+
+@pytest.mark.weekly
+def test_two_labs_take_blocks_of_one_comparison(hosts: NestedLab, tmp_path: Path) -> None:
+    done = run(
+        *(*TANDEM, "compare", "rust-async", *two_labs(hosts), "--plan", "smoke", "--json"),
+        TANDEM_RESULTS=str(tmp_path),
+    )
+    assert done.stdout, done.stderr
+    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
+    assert set(labs_of(folder)) == {"first", "second"}, done.stderr
+    assert {trial["spec"]["block"] for trial in trials(folder)} == {1, 2, 3}
+    [told] = {tuple(one["hosts"]) for one in json.loads(done.stdout)["environments"].values()}
+    assert [name.rpartition("/")[2] for name in told] == ["data", "work"]
+    assert ours(hosts, "ps -a") == NOTHING
+
+
+@pytest.mark.weekly
+def test_a_lab_whose_machine_dies_loses_its_block_and_the_study_ends(
+    hosts: NestedLab, tmp_path: Path
+) -> None:
+    """The last test of these hosts: one of them is dead afterwards."""
+    process = subprocess.Popen(
+        [*TANDEM, "compare", "rust-async", *two_labs(hosts), "--plan", "smoke", "--json"],
+        env=os.environ | {"TANDEM_RESULTS": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 300
+    while not any(claim.read_text().endswith("second.toml") for claim in tmp_path.glob("*/claims/*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    time.sleep(5)
+    hosts.hosts["work"].kill()
+    _, told = process.communicate(timeout=900)
+    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
+    assert "second.toml is lost: block 3 is made in lab" in told
+    assert set(labs_of(folder)) == {"first"}
+    assert {trial["spec"]["block"] for trial in trials(folder)} == {1, 2, 3}

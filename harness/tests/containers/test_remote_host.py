@@ -11,6 +11,7 @@ from harness_nested import NestedHost, NestedLab, nested, run
 from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
+from tandem.hosts import docker
 from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import OTHER_END
 from tandem.lab.reached import AGENT_IMAGE, remove_images
@@ -117,6 +118,24 @@ def test_a_service_is_reached_from_here_and_from_the_other_host(
         client.remove(force=True)
     finally:
         other.close()
+
+
+def test_an_engine_that_hangs_behind_a_living_connection_is_told(
+    hosts: NestedLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docker, "ANSWERS_S", 2)
+    host = hosts.hosts["one"]
+    engine = reached(host)
+    try:
+        host.sh("kill -STOP $(cat /var/run/docker.pid)")
+        began_s = time.monotonic()
+        with pytest.raises(DockerException) as found:
+            engine.docker.container.list()
+        assert "has stopped to answer" in docker.complaint(found.value)
+        assert time.monotonic() - began_s < 10
+    finally:
+        host.sh("kill -CONT $(cat /var/run/docker.pid)")
+        engine.close()
 
 
 def test_somebody_elses_agent_is_not_disturbed_and_can_be_removed(hosts: NestedLab, one: Engine) -> None:

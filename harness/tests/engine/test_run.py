@@ -1,58 +1,37 @@
 """tandem.engine.run: a study from its request to its result, with a laboratory that starts nothing."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_engine import FakeLab, Quiet, request, scripted, session, trial_spec, window_spec
+from harness_engine import (
+    ALL,
+    FakeLab,
+    Found,
+    Quiet,
+    Static,
+    request,
+    scripted,
+    session,
+    trial_spec,
+    window_spec,
+)
 from harness_samples import tap
-from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.run import run, summary
-from tandem.engine.study import Study, Windows
+from tandem.engine.study import Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record import store
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Conclusions, Result
+from tandem.record.result import Result
 from tandem.record.store import RESULT, TRIALS, read_model
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import TrialSpec
 from tandem.record.window import Finding, Verdict
-
-
-class Found(Conclusions):
-    """Key of each trial -> what it reached."""
-
-    reached: dict[str, float]
-
-
-class Static(Study[Found]):
-    """Two blocks of two variants, known before."""
-
-    name = "static"
-    kind = Found
-
-    def outline(self) -> list[list[TrialSpec]]:
-        return [[trial_spec(f"{block}-{name}", name, block=block) for name in "ab"] for block in (1, 2)]
-
-    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Found]:
-        reached = {
-            trial.spec.key: window.goodput_rps
-            for trial in trials
-            for record in trial.windows
-            for window in record.windows.values()
-        }
-        void = any(trial.verdict is Verdict.VOID for trial in trials)
-        verdict = Verdict.VOID if void else Verdict.OK
-        return Concluded(verdict=verdict, conclusions=Found(reached=reached))
-
-    @classmethod
-    def report(cls, result: Result[Found]) -> Text:
-        return Text(f"{len(result.trials)} verdicts")
 
 
 class Adaptive(Static):
@@ -75,7 +54,6 @@ class Adaptive(Static):
             rate += int(record.only.goodput_rps) // 10
 
 
-ALL = ["1-a", "1-b", "2-a", "2-b"]
 STATIC = request("rust-async", study="static")
 
 

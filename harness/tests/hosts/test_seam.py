@@ -10,6 +10,7 @@ import pytest
 SEAM = "hosts"
 OFFERED = {
     "tandem.hosts",
+    "tandem.hosts.docker",
     "tandem.hosts.host",
     "tandem.hosts.engine",
     "tandem.hosts.remote",

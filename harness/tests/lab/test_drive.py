@@ -29,7 +29,7 @@ class Local:
     def __init__(self, dead: Sequence[str] = ()) -> None:
         self.dead, self.variables, self.sites = dead, {"LOADGEN": "oha"}, ALONE
 
-    def execute(self, role: str, command: list[str]) -> str:
+    def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
         if role in self.dead:
             raise TandemError(f"the service {role} has no container")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -159,7 +159,7 @@ def test_one_generator_alone_waits_for_nothing(folders: Path) -> None:
     asked: list[Any] = []
 
     class Noted(Local):
-        def execute(self, role: str, command: list[str]) -> str:
+        def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
             asked.append((role, command))
             return super().execute(role, command)
 
@@ -194,7 +194,7 @@ def test_a_host_waits_by_its_own_clock(folders: Path) -> None:
             super().__init__()
             self.sites = Ahead()
 
-        def execute(self, role: str, command: list[str]) -> str:
+        def execute(self, role: str, command: list[str], lasts_s: float = 0.0) -> str:
             asked[role] = command[2].partition("$((")[2].partition(" ")[0]
             return super().execute(role, command)
 

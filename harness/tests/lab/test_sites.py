@@ -1,9 +1,9 @@
 """tandem.lab.sites and reached: what each host of a lab is told, and what of it is seen elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,7 +17,7 @@ from tandem.hosts.together import Parts, Together
 from tandem.lab import reached, sites
 from tandem.lab.application import Application
 from tandem.lab.reached import LabSites, destination
-from tandem.lab.sites import ALONE, home, overlay
+from tandem.lab.sites import ALONE, home, overlay, ports_asked
 from tandem.lab.stack import Service, Stack
 from tandem.load.dealing import roles
 from tandem.record.result import Environment
@@ -105,6 +105,16 @@ def test_a_direct_topology_publishes_the_application_and_the_database() -> None:
     assert services(THREE, "b", DIRECT)["proxy"]["ports"] == ["192.0.2.2:8081:8081"]
 
 
+def test_haproxy_has_a_port_for_each_application_that_is_up() -> None:
+    assert services(THREE, "b", FULL | {"SLOTS": "2"})["proxy"]["ports"] == [
+        f"192.0.2.2:{port}:{port}" for port in (8080, 8081, 8101, 8102)
+    ]
+    assert "ports" not in services(THREE, "b", FULL | {"SLOTS": "2"})["app"], "each of its own container's"
+    assert set(ports_asked("proxy", {"SLOTS": "2"})) >= {8404, 8101, 8102}
+    assert not set(ports_asked("proxy", {})) & {8101, 8102}
+    assert ports_asked("loadgen", {"SLOTS": "2"}) == ()
+
+
 def test_two_services_of_a_host_cannot_have_one_port(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = sites.asked_by(FULL)
     asked["app"]["loadgen"] = (8080,)  # as if the generator asked both
@@ -129,7 +139,7 @@ class At:
     def host(self) -> Any:
         return self
 
-    def reach(self, service: str, address: str) -> str:
+    def reach(self, address: str, ports: Sequence[int]) -> str:
         return address
 
     def send(self, image: str) -> bool:
@@ -172,20 +182,67 @@ def test_a_service_has_its_hosts_address_elsewhere_and_its_own_at_home() -> None
 )
 def test_connections_are_the_applications_only_where_its_address_is_its_own(lab: Lab, seen: set[str]) -> None:
     """Where it shares a host with the pooler, the database sees both come from that host."""
-    app = object.__new__(Application)
+    assert application(lab).seen_by_the_database == seen
+    if seen == {"192.0.2.2"}:
+        assert application(lab, "slot-2").seen_by_the_database == set(), "all on that host have its address"
 
-    @dataclass
-    class OneStack:
-        sites: LabSites
 
-        seen_by = Stack.seen_by
+@dataclass
+class OneStack:
+    sites: LabSites
+    slot: str | None
+    project = "tandem-bench"
 
+    seen_by = Stack.seen_by
+    slot_seen_by = Stack.slot_seen_by
+
+
+def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:8080") -> Application:
     def service(inside: str) -> Service:
         return Service("id", "image", 1, "127.84.0.1", "", "", inside, HERE)
 
-    app.services = {"app": service("10.0.0.5"), "pgbouncer": service("10.0.0.6")}
-    app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1))})()
-    assert app.seen_by_the_database == seen
+    app = object.__new__(Application)
+    app.services = {
+        "app": service("10.0.0.5"),
+        "pgbouncer": service("10.0.0.6"),
+        "proxy": service("10.0.0.7"),
+    }
+    app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1), slot)})()
+    app.cell = type("C", (), {"load_address": load_address})()
+    return app
+
+
+APART = lab_of(a="db pgbouncer", b="app", c="proxy loadgen")
+TOGETHER = lab_of(a="db pgbouncer", b="app proxy loadgen")
+
+
+@pytest.mark.parametrize(
+    ("lab", "by_proxy", "proxied", "direct"),
+    [
+        (THREE, ("10.0.0.5", 8080), ("proxy:8102", "192.0.2.2:8102"), ("192.0.2.2:8202", "192.0.2.2:8202")),
+        (APART, ("192.0.2.2", 8202), ("proxy:8102", "10.0.0.7:8102"), ("192.0.2.2:8202", "192.0.2.2:8202")),
+        (
+            TOGETHER,
+            ("10.0.0.5", 8080),
+            ("proxy:8102", "10.0.0.7:8102"),
+            ("tandem-bench-slot-2:8080", "10.0.0.5:8080"),
+        ),
+    ],
+)
+def test_each_of_several_applications_is_asked_at_its_own_place(
+    lab: Lab, by_proxy: tuple[str, int], proxied: tuple[str, str], direct: tuple[str, str]
+) -> None:
+    """proxied, direct: what the generator is told, and what is on the wire."""
+    hosts = sites_of(lab, *(1 for _ in lab.hosts))
+    for address, (told, on_wire) in (("proxy:8080", proxied), ("app:8080", direct)):
+        app = application(THREE, "slot-2", address)
+        app.prepared.stack.sites = hosts
+        assert app.stack.slot_seen_by("proxy", app.app) == by_proxy
+        assert (app._target(), app.asked_at) == (told, on_wire)
+        port = told.rpartition(":")[2] if address == "proxy:8080" else "8080"
+        assert app._reach(address) == f"127.84.0.1:{port}", "this machine reaches the container itself"
+    stack = cast(Stack, OneStack(hosts, "slot-2"))
+    assert Stack.__dict__["_published"].func(stack) == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
 
 
 @dataclass

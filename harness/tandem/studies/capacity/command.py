@@ -33,6 +33,7 @@ def capacity(
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
+    lab: cli.LabName = None,
     seed: cli.Seed = None,
     longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
     resume: cli.Resume = False,
@@ -52,6 +53,7 @@ def capacity(
         settings=setting,
         db_rtt=db_rtt,
         generators=generators,
+        lab=lab,
         options={"slo": parse_slo(slo).asked, "longest_s": longest},
     )
     measure(Capacity, request, resume, as_json)

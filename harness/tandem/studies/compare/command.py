@@ -31,6 +31,7 @@ def compare(
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
+    lab: cli.LabNames = None,
     primary: Annotated[
         str | None,
         typer.Option(
@@ -66,6 +67,7 @@ def compare(
         settings=setting,
         db_rtt=db_rtt,
         generators=generators,
+        lab=lab,
         options=options,
     )
     measure(Compare, request, resume, as_json)

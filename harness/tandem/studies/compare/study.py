@@ -157,6 +157,10 @@ class Compare(Study[Compared]):
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
         self.looks = self._looks(request.options.get("looks"))
+        if self.looks and request.conditions.further_labs:
+            raise UsageError(
+                "a look decides whether further blocks are made at all: take one lab, or no looks"
+            )
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""

@@ -27,6 +27,7 @@ def crosscheck(
     placement: cli.ChosenPlacement = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
+    lab: cli.LabName = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
@@ -43,6 +44,7 @@ def crosscheck(
         placement=placement,
         db_rtt=db_rtt,
         generators=generators,
+        lab=lab,
         options=options.as_options(),
     )
     measure(CrossCheck, request, resume, as_json)

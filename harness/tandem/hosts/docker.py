@@ -1,0 +1,28 @@
+"""Docker's command line: that of this machine's engine, and of one on another host, which has to answer within a while."""
+
+from typing import Any, Final
+
+from python_on_whales import DockerClient, DockerException
+
+ANSWERS_S: Final = 300
+"""An engine on another host may hang while its SSH connection lives, and no command of Docker's gives up by itself. Copying a
+window's rows home takes longest."""
+GAVE_UP: Final = 124
+"""What `timeout` ends with where it had to end the command."""
+
+
+def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> DockerClient:
+    """The client of an engine. url: of one on another host; None: this machine's, of which nothing is limited. lasts_s: what
+    its command does takes so long by itself. options: further ones of DockerClient."""
+    if url is None:
+        return DockerClient(**options)
+    # --foreground: an interruption reaches Docker's command, as it does without a limit.
+    limited = ["timeout", "--foreground", f"{ANSWERS_S + lasts_s:.0f}", "docker"]
+    return DockerClient(host=url, client_call=limited, **options)
+
+
+def complaint(error: DockerException) -> str:
+    """What was wrong, for people."""
+    if error.return_code == GAVE_UP:
+        return "its Docker engine has stopped to answer, while its SSH connection lives"
+    return ((error.stderr or "") + (error.stdout or "")).strip() or str(error)
