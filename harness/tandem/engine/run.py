@@ -24,7 +24,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.store import file_name, write_atomically
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
-from tandem.record.window import Finding
+from tandem.record.window import Finding, Verdict
 from tandem.wording import lasts
 
 FURTHER = "labs"
@@ -221,8 +221,8 @@ def drive(
 def _maker[C: Conclusions](
     study: Study[C], lab: TrialLab, journal: Journal, view: View, name: str | None = None
 ) -> Make:
-    """name: of the lab, where there are several; default: the request's first."""
-    under = study.request.conditions
+    """name: of a further lab, whose failed trials are not kept: it may be the lab that failed, so the first one tries again."""
+    under, of_further = study.request.conditions, name is not None
     name = name or (under.lab if under.further_labs else None)
     programs = {one.label: one.implementation for one in study.variants if one.stand_in is None}
 
@@ -236,6 +236,8 @@ def _maker[C: Conclusions](
             start.implementation = programs.get(label)
         if name is not None:
             made.facts[LAB] = name
+        if of_further and made.verdict is Verdict.FAILED:
+            raise TandemError(f"{_title(spec)} failed here, and is left to the first lab: {why(made)}")
         journal.save(made)
         trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
         assert trial is not None

@@ -14,9 +14,11 @@ from tandem.engine.journal import ASIDE, CLAIMS, Journal
 from tandem.engine.run import Session, further, run
 from tandem.engine.side_by_side import LAB, by_lab
 from tandem.engine.study import Windows
+from tandem.errors import TandemError
 from tandem.record import store
 from tandem.record.request import Conditions
 from tandem.record.trial import Trial, TrialSpec
+from tandem.record.window import Verdict
 from tandem.report.parts import conditions_line
 
 UNDER = Conditions(topology="full", placement="shared", lab="near", further_labs=["far"])
@@ -34,6 +36,7 @@ class Far(FakeLab):
     """Its second trial waits until the near lab has made a block, and is followed by the end of its process if that is told."""
 
     lost: bool = False
+    fails: bool = False
     begun: threading.Event = field(default_factory=threading.Event)
     near_made: threading.Event = field(default_factory=threading.Event)
 
@@ -43,7 +46,10 @@ class Far(FakeLab):
             assert self.near_made.wait(WAITS_S)
             if self.lost:
                 raise KeyboardInterrupt
-        return super().visit(spec, script, folder)
+        made = super().visit(spec, script, folder)
+        if self.fails and spec.key == "2-b":
+            made.verdict = Verdict.FAILED
+        return made
 
 
 @dataclass
@@ -65,7 +71,7 @@ class Helping:
         self.ended = False
 
         def until_lost() -> None:
-            with suppress(KeyboardInterrupt):
+            with suppress(KeyboardInterrupt, TandemError):
                 work()
 
         self._thread = threading.Thread(target=until_lost, daemon=True)
@@ -130,6 +136,16 @@ def test_a_lab_that_is_lost_loses_its_block_and_nothing_else(real: Catalog, tmp_
     assert len(list((journal.folder / ASIDE).iterdir())) == 1
     assert any("lab far is lost: block 2 is made in lab near" in line for line in view.said)
     assert helpers[0].ended
+
+
+def test_what_fails_in_a_further_lab_is_tried_in_the_first(real: Catalog, tmp_path: Path) -> None:
+    """It may be the lab that failed."""
+    near, far = Near(), Far(fails=True)
+    asked, _ = helped(real, tmp_path, near, far, Quiet())
+    result, journal = run(Static, ASKED, asked)
+    assert (near.visited, far.visited) == (ALL, ALL[2:])
+    assert by_lab(journal.trials()) == {"near": 4}
+    assert result.trials == {Verdict.OK: 4}
 
 
 def test_an_interruption_ends_it_and_the_study_goes_on_later(real: Catalog, tmp_path: Path) -> None:
