@@ -17,7 +17,8 @@ from tandem.record.part import Number, Part
 STEP = 1.5
 WIDTH = 0.05
 """The bracket is narrow enough when its edges differ by this share of the upper one."""
-MOST_PROBES = 12
+MOST_PROBES, MORE_PROBES = 12, 6
+"""More where further probes took an edge back, after which the bracket is wide or open: a host may stall for a second."""
 LEAD = 2
 """An edge is settled when one outcome leads by so many probes: 2 of 2 or 3 of 4. Where the probes run out, 2 of 3
 decide it. In simulation that brackets the limit more often than 2 of 3 alone, for less than half a probe more."""
@@ -84,7 +85,7 @@ def window_s(slo: Slo, rate_rps: int, shortest_s: int, longest_s: int, trims_s: 
 class Search:
     """Steps by 1.5 until the outcome changes, bisects to WIDTH, then repeats the edges until they are settled.
 
-    `next_rps` is None at the end: settled, or after `most` probes. A probe that was void is not told.
+    `next_rps` is None at the end: settled, or after `most` probes, and a few more where an edge was taken back. A probe that was void is not told.
     """
 
     start_rps: int
@@ -116,7 +117,7 @@ class Search:
         return self._narrow and all(self._agreeing(rate) >= 2 for rate in edges)
 
     def next_rps(self) -> int | None:
-        if self.probes >= self.most:
+        if self.probes >= self.most + (MORE_PROBES if self._took_back else 0):
             return None
         for rate in self.votes:  # one vote against another: the third decides
             if self._tied(rate):
@@ -137,6 +138,11 @@ class Search:
     def _narrow(self) -> bool:
         lower, upper = self.lower_rps, self.upper_rps
         return lower is not None and upper is not None and upper - lower <= max(1, WIDTH * upper)
+
+    @property
+    def _took_back(self) -> bool:
+        outcomes = {passed for votes in self.votes.values() for passed in votes}
+        return len(outcomes) == 2 and not self._narrow
 
     def _tied(self, rate: int) -> bool:
         votes = self.votes[rate]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tandem.errors import TandemError, UsageError
 from tandem.selftest.capacity import Server, brackets, search
 from tandem.studies.capacity.search import (
+    MORE_PROBES,
     MOST_PROBES,
     PROBES_A_START,
     WIDTH,
@@ -91,8 +92,11 @@ def test_without_noise_the_bracket_holds_the_limit(limit_rps: int, start: float)
 
 
 @PROPERTY
-@given(st.lists(st.booleans(), min_size=MOST_PROBES, max_size=MOST_PROBES), st.integers(1, 100_000))
-def test_any_answers_end_after_twelve_probes(answers: list[bool], start_rps: int) -> None:
+@given(
+    st.lists(st.booleans(), min_size=MOST_PROBES + MORE_PROBES, max_size=MOST_PROBES + MORE_PROBES),
+    st.integers(1, 100_000),
+)
+def test_any_answers_end_after_so_many_probes(answers: list[bool], start_rps: int) -> None:
     state, left = Search(start_rps), list(answers)
     while (rate := state.next_rps()) is not None:
         assert rate >= 1
@@ -124,6 +128,19 @@ def test_a_wrong_pass_at_the_edge_is_taken_back() -> None:
         assert state.next_rps() == 104
         state.tell(104, passed)
     assert (state.lower_rps, state.upper_rps) == (100, 104)
+
+
+def test_an_edge_that_two_stalls_made_is_searched_again() -> None:
+    """Seen in a real search: p99 was 125 and 440 ms in two windows, and 12 to 25 ms whenever their rates were tried again."""
+    stalled = {658: [False, True, True], 625: [False, True, True]}
+    state = Search(439, votes={439: [True], 537: [True], 594: [True, True], 641: [True, True], **stalled})
+    assert (state.probes, state.lower_rps, state.upper_rps) == (MOST_PROBES, 658, None)
+    while (rate := state.next_rps()) is not None:
+        state.tell(rate, rate <= 800)
+    assert state.lower_rps is not None
+    assert state.upper_rps is not None
+    assert 658 < state.lower_rps <= 800 < state.upper_rps
+    assert state.probes <= MOST_PROBES + MORE_PROBES
 
 
 def test_nothing_is_decided_when_the_probes_run_out() -> None:
