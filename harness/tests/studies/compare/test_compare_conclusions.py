@@ -337,6 +337,33 @@ def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None
     assert set(asked.conclusions.entries[1].means.values()) == {None}
 
 
+def in_labs(effect_elsewhere: float, seed: int) -> list[Trial]:
+    """Blocks of two labs, in which B is 1.1 and `effect_elsewhere` times as fast as A."""
+    first, other = make_blocks(1.1, 6, seed=seed), make_blocks(effect_elsewhere, 6, seed=seed + 1)
+    for lab, blocks in (("mine", first), ("other", other)):
+        for number, block in enumerate(blocks, start=1 if lab == "mine" else 7):
+            block.facts = {"lab": lab}
+            block.spec = block.spec.model_copy(update={"block": number, "name": f"block-{number}"})
+    return first + other
+
+
+def test_a_ratio_that_labs_do_not_agree_on_is_told() -> None:
+    def told(blocks: list[Trial]) -> list[str]:
+        return [one.text for one in conclusions.labs_differ(blocks, "A", ["B"], "goodput_rps")]
+
+    [text] = told(in_labs(1.2, 1))
+    assert re.search(
+        r"B: the labs do not agree on goodput_rps: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text
+    )
+    concluded = conclusions.conclude(in_labs(1.2, 1), ["A", "B"], Baselines(), primary="goodput_rps")
+    assert concluded.verdict is Verdict.OK
+    assert [one.code for one in concluded.findings] == ["labs-differ"]
+    assert sum(bool(told(in_labs(1.1, seed))) for seed in range(0, 200, 2)) <= 10, "5 % of equal labs"
+    assert told(make_blocks(1.1)) == [], "one lab"
+    few = in_labs(1.2, 1)
+    assert told([*few[:6], few[6]]) == [], "one block tells nothing of a lab's scatter"
+
+
 def test_a_visit_that_broke_fails_the_session() -> None:
     blocks = make_blocks()
     blocks[0].findings.append(finding("invalid", "failed", "the disk is full"))
