@@ -14,7 +14,7 @@ from checks.groups import BESIDE, IMAGES, Groups
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.laboratory import SHARED
-from tandem.lab.prepare import FAULTS
+from tandem.lab.sites import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 from tandem.studies.files.container import FilesContainer
 

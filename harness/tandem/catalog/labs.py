@@ -28,6 +28,8 @@ TALKS: tuple[tuple[Role, Role], ...] = (
 """Who asks whom, in one topology or another."""
 
 HERE = "here"
+OF_A_LAB = "shared"
+"""The placement in the request of a lab: none of its own."""
 SSH = re.compile(r"ssh://(?:(?P<user>[\w.-]+)@)?(?P<host>[\w.-]+)(?::(?P<port>\d{1,5}))?")
 CONTEXT = re.compile(r"context:(?P<name>[a-zA-Z0-9][\w.+-]*)")
 CPU_SET = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")

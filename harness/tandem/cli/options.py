@@ -12,7 +12,8 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.labs import refuse_unequal
+from tandem.catalog.labs import OF_A_LAB, Lab, refuse_unequal
+from tandem.catalog.placement import cpus_in
 from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
@@ -99,8 +100,6 @@ DbRtt = Annotated[
         help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
     ),
 ]
-OF_A_LAB = "shared"
-"""The placement in the request of a lab: none of its own."""
 Generators = Annotated[
     int,
     typer.Option(
@@ -166,6 +165,30 @@ def seed_or_new(seed: int | None) -> int:
     return secrets.randbelow(2**31) if seed is None else seed
 
 
+def app_cpus(lab: Lab) -> int:
+    """Those of the application, where they have to be known before the hosts are reached. Raises UsageError where the lab's
+    file does not tell them."""
+    told = cpus_in(lab.host_of("app").cpus.get("app", ""))
+    if told is None:
+        raise UsageError(
+            f"lab {lab.name}: what is measured follows from the application's CPUs, and its file does not tell"
+            f" them: give {lab.host_of('app').name} a CPU set for each of its roles"
+        )
+    return told
+
+
+def generators_in(lab: Lab, asked: int = 1) -> int:
+    """How many load generators there are: at least one on each host for them. Raises UsageError for fewer."""
+    hosts = lab.hosts_of("loadgen")
+    if 1 < asked < len(hosts):
+        names = " and ".join(host.name for host in hosts)
+        raise UsageError(
+            f"lab {lab.name}: loadgen is on {names}, and one of {asked} generators would be idle:"
+            f" take {len(hosts)} or more, or fewer hosts"
+        )
+    return max(asked, len(hosts))
+
+
 def make_request(
     study: str,
     catalog: Catalog,
@@ -186,20 +209,9 @@ def make_request(
     first, *further = [lab] if isinstance(lab, str) else lab or [""]
     if first:
         refuse_unequal([catalog.lab(name) for name in (first, *further)])
-        hosts = catalog.lab(first).hosts_of("loadgen")
-        generators = len(hosts) if generators == 1 else generators
-        if generators < len(hosts):
-            names = " and ".join(host.name for host in hosts)
-            raise UsageError(
-                f"lab {first}: loadgen is on {names}, and one of {generators} generators would be idle:"
-                f" take {len(hosts)} or more, or fewer hosts"
-            )
+        generators = generators_in(catalog.lab(first), generators)
         if placement is not None:
             raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
-        if db_rtt is not None:
-            raise UsageError(
-                "the latency proxy is not made on the hosts of a lab: measure that here, without --lab"
-            )
         placement = OF_A_LAB
     asked = catalog.pick("scenario", scenario, catalog.scenarios)
     catalog.plan(plan)

@@ -35,9 +35,7 @@ def fitting(catalog: Catalog, request: Request) -> list[StandIn]:
     out: list[StandIn] = ["null"]
     if topology["LOAD_ADDRESS"].startswith("proxy"):
         out.append("proxy")
-    # pgbench's own container is not made on the hosts of a lab.
-    reaches = topology["DATABASE_ADDRESS"].startswith("pgbouncer") and request.conditions.lab is None
-    if scenario.statements and reaches:
+    if scenario.statements and topology["DATABASE_ADDRESS"].startswith("pgbouncer"):
         out.append("database")
     return out
 

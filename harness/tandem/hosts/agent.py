@@ -20,11 +20,12 @@ from tandem.hosts.host import Usage
 from tandem.hosts.meter import LocalMeter
 from tandem.hosts.psrecord import LocalPsrecord
 from tandem.hosts.tcpdump import LocalCapture
+from tandem.hosts.trips import LocalTrips
 from tandem.hosts.values import packed
 
 VALUE, OBJECT, ERROR = "value", "object", "error"
 HOST: Final = 0
-STAYING = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture)
+STAYING = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture, LocalTrips)
 """What stays on this host and is asked by its number."""
 MEMORY = Path("/dev/shm")
 HANDSHAKE_S = 1.0

@@ -12,10 +12,21 @@ import psutil
 
 from tandem.hosts import description, kernel
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
-from tandem.hosts.host import Capture, Cgroup, Clocks, HiccupMeter, HostCpu, KernelLimits, Psrecord, Usage
+from tandem.hosts.host import (
+    Capture,
+    Cgroup,
+    Clocks,
+    HiccupMeter,
+    HostCpu,
+    KernelLimits,
+    Psrecord,
+    Trips,
+    Usage,
+)
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
 from tandem.hosts.tcpdump import LocalCapture, can_capture
+from tandem.hosts.trips import LocalTrips
 
 SYS = Path("/sys")
 CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
@@ -139,6 +150,9 @@ class Here:
 
     def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
         return LocalCapture(interface, expression, packets, snap_bytes, file)
+
+    def trips(self, address: str, port: int, password: str) -> Trips:
+        return LocalTrips(address, port, password)
 
     def listen_overflows(self, pid: int) -> int | None:
         return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())

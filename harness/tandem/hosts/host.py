@@ -133,6 +133,15 @@ class Capture(Protocol):
     def stop(self) -> Captured: ...
 
 
+class Trips(Protocol):
+    """The administrator's connection to the database, from its making to `close`."""
+
+    def trips_ms(self, number: int) -> list[float]:
+        """How long so many round trips took from there, one after the other: `select 1` each."""
+
+    def close(self) -> None: ...
+
+
 class Psrecord(Protocol):
     """psrecord, attached to a process and its children: a line per second."""
 
@@ -233,6 +242,10 @@ class Host(Machines, Protocol):
     def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
         """Begins to write packets of an interface of the host (by its number, OTHER_END) to a file in pcap's form, until
         it has so many. expression: which ones, in pcap's language. snap_bytes: so much of each. Raises OSError."""
+
+    def trips(self, address: str, port: int, password: str) -> Trips:
+        """A connection to the database, or to what stands before it, as this host reaches it. What it raises is an OSError
+        or a psycopg.Error."""
 
     # ---- the network namespace that a process is in ----
 

@@ -34,6 +34,7 @@ from tandem.hosts.host import (
     KernelLimits,
     Oversleep,
     Psrecord,
+    Trips,
     Usage,
 )
 from tandem.hosts.values import error_of, unpacked
@@ -42,6 +43,8 @@ CALL_S: Final = 5.0
 FILE_S: Final = 60.0
 """For what a capture or a meter noted."""
 START_S: Final = 30.0
+TRIPS_S: Final = 30.0
+"""To connect to the database or to ask it, far away and busy."""
 CLOCK_TRIES: Final = 20
 CLOCK_ERROR_MOST_S: Final = 0.005
 """Moments of a host whose clock is known less well say nothing about a load's seconds."""
@@ -215,6 +218,18 @@ class RemotePsrecord(Staying):
         return None if found is None else (found[0], found[1])
 
 
+class RemoteTrips(Staying):
+    """Trips from that host."""
+
+    def trips_ms(self, number: int) -> list[float]:
+        found: list[float] = self._call("trips_ms", number, within_s=TRIPS_S)
+        return found
+
+    def close(self) -> None:
+        self._call("close")
+        self._line.forget(self._number)
+
+
 class Remote:
     """See tandem.hosts.host.Host for what each member says. Its moments are this machine's time, by `clock`.
 
@@ -331,6 +346,10 @@ class Remote:
         there = str(self._ask("new_file"))
         made = self._ask("capture_into", interface, expression, packets, snap_bytes, there)
         return RemoteCapture(self.line, made, there, file)
+
+    def trips(self, address: str, port: int, password: str) -> Trips:
+        made = self._ask("trips", address, port, password, within_s=TRIPS_S)
+        return RemoteTrips(self.line, made)
 
     def listen_overflows(self, pid: int) -> int | None:
         found: int | None = self._ask("listen_overflows", pid)

@@ -11,7 +11,7 @@ from tandem.judge import judge
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
-from tandem.lab.sites import APP_PORT
+from tandem.lab.sites import APP, APP_PORT, FAULTS
 from tandem.lab.stack import Service, Stack
 from tandem.lab.waiting import NotReadyError, await_health
 from tandem.load.client import BEFORE_LOAD, Client, Look
@@ -26,7 +26,6 @@ from tandem.record.window import Finding
 READY_S = 60
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
-APP = "app"
 PROXIED = "proxy:8080"
 """Where HAProxy asks the one application."""
 
@@ -67,7 +66,7 @@ class Application:
         """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
         self.services = {"app": self.stack.service("app")}
         self._answers(f"{self.app.address}:{APP_PORT}")
-        roles = [*ROLES, *self.generators[1:], *([] if self.cell.db_rtt_ms is None else ["faults"])]
+        roles = [*ROLES, *self.generators[1:], *([] if self.cell.db_rtt_ms is None else [FAULTS])]
         self.services = {role: self.stack.service(role) for role in roles}
         self.select()
         self.ask_for(self.cell)
@@ -102,7 +101,7 @@ class Application:
     def select(self) -> None:
         """Where several applications are up: makes HAProxy ask this one."""
         if self.stack.slot and self.cell.proxied:
-            asked = self.stack.slot_seen_by("proxy", self.app)
+            asked = self.stack.app_seen_by("proxy", self.app)
             point(self.services["proxy"].address, self.stack.slot, *asked)
 
     def ask_for(self, cell: Cell) -> None:
@@ -213,8 +212,8 @@ class Application:
     def asked_at(self) -> str:
         """address:port that the generator asks, as it is on the wire where the generator is."""
         service, port = self.cell.load_address.partition(":")[0], self._target().partition(":")[2]
-        if self.stack.slot and service == APP:
-            return "{}:{}".format(*self.stack.slot_seen_by("loadgen", self.app))
+        if service == APP:
+            return "{}:{}".format(*self.stack.app_seen_by("loadgen", self.app))
         return f"{self.stack.seen_by('loadgen', self.services[service], service)}:{port}"
 
     @property
@@ -239,19 +238,24 @@ class Application:
         """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own container's name,
         or its own port of another host."""
         address, slot = self.cell.load_address, self.stack.slot
-        if slot and address.startswith(f"{APP}:"):
-            host, port = self.stack.slot_seen_by("loadgen", self.app)
-            return f"{self.stack.project}-{slot}:{port}" if host == self.app.inside else f"{host}:{port}"
+        if address.startswith(f"{APP}:"):
+            host, port = self.stack.app_seen_by("loadgen", self.app)
+            if host != self.app.inside:
+                return f"{host}:{port}"
+            return f"{self.stack.project}-{slot}:{port}" if slot else address
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
 
     def _hold_idle(self) -> None:
-        wanted = self.cell.scenario.idle_connections
-        if wanted and self._idle is None:
-            loadgen, path = self.services["loadgen"], self.cell.scenario.path
-            docker = self.stack.command("loadgen")
-            self._idle = IdleConnections(
-                loadgen.host, loadgen.id, loadgen.pid, self._target(), wanted, path, docker
-            )
+        if self.cell.scenario.idle_connections and self._idle is None:
+            self._idle = self.idle_connections()
+
+    def idle_connections(self) -> IdleConnections:
+        """Opens the silent connections of the scenario that it is asked for."""
+        loadgen, scenario = self.services["loadgen"], self.cell.scenario
+        return IdleConnections(
+            *(loadgen.host, loadgen.id, loadgen.pid, self._target()),
+            *(scenario.idle_connections, scenario.path, self.stack.command("loadgen")),
+        )
 
     def _answers(self, address: str) -> None:
         alive: Callable[[], object] = lambda: self.stack.service("app")  # noqa: E731

@@ -26,11 +26,11 @@ from tandem.lab.kept_images import of_commit, reference
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.own_data import written
-from tandem.lab.prepare import FAULTS, Prepared, changed, check, generators_image, prepare
+from tandem.lab.prepare import Prepared, changed, check, generators_image, in_a_lab, prepare
 from tandem.lab.programs import identity, keep
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
-from tandem.lab.sites import ALONE, Sites
+from tandem.lab.sites import ALONE, APP, FAULTS, Sites
 from tandem.lab.slices import HELD, LEFT_S, Process, end, held, signals, take_turns
 from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
@@ -140,6 +140,9 @@ def build(
     for name, (stack, service) in (programs | further).items():
         if stack.send(service):
             note(f"  {name}: copied to host {stack.sites.of(service).name}")
+    by_pgbench = [one.stack for one in runs if one.variant.stand_in == "database"]
+    if any(stack.send("db", to=APP) for stack in by_pgbench[:1]):
+        note("  db: copied to the application's host, where pgbench takes its place")
     if folder is not None:
         keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
     note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
@@ -187,9 +190,8 @@ class Laboratory:
             variant = next(variant for variant in self.variants if variant.label == label)
             folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
             image = generators_image(self.generators)
-            prepared = prepare(
-                self.catalog, self.request, variant, folder, slot, image, self._sites, len(self.first)
-            )
+            in_lab = in_a_lab(self.catalog, self.request, self.variants, len(self.first))
+            prepared = prepare(self.catalog, self.request, variant, folder, slot, image, self._sites, in_lab)
             self._prepared[label, slot] = prepared
             self._answer_as_written(prepared)
         return self._prepared[label, slot]
@@ -387,7 +389,7 @@ class ContainerFloor:
         self._first.stack.execute("db", ["reset"])
         cell = self._first.cell
         if cell.db_rtt_ms is not None:
-            proxy = Toxiproxy(self._first.stack.service("faults").address)
+            proxy = Toxiproxy(self._first.stack.service(FAULTS).address)
             proxy.delay(cell.database_address, cell.db_rtt_ms)
 
     def workers(self, label: str) -> int:

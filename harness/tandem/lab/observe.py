@@ -17,6 +17,7 @@ from tandem.judge.slices import Own, Stretch, row_zero
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, RanShare, collected
+from tandem.lab.sites import APP, FAULTS
 from tandem.lab.stack import Stack
 from tandem.load.dealing import summed
 from tandem.load.generator import Generator, Load, Report
@@ -38,7 +39,6 @@ from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
 from tandem.record.window import Finding, GeneratorShare, Statement, Verdict, Window
 
-APP = "app"
 RANDOM = "recipe_random"
 """The statement that chooses what an answer is about."""
 MEASURED = {each.name for each in fields(Measured)}
@@ -173,7 +173,8 @@ class Counters:
         )
         self.mark = self._sampler.mark
         # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
-        far = {services["faults"].address} if "faults" in services else set()
+        there = "pgbouncer" if pooled else "db"
+        far = {first.stack.seen_by(there, services[FAULTS], FAULTS)} if FAULTS in services else set()
         self._addresses = {
             label: {*app.seen_by_the_database, *far}
             for label, app in scene.apps.items()
@@ -332,7 +333,10 @@ def _both_ends(scene: Scene) -> Probe | None:
 def _distance(scene: Scene) -> Probe | None:
     """The round trip to the database, where a distance was asked for."""
     setting_ms, services = scene.first.cell.db_rtt_ms, scene.first.services
-    return None if setting_ms is None else RoundTrip(services["faults"].address, ADMIN_PASSWORD, setting_ms)
+    if setting_ms is None:
+        return None
+    at = scene.first.stack.seen_by(APP, services[FAULTS], FAULTS)
+    return RoundTrip(scene.first.app.host, at, ADMIN_PASSWORD, setting_ms)
 
 
 def _switches(scene: Scene) -> Probe:

@@ -10,16 +10,18 @@ from python_on_whales import DockerException
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
-from tandem.hosts import HERE
 from tandem.judge.judge import host_findings, verdict
 from tandem.judge.measure import unloaded
 from tandem.lab.prepare import Prepared
+from tandem.lab.sites import APP
 from tandem.lab.stack import LABEL, Stack, to_its_end
 from tandem.load.client import session_key
 from tandem.record.trial import WindowRecord, WindowSpec
 
 RECIPE_PARTS = ("ingredients", "steps", "sections", "notes", "reactions", "timeline_events")
 DASHBOARD_PARTS = ("dashboard_recipes", "dashboard_teams", "dashboard_notes", "dashboard_events")
+FROM_VARIABLE = 'printf %s "$STATEMENTS" >/tmp/script.sql && exec pgbench "$0" "$@" -f /tmp/script.sql tandem'
+"""No folder of this machine is there on another host."""
 PARAMETERS = {
     "session": ["key"],
     "recipe_random": ["user_id"],
@@ -72,28 +74,30 @@ def parse(output: str) -> Transactions:
 def run(
     stack: Stack, scenario: Scenario, key: str, clients: int, cpuset: str, seconds: int, file: Path
 ) -> Transactions:
-    """Runs the scenario's statements through PgBouncer, in a container on the application's CPUs.
+    """Runs the scenario's statements through PgBouncer, in a container on the application's host and CPUs.
 
-    key: of the session. file: where the script goes, inside the repository. Raises TandemError.
+    key: of the session. file: where the script is kept. Raises TandemError.
     """
-    file.write_text(script(scenario, stack.root / "contract/sql/queries"))
+    file.write_text(statements := script(scenario, stack.root / "contract/sql/queries"))
     cpus = expand(cpuset)
     threads = min(clients, len(cpus) or 1)
     options = ["-n", "-M", "prepared", "-c", str(clients), "-j", str(threads), "-T", str(seconds)]
-    address = ["-h", "pgbouncer", "-p", "6432", "-U", "app"]
+    # Where it is alone on its host, there is no network of the stack.
+    beside = stack.sites.of(APP) is stack.sites.of("pgbouncer")
+    pooler = stack.seen_by(APP, stack.service("pgbouncer"), "pgbouncer")
+    address = ["-h", pooler, "-p", "6432", "-U", "app"]
     variables = ["-D", f"key={key}", "-D", f"text={NOTE}"]
     try:
         # To its end: a container that is left on the stack's network keeps that from being removed.
         said = to_its_end(
-            lambda: stack.docker.run(
+            lambda: stack.at(APP).run(
                 "tandem/db",
-                ["pgbench", *address, *options, *variables, "-f", "/script.sql", "tandem"],
-                envs={"PGPASSWORD": "app", "PGSSLMODE": "disable"},
-                networks=[f"{stack.project}_tandem"],
+                ["sh", "-c", FROM_VARIABLE, *address, *options, *variables],
+                envs={"PGPASSWORD": "app", "PGSSLMODE": "disable", "STATEMENTS": statements},
+                networks=[f"{stack.project}_tandem"] if beside else [],
                 labels={LABEL: "stack"},
                 cap_drop=["ALL"],
                 cpuset_cpus=cpus or None,
-                volumes=[(file, "/script.sql", "ro")],
                 remove=True,
             )
         )
@@ -121,9 +125,10 @@ def of_application(prepared: Prepared, seconds: int, folder: Path) -> Transactio
 
 def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
     """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
-    before, began_s = HERE.read_cpu(), time.time()
+    machines = prepared.stack.sites.machines
+    before, began_s = machines.read_cpu(), time.time()
     done = of_application(prepared, spec.seconds, folder)
-    during = HERE.read_cpu().since(before)
+    during = machines.read_cpu().since(before)
     transactions = round(done.transactions_per_s * spec.seconds)
     made = unloaded(int(prepared.settings["DB_POOL_MAX"]), spec.seconds, during)
     made.requests = made.good = transactions

@@ -2,7 +2,7 @@
 
 import os
 import statistics
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
 from tandem.lab.cell import Cell, db_pool_usable, handler_threads, started_workers
-from tandem.lab.sites import ALONE, Sites
+from tandem.lab.sites import ALONE, FAULTS, Route, Sites, written
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
 from tandem.load.generators import GENERATORS
@@ -25,8 +25,6 @@ from tandem.record.request import Build, Request, StandIn, Variant
 
 BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
 """What compose/stack.yaml is given for a build other than the release build."""
-FAULTS = "faults"
-"""The latency proxy; it is up where a distance to the database was asked for."""
 DEFAULT_TOPOLOGY = "full"
 PROXY_ANSWERS = "proxy:8081"
 """Where HAProxy answers by itself, with one of these files of the contract."""
@@ -93,6 +91,13 @@ class Ground:
         cpuset = (placement | self.sites.settings()).get("APP_CPUSET", "")
         return cpus_in(cpuset) or self.sites.of("app").host.cpus
 
+    @property
+    def route(self) -> Route:
+        """Where the generator and the application ask."""
+        variables = self.catalog.topologies[self.topology].variables
+        far = f"{FAULTS}:{PROXIED_PORT}" if self.db_rtt_ms is not None else None
+        return variables["LOAD_ADDRESS"], far or variables["DATABASE_ADDRESS"]
+
     def effective_settings(self, implementation: Implementation) -> dict[str, str]:
         """What the application will be given. Raises UsageError for what it cannot have."""
         return self.catalog.effective_settings(implementation, self.app_cpus, self.settings)
@@ -131,9 +136,6 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
                 f"the placement {ground.placement} needs {highest + 1} CPUs and this host has {have}"
             )
         scenario = scenario_of(catalog, request, variant)
-        if request.conditions.lab and (ground.db_rtt_ms is not None or variant.stand_in == "database"):
-            what = "a latency proxy" if ground.db_rtt_ms is not None else "pgbench in the application's place"
-            raise UsageError(f"{what} is not made on the hosts of a lab: measure that here, without --lab")
         if scenario.connections < ground.generators:
             raise UsageError(
                 f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"
@@ -187,6 +189,15 @@ def generators_image(names: Collection[str]) -> str:
     return "all" if len(others) > 1 else next(iter(others), OHA.name)
 
 
+def in_a_lab(catalog: Catalog, request: Request, variants: Sequence[Variant], at_once: int) -> dict[str, str]:
+    """The variables by which each host of the request's lab knows who of other hosts may ask it, over a whole study; none
+    without a lab. at_once: so many applications are up side by side at the most."""
+    if request.conditions.lab is None:
+        return {}
+    routes = written(Ground.of(catalog, request, variant).route for variant in variants)
+    return {"ROUTES": routes, **({"SLOTS": str(at_once)} if at_once > 1 else {})}
+
+
 def prepare(
     catalog: Catalog,
     request: Request,
@@ -195,11 +206,10 @@ def prepare(
     slot: str | None = None,
     generators: str = OHA.name,
     sites: Sites = ALONE,
-    at_once: int = 1,
+    in_lab: Mapping[str, str] | None = None,
 ) -> Prepared:
     """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
-    generators: the image that they are in. sites: where its services run. at_once: so many applications are up side by side
-    at the most."""
+    generators: the image that they are in. sites: where its services run. in_lab: what `in_a_lab` says of the study."""
     ground = Ground.of(catalog, request, variant, sites)
     implementation = catalog.implementation(variant.implementation)
     settings = ground.effective_settings(implementation)
@@ -226,12 +236,12 @@ def prepare(
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
-    if at_once > 1 and request.conditions.lab:
-        variables["SLOTS"] = str(at_once)  # so many ports of HAProxy are to be asked from other hosts
+    variables |= in_lab or {}
     if ground.generators > 1:
         variables["GENERATORS"] = str(ground.generators)
+    variables["DATABASE_ADDRESS"] = ground.route[1]
     if ground.db_rtt_ms is not None:
-        variables |= {"DATABASE_ADDRESS": f"{FAULTS}:{PROXIED_PORT}", "DB_RTT_MS": str(ground.db_rtt_ms)}
+        variables["DB_RTT_MS"] = str(ground.db_rtt_ms)
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
     return Prepared(variant, cell, stack, settings)
 

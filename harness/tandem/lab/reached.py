@@ -21,7 +21,7 @@ from tandem.hosts.remote import Remote
 from tandem.hosts.together import Together
 from tandem.lab.old_images import BUILT
 from tandem.lab.single_image import build_image
-from tandem.lab.sites import PORTS, Local, Place, Sites, as_role, home, overlay
+from tandem.lab.sites import FAULTS, PORTS, Local, Place, Sites, as_role, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
@@ -66,7 +66,11 @@ class LabSites(Sites):
         return ",".join(str(self._first_cpu[site.name] + cpu) for cpu in own)
 
     def settings(self) -> dict[str, str]:
-        return {f"{role.upper()}_CPUSET": self.lab.host_of(role).cpus.get(role, "") for role in ROLES}
+        of_services = {service: as_role(service) for service in (*ROLES, FAULTS)}
+        return {
+            f"{service.upper()}_CPUSET": self.lab.host_of(role).cpus.get(role, "")
+            for service, role in of_services.items()
+        }
 
     def overlay(self, site: Place, variables: Mapping[str, str]) -> dict[str, Any]:
         return overlay(self.lab, site.name, variables)

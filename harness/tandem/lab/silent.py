@@ -2,12 +2,10 @@
 
 import time
 
-from tandem.hosts import HERE
 from tandem.judge.judge import host_findings, verdict
 from tandem.judge.measure import unloaded
 from tandem.lab.application import Application
 from tandem.lab.waiting import settle
-from tandem.load.idle import IdleConnections
 from tandem.record.trial import WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
@@ -20,20 +18,19 @@ def window(app: Application, spec: WindowSpec) -> WindowRecord:
 
     `told` of the record: `memory_before_bytes`, `memory_after_bytes`. Raises TandemError, OSError.
     """
-    wanted, loadgen = app.cell.scenario.idle_connections, app.services["loadgen"]
-    group = HERE.cgroup(app.app.pid)
-    settle(HERE)
-    cpu, began, began_s = HERE.read_cpu(), time.monotonic(), time.time()
+    wanted = app.cell.scenario.idle_connections
+    group, machines = app.app.host.cgroup(app.app.pid), app.stack.sites.machines
+    settle(machines)
+    cpu, began, began_s = machines.read_cpu(), time.monotonic(), time.time()
     before = group.usage().anonymous_bytes
-    target, path = app.cell.load_address, app.cell.scenario.path
-    held = IdleConnections(HERE, loadgen.id, loadgen.pid, target, wanted, path)
+    held = app.idle_connections()
     try:
-        settle(HERE)
+        settle(machines)
         after = group.usage().anonymous_bytes
         established = held.established()
     finally:
         held.release()
-    made = unloaded(wanted, time.monotonic() - began, HERE.read_cpu().since(cpu))
+    made = unloaded(wanted, time.monotonic() - began, machines.read_cpu().since(cpu))
     made.idle_connections = established
     made.app_memory_peak_bytes = after
     made.findings = host_findings(made)

@@ -1,28 +1,32 @@
 """Where each service of a stack runs: all on this machine's engine, or on the engines of a lab."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 from tandem.catalog.labs import ROLES, Lab, LabHost, Role
-from tandem.errors import UsageError
 from tandem.hosts import HERE, Host
 from tandem.hosts.host import Machines
 from tandem.load.dealing import is_generator
 from tandem.load.dealing import number as generator_number
 from tandem.probes.haproxy import RUNTIME_PORT, SLOTS_FROM_PORT
+from tandem.probes.toxiproxy import API_PORT, PROXIED_PORT
 
+APP: Final = "app"
+FAULTS: Final = "faults"
+"""The latency proxy; it is up where a distance to the database was asked for."""
 PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "db": (5432,),
     "pgbouncer": (6432,),
-    "app": (8080,),
+    APP: (8080,),
     "proxy": (8080, 8081, 8404),
-    "faults": (8474, 6432),
+    FAULTS: (API_PORT, PROXIED_PORT),
 }
 """What the harness asks of each service."""
 APP_PORT: Final = 8080
-APP_SLOTS_FROM_PORT: Final = 8200
-"""Where one application among several is asked from another host; HAProxy's own ports for them are below."""
+APP_OUTSIDE_PORT: Final = 8200
+"""Where an application is asked from another host, as HAProxy beside it has 8080; of several the first has the next one.
+HAProxy's own ports for several are below."""
 
 
 def ports_asked(service: str, variables: Mapping[str, str]) -> tuple[int, ...]:
@@ -137,18 +141,41 @@ HERE_ALONE: Final[Place] = Local()
 ALONE: Final = Sites()
 
 
-def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, tuple[int, ...]]]:
-    """Service -> who asks it -> at which ports, in the topology of these variables."""
-    load, database = variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"]
-    asked: dict[str, dict[str, tuple[int, ...]]] = {role: {} for role in ROLES}
-    asked["db"]["pgbouncer"] = PORTS["db"]
-    asked["app"]["proxy"] = PORTS["app"]
-    slots = slot_ports(variables)
-    asked["proxy"]["loadgen"] = (8080, 8081, *slots) if load.startswith("proxy:8080") else (8081,)
-    if load.startswith("app:"):
-        asked["app"]["loadgen"] = PORTS["app"]
-    service = database.partition(":")[0]
-    asked[service]["app"] = PORTS[service]
+type Route = tuple[str, str]
+"""LOAD_ADDRESS and DATABASE_ADDRESS."""
+
+
+def written(routes: Iterable[Route]) -> str:
+    """As a variable has them."""
+    return " ".join(sorted({">".join(route) for route in routes}))
+
+
+def routes_in(variables: Mapping[str, str]) -> list[Route]:
+    """The ways that requests take in a study with these variables: ROUTES, else the one of this topology."""
+    own = (variables["LOAD_ADDRESS"], variables["DATABASE_ADDRESS"])
+    told = [route.partition(">") for route in variables.get("ROUTES", "").split()]
+    return [(load, database) for load, _, database in told] or [own]
+
+
+def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
+    """Service -> who asks it -> at which ports, over all routes of these variables."""
+    asked: dict[str, dict[str, set[int]]] = {role: {} for role in (*ROLES, FAULTS)}
+
+    def asks(asker: str, service: str, ports: Iterable[int]) -> None:
+        asked[service].setdefault(asker, set()).update(ports)
+
+    asks("pgbouncer", "db", PORTS["db"])
+    asks("proxy", APP, [APP_PORT])
+    asks("loadgen", "proxy", [8081])
+    for load, database in routes_in(variables):
+        if load.startswith("proxy:8080"):
+            asks("loadgen", "proxy", [8080, *slot_ports(variables)])
+        if load.startswith(f"{APP}:"):
+            asks("loadgen", APP, [APP_PORT])
+        service, _, port = database.partition(":")
+        asks(APP, service, [int(port)])
+        if service == FAULTS:
+            asks(FAULTS, "db", PORTS["db"])
     return asked
 
 
@@ -156,7 +183,7 @@ def as_role(service: str) -> Role:
     """Whose host a service runs on: the latency proxy's is the pooler's; each generator is on one of the generators'."""
     if is_generator(service):
         return "loadgen"
-    return "pgbouncer" if service == "faults" else cast(Role, service)
+    return "pgbouncer" if service == FAULTS else cast(Role, service)
 
 
 def home(lab: Lab, service: str) -> LabHost:
@@ -167,42 +194,37 @@ def home(lab: Lab, service: str) -> LabHost:
 
 def overlay(lab: Lab, name: str, variables: Mapping[str, str]) -> dict[str, Any]:
     """Compose's overlay for one host of a lab: each service is published for those elsewhere that ask it, on the host's
-    address on the measured network alone, at its own port; and it knows those elsewhere that it asks by their usual names.
-
-    Raises UsageError where two services of a host would have to have one port."""
-    own, services = lab.hosts[name], dict[str, dict[str, Any]]()
-    for role in own.roles:
-        services[role] = {"ports": [], "extra_hosts": []}
-    taken: dict[int, str] = {}
-    for service, askers in asked_by(variables).items():
-        at = lab.host_of(as_role(service))
+    address on the measured network alone; and it knows those elsewhere that it asks by their usual names."""
+    own, asked = lab.hosts[name], asked_by(variables)
+    services: dict[str, dict[str, Any]] = {
+        service: {"ports": [], "extra_hosts": []}
+        for service in (*own.roles, FAULTS)
+        if service != FAULTS or (asked[FAULTS] and home(lab, FAULTS) is own)
+    }
+    for service, askers in asked.items():
+        at = home(lab, service)
         ports = set[int]()
-        for asker, asked in askers.items():
+        for asker, its in askers.items():
             for host in lab.hosts_of(as_role(asker)):
-                if host.name == at.name:
+                if host is at:
                     continue
-                ports |= set(asked)
-                if host.name == name and asker in services:
+                ports |= its
+                if host is own and asker in services:
                     services[asker]["extra_hosts"].append(f"{service}:{at.address}")
-        if at.name != name:
-            continue
-        for port in sorted(ports):
-            if port in taken:
-                raise UsageError(
-                    f"lab {lab.name}: {taken[port]} and {service} on {name} would both have port {port}: with this topology"
-                    " give them a host each"
-                )
-            taken[port] = service
-            services[service]["ports"].append(f"{at.address}:{port}:{port}")
+        if at is own and service in services:
+            services[service]["ports"] = [
+                f"{at.address}:{APP_OUTSIDE_PORT if service == APP else port}:{port}"
+                for port in sorted(ports)
+            ]
     if "loadgen" in services:
         # compose/stack.yaml has one CPU set for all generators: that of the first one's host.
         services["loadgen"]["cpuset"] = own.cpus.get("loadgen", "")
         services["loadgen"]["volumes"] = [
             "/raw"
         ]  # files are copied: no folder of this machine is mounted there
-    if "proxy" in services and lab.host_of("app").name != name:
+    if "proxy" in services and lab.host_of(APP).name != name:
         # HAProxy asks Docker's name server, which does not know extra_hosts.
-        services["proxy"]["environment"] = {"APP_AT": f"{lab.host_of('app').address}:{PORTS['app'][0]}"}
+        services["proxy"]["environment"] = {"APP_AT": f"{lab.host_of(APP).address}:{APP_OUTSIDE_PORT}"}
     return {
         "services": {
             role: {key: value for key, value in one.items() if value} for role, one in services.items()

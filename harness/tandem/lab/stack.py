@@ -19,7 +19,7 @@ from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
 from tandem.lab import published
-from tandem.lab.sites import ALONE, APP_PORT, APP_SLOTS_FROM_PORT, Place, Sites, ports_asked
+from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, Place, Sites, ports_asked
 from tandem.load.dealing import FIRST, is_generator
 from tandem.probes.haproxy import slot_number
 
@@ -45,7 +45,6 @@ MEASURING = (
     "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
-APP = "app"
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
@@ -164,9 +163,10 @@ class Stack:
         url = self.sites.of(service).url
         return ["docker"] if url is None else ["docker", "-H", url]
 
-    def send(self, service: str) -> bool:
-        """Gives the service's engine its image, which must have been built; returns whether it had to be copied."""
-        site = self.sites.of(service)
+    def send(self, service: str, to: str | None = None) -> bool:
+        """Gives an engine the image of a service, which must have been built; returns whether it had to be copied. to: the
+        service that runs on that engine; default: the same."""
+        site = self.sites.of(to or service)
         if site.url is None:
             return False
         return site.send(self._described[compose_name(service)]["image"])
@@ -312,11 +312,14 @@ class Stack:
         """The address of a service, of this name, as another one sees it."""
         return self.sites.seen_from(name, service.inside, other)
 
-    def slot_seen_by(self, other: str, app: Service) -> tuple[str, int]:
-        """Address and port of this slot's application as another service asks it."""
-        assert self.slot is not None
+    def app_seen_by(self, other: str, app: Service) -> tuple[str, int]:
+        """Address and port of this stack's application as another service asks it."""
         outside = self.sites.outside(APP, [other])
-        return (outside, APP_SLOTS_FROM_PORT + slot_number(self.slot)) if outside else (app.inside, APP_PORT)
+        return (outside, self._port_outside) if outside else (app.inside, APP_PORT)
+
+    @property
+    def _port_outside(self) -> int:
+        return APP_OUTSIDE_PORT + (slot_number(self.slot) if self.slot else 0)
 
     @cached_property
     def _published(self) -> tuple[str, int] | None:
@@ -324,7 +327,7 @@ class Stack:
         outside = self.sites.outside(APP, ["proxy", "loadgen"])
         if outside is None or self.slot is None:
             return None
-        return f"{outside}:{APP_SLOTS_FROM_PORT + slot_number(self.slot)}", APP_PORT
+        return f"{outside}:{self._port_outside}", APP_PORT
 
     def runs(self, service: str) -> bool:
         """Whether the service has a container that runs."""

@@ -1,15 +1,14 @@
-"""The round trip from the application's network to the database, through the latency proxy: `select 1`.
+"""The round trip from the application's host to the database, through the latency proxy: `select 1`.
 
 It is asked for by the administrator, whose statements no count of the application's contains, over a
 connection of its own, which PgBouncer serves from a pool of its own.
 """
 
-import time
 from contextlib import closing
 
 import numpy as np
-import psycopg
 
+from tandem.hosts.host import Host
 from tandem.probes.background import Background, uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.window import DbRtt
@@ -18,45 +17,38 @@ BEFORE = 20
 """So many round trips before the load."""
 INTERVAL_S = 0.5
 """In the mean."""
-CONNECT_S = 20
 
 
 class RoundTrip:
     """A thread that measures a round trip every INTERVAL_S in the mean between `start` and `stop`.
 
-    address, password: the latency proxy's and the administrator's. setting_ms: what was asked for.
+    host: the application's. address: of the latency proxy, as that host reaches it. password: the administrator's.
+    setting_ms: what was asked for.
     """
 
-    def __init__(self, address: str, password: str, setting_ms: int) -> None:
-        self._dsn = f"host={address} port={PROXIED_PORT} dbname=tandem user=postgres password={password}"
+    def __init__(self, host: Host, address: str, password: str, setting_ms: int) -> None:
+        self._host, self._address, self._password = host, address, password
         self._setting_ms = setting_ms
         self._before: list[float] = []
         self._during: list[float] = []
         self._looking = Background(
-            "round trip", lambda: self._during.append(self._trip_ms()), lambda: uneven_s(INTERVAL_S)
+            "round trip", lambda: self._during.extend(self._trips.trips_ms(1)), lambda: uneven_s(INTERVAL_S)
         )
 
     def start(self) -> None:
-        """Measures the round trips before the load, then goes on in the background. Raises psycopg.Error."""
-        self._connection = psycopg.connect(
-            self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=CONNECT_S
-        )
-        self._trip_ms()  # lets PgBouncer open its connection
-        self._before = [self._trip_ms() for _ in range(BEFORE)]
+        """Measures the round trips before the load, then goes on in the background. Raises psycopg.Error, OSError."""
+        self._trips = self._host.trips(self._address, PROXIED_PORT, self._password)
+        self._trips.trips_ms(1)  # lets PgBouncer open its connection
+        self._before = self._trips.trips_ms(BEFORE)
         self._looking.start()
 
     def stop(self) -> None:
         """Ends it. Raises what the thread met."""
-        with closing(self._connection):
+        with closing(self._trips):
             self._looking.stop()
 
     def fields(self, app: str) -> dict[str, object]:
         return {"db_rtt_ms": summary(self._setting_ms, self._before, self._during)}
-
-    def _trip_ms(self) -> float:
-        began = time.perf_counter()
-        self._connection.execute("select 1")
-        return (time.perf_counter() - began) * 1e3
 
 
 def summary(setting_ms: int, before_ms: list[float], during_ms: list[float]) -> DbRtt | None:

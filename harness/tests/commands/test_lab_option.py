@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import make_request, read_variants
+from tandem.cli.options import app_cpus, make_request, read_variants
 from tandem.engine import stand_ins
 from tandem.errors import UsageError
-from tandem.lab.prepare import Ground
+from tandem.lab.prepare import Ground, in_a_lab
 from tandem.lab.sites import Sites
 from tandem.record.request import Request
 from tandem.report.parts import conditions_line
 from tandem.studies.compare.study import Compare
-from tandem.studies.explain.command import app_cpus
+from tandem.studies.questions.conditions import CONDITIONS
 
 LAB = "three-hosts"
 
@@ -45,7 +45,6 @@ def test_a_request_of_before_labs_is_one_without(real: Catalog) -> None:
     [
         ({"lab": "three"}, "there is no lab 'three'.* Did you mean 'three-hosts'"),
         ({"lab": LAB, "placement": "shared"}, "--lab and --placement both say which CPUs"),
-        ({"lab": LAB, "db_rtt": "15ms"}, "the latency proxy is not made on the hosts of a lab"),
     ],
 )
 def test_what_does_not_go_together_is_told_before_anything_is_reached(
@@ -55,7 +54,7 @@ def test_what_does_not_go_together_is_told_before_anything_is_reached(
         asked(real, **options)
 
 
-def test_an_explanation_has_to_know_the_applications_cpus_before(real: Catalog, tmp_path: Path) -> None:
+def test_some_studies_have_to_know_the_applications_cpus_before(real: Catalog, tmp_path: Path) -> None:
     assert app_cpus(real.lab(LAB)) == 2
     text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
     (file := tmp_path / "no-cpus.toml").write_text(text.replace('cpus = {app = "2-3", proxy = "0-1"}', ""))
@@ -83,9 +82,18 @@ def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, t
         asked(real, lab=str(file), generators=2)
 
 
-def test_pgbench_is_no_ceiling_of_a_lab(real: Catalog) -> None:
-    assert stand_ins.looked_at(real, asked(real)) == ["null", "database"]
-    assert stand_ins.looked_at(real, asked(real, lab=LAB)) == ["null"]
+def test_a_lab_has_the_same_ceilings(real: Catalog) -> None:
+    assert stand_ins.looked_at(real, asked(real, lab=LAB)) == ["null", "database"]
+
+
+def test_a_host_is_told_every_way_that_requests_take_in_a_study(real: Catalog) -> None:
+    here, there = asked(real), asked(real, lab=LAB)
+    variants = [condition.of(there.variants[0], real) for condition in CONDITIONS]
+    assert in_a_lab(real, here, variants, 2) == {}
+    assert in_a_lab(real, there, variants, 1) == {
+        "ROUTES": "app:8080>db:5432 proxy:8080>faults:6433 proxy:8080>pgbouncer:6432"
+    }
+    assert in_a_lab(real, there, there.variants, 2)["SLOTS"] == "2"
 
 
 @pytest.mark.parametrize(("cpuset", "workers"), [("0-2", 3), ("", 8)])

@@ -44,7 +44,7 @@ def test_each_statement_waits(far: Path) -> None:
     # test_end_to_end.py has the control: near by it takes less.
     assert window(first, "closed")["service_time_ms"]["mean"] >= STATEMENTS * RTT_MS
     environment = result(far)["environments"]["rust-async"]
-    assert environment["variables"]["DATABASE_ADDRESS"] == "faults:6432"
+    assert environment["variables"]["DATABASE_ADDRESS"] == "faults:6433"
     assert environment["versions"]["toxiproxy"] == "2.12.0"
 
 

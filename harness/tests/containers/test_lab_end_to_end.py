@@ -96,22 +96,29 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
         ("crosscheck", "rust-async", "--pairs", "3", "--window", "4"),
         ("capacity", "rust-async", "--scenario", "index", "--plan", "smoke", "--longest", "5"),
         ("explain", "rust-async:DB_PREPARE=0", "rust-async", "--blocks", "2"),
+        ("bench", "rust-async", "--questions", "--plan", ONE_TRIAL),
+        ("crossover", "rust-sync", "rust-async", "--wait", "0,5ms", "--connections", "8", "--rounds", "2"),
+        ("reproduce", "sync-to-async-python"),
+        ("nightly", "rust-async", "--scenario", "index", "--blocks", "1", "--plan", "smoke"),
     ],
     ids=lambda command: command[0],
 )
-def test_what_has_one_application_up_at_a_time_is_asked_there(
+def test_what_the_other_commands_measure_is_measured_there(
     hosts: NestedLab, file: str, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    if command[0] == "explain":  # it has to know the application's CPUs before it reaches the hosts
+    if command[0] in ("explain", "crossover", "reproduce"):  # they have to know the application's CPUs before
         file = str(hosts.write("told", ROLES, {"work": {"app": "1", "proxy": "0"}}))
     done = run(*TANDEM, *command, "--lab", file, "--json", TANDEM_RESULTS=str(tmp_path))
     assert done.stdout, done.stderr
     [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
     loaded = [record for trial in trials(folder) for record in trial["windows"]]
     assert loaded, done.stderr
-    windows = [window for record in loaded for window in record["windows"].values()]
-    assert all(window["goodput_rps"] > 0 for window in windows)
-    told = json.loads(done.stdout)["environments"].values()
+    made = [one for record in loaded for one in record["windows"].values()]
+    assert all(one["goodput_rps"] > 0 for one in made)
+    for far in filter(None, (one.get("db_rtt_ms") for one in made)):
+        assert far["setting"] <= far["before_p50"] < far["setting"] + 5, "what is asked over SSH is not in it"
+    told = json.loads(done.stdout)
+    told = told.get("result", told)["environments"].values()
     assert all(set(one["hosts"]) == set(ROLES) for one in told)
     assert ours(hosts, "ps -a") == NOTHING
 

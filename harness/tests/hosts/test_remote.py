@@ -284,3 +284,8 @@ def test_threads_do_not_wait_for_each_other(there: Remote, sleeper: subprocess.P
     with ThreadPoolExecutor(3) as threads:
         found = list(threads.map(often, (there.read_cpu, lambda: there.alive(sleeper.pid), there.clocks)))
     assert found == [{"HostCpu"}, {"bool"}, {"Clocks"}]
+
+
+def test_a_database_that_nobody_answers_for_is_an_error_here(there: Remote) -> None:
+    with pytest.raises(OSError, match="OperationalError"):
+        there.trips("127.0.0.1", 9, "nobody")

@@ -68,7 +68,7 @@ def test_it_takes_the_place_of_what_the_topology_names(
     real: Catalog, tmp_path: Path, topology: str, upstream: str
 ) -> None:
     found = prepared(real, tmp_path, topology, 15)
-    assert found.stack.variables["DATABASE_ADDRESS"] == "faults:6432"
+    assert found.stack.variables["DATABASE_ADDRESS"] == "faults:6433"
     assert found.stack.variables["DB_RTT_MS"] == "15"
     assert (found.cell.database_address, found.cell.db_rtt_ms) == (upstream, 15)
     assert shared(found.stack) == [*SHARED, "faults"]

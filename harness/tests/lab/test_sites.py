@@ -67,7 +67,7 @@ def test_services_elsewhere_have_their_usual_names() -> None:
 
 
 def test_haproxy_is_told_where_an_application_on_another_host_is() -> None:
-    assert services(EACH, "c", FULL)["proxy"]["environment"] == {"APP_AT": "192.0.2.2:8080"}
+    assert services(EACH, "c", FULL)["proxy"]["environment"] == {"APP_AT": "192.0.2.2:8200"}
     assert "environment" not in services(THREE, "b", FULL)["proxy"]
 
 
@@ -101,7 +101,7 @@ def test_each_host_has_its_own_cpus_for_generators() -> None:
 
 def test_a_direct_topology_publishes_the_application_and_the_database() -> None:
     assert services(THREE, "a", DIRECT)["db"]["ports"] == ["192.0.2.1:5432:5432"]
-    assert services(THREE, "b", DIRECT)["app"]["ports"] == ["192.0.2.2:8080:8080"]
+    assert services(THREE, "b", DIRECT)["app"]["ports"] == ["192.0.2.2:8200:8080"]
     assert services(THREE, "b", DIRECT)["proxy"]["ports"] == ["192.0.2.2:8081:8081"]
 
 
@@ -115,12 +115,33 @@ def test_haproxy_has_a_port_for_each_application_that_is_up() -> None:
     assert ports_asked("loadgen", {"SLOTS": "2"}) == ()
 
 
-def test_two_services_of_a_host_cannot_have_one_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = sites.asked_by(FULL)
-    asked["app"]["loadgen"] = (8080,)  # as if the generator asked both
-    monkeypatch.setattr(sites, "asked_by", lambda variables: asked)
-    with pytest.raises(UsageError, match="app and proxy on b would both have port 8080"):
-        overlay(THREE, "b", FULL)
+FAR = DIRECT | {"DATABASE_ADDRESS": "faults:6433"}
+
+
+def test_the_latency_proxy_stands_beside_the_pooler() -> None:
+    assert services(THREE, "a", FAR)["faults"]["ports"] == ["192.0.2.1:6433:6433"]
+    assert services(THREE, "b", FAR)["app"]["extra_hosts"] == ["faults:192.0.2.1"]
+    assert "ports" not in services(THREE, "a", FAR)["db"], "nobody elsewhere asks it"
+    assert services(EACH, "b", FAR)["faults"] == {"extra_hosts": ["db:192.0.2.1"]}
+    assert services(EACH, "a", FAR)["db"]["ports"] == ["192.0.2.1:5432:5432"]
+    assert not any("faults" in services(THREE, host, FULL) for host in THREE.hosts)
+
+
+def test_a_study_of_several_topologies_has_the_ports_of_all() -> None:
+    routes = sites.written(
+        (one["LOAD_ADDRESS"], one["DATABASE_ADDRESS"]) for one in (FULL, DIRECT, FAR, FULL)
+    )
+    assert routes == "app:8080>db:5432 app:8080>faults:6433 proxy:8080>pgbouncer:6432"
+    for own in (FULL, DIRECT):
+        told = {host: services(THREE, host, own | {"ROUTES": routes}) for host in THREE.hosts}
+        assert told["a"]["db"]["ports"] == ["192.0.2.1:5432:5432"]
+        assert told["a"]["pgbouncer"]["ports"] == ["192.0.2.1:6432:6432"]
+        assert told["a"]["faults"]["ports"] == ["192.0.2.1:6433:6433"]
+        assert told["b"]["app"]["ports"] == ["192.0.2.2:8200:8080"]
+        assert told["b"]["proxy"]["ports"] == ["192.0.2.2:8080:8080", "192.0.2.2:8081:8081"]
+        assert sorted(told["b"]["app"]["extra_hosts"]) == [
+            f"{service}:192.0.2.1" for service in ("db", "faults", "pgbouncer")
+        ]
 
 
 # ---- several hosts as one ----
@@ -194,7 +215,8 @@ class OneStack:
     project = "tandem-bench"
 
     seen_by = Stack.seen_by
-    slot_seen_by = Stack.slot_seen_by
+    app_seen_by = Stack.app_seen_by
+    _port_outside = Stack._port_outside
 
 
 def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:8080") -> Application:
@@ -237,10 +259,14 @@ def test_each_of_several_applications_is_asked_at_its_own_place(
     for address, (told, on_wire) in (("proxy:8080", proxied), ("app:8080", direct)):
         app = application(THREE, "slot-2", address)
         app.prepared.stack.sites = hosts
-        assert app.stack.slot_seen_by("proxy", app.app) == by_proxy
+        assert app.stack.app_seen_by("proxy", app.app) == by_proxy
         assert (app._target(), app.asked_at) == (told, on_wire)
         port = told.rpartition(":")[2] if address == "proxy:8080" else "8080"
         assert app._reach(address) == f"127.84.0.1:{port}", "this machine reaches the container itself"
+    alone = application(THREE, None, "app:8080")
+    alone.prepared.stack.sites = hosts
+    assert alone.asked_at == ("10.0.0.5:8080" if lab is TOGETHER else "192.0.2.2:8200")
+    assert alone._target() == ("app:8080" if lab is TOGETHER else "192.0.2.2:8200")
     stack = cast(Stack, OneStack(hosts, "slot-2"))
     assert Stack.__dict__["_published"].func(stack) == (None if lab is TOGETHER else ("192.0.2.2:8202", 8080))
 

@@ -8,7 +8,6 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
 from tandem.engine.study import Study
-from tandem.errors import UsageError
 from tandem.studies.bench.study import Bench
 from tandem.studies.questions.study import Questions
 
@@ -41,10 +40,6 @@ def bench(
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
     kind: type[Study[Any]] = Questions if questions else Bench
-    if questions and lab is not None:
-        raise UsageError(
-            "--questions asks the application through several topologies: not on the hosts of a lab"
-        )
     request = cli.make_request(
         kind.name,
         Catalog(cli.ROOT),

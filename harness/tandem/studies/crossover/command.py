@@ -37,6 +37,7 @@ def crossover(
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
+    lab: cli.LabNames = None,
     setting: cli.Settings = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
@@ -44,21 +45,24 @@ def crossover(
     as_json: cli.Json = False,
 ) -> None:
     """Say from which wait on which of two wins, and where nobody does, with a model's prediction beside each cell."""
+    catalog = Catalog(cli.ROOT)
     asked = CrossoverOptions(
         waits_ms=whole_numbers("--wait", wait, 0, "ms"),
         threads=whole_numbers("--threads", threads, 1),
         pools=whole_numbers("--pool", pool, 1),
         rounds=rounds,
+        app_cpus=cli.app_cpus(catalog.lab(lab[0])) if lab else None,
     )
     request = cli.make_request(
         Crossover.name,
-        Catalog(cli.ROOT),
+        catalog,
         [with_connections(variant, connections) for variant in cli.read_variants(variants)],
         scenario=scenario,
         plan=plan,
         topology=topology,
         placement=placement,
         generators=generators,
+        lab=lab,
         seed=seed,
         settings=setting,
         options=asked.as_options(),

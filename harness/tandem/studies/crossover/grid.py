@@ -39,6 +39,8 @@ class CrossoverOptions(Options):
     pools: list[int]
     rounds: int
     """Fresh starts of each cell."""
+    app_cpus: int | None = None
+    """Those of the application in a lab; None: as the placement has them."""
 
     @property
     def points(self) -> list[GridPoint]:

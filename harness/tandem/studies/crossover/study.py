@@ -61,7 +61,7 @@ class Crossover(Study[Crossed]):
 
     def _refuse_impatient(self) -> None:
         placement = self.catalog.pick("placement", self.request.conditions.placement, self.catalog.placements)
-        cpus = cpus_in(placement.variables.get("APP_CPUSET", "")) or 1
+        cpus = self.asked.app_cpus or cpus_in(placement.variables.get("APP_CPUSET", "")) or 1
         for pair in self.at if self.scenario.statements else []:
             for known, variant in zip(self.both, pair, strict=True):
                 chosen = {**self.request.settings, **variant.settings}

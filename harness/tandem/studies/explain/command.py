@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.labs import Lab
-from tandem.catalog.placement import cpus_in
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
 from tandem.engine.run import blocks_s
@@ -89,7 +87,7 @@ def explain(
         db_rtt=db_rtt,
         options=ExplainOptions(
             blocks=blocks or catalog.plan(plan).trials,
-            cpus=app_cpus(catalog.lab(lab[0])) if lab else HERE.cpus,
+            cpus=cli.app_cpus(catalog.lab(lab[0])) if lab else HERE.cpus,
             factors=together,
             conditions=conditions,
         ).as_options(),
@@ -99,18 +97,6 @@ def explain(
     study = Explain(catalog, request)
     told(study, blocks_s(study, cli.RESULTS), most_s)
     measure(Explain, request, resume, as_json)
-
-
-def app_cpus(lab: Lab) -> int:
-    """Those of the application, which the defaults of its settings follow from. Raises UsageError where the lab's file does
-    not tell them."""
-    told = cpus_in(lab.host_of("app").cpus.get("app", ""))
-    if told is None:
-        raise UsageError(
-            f"lab {lab.name}: the settings of A and B follow from the application's CPUs, and its file does not tell"
-            f" them: give {lab.host_of('app').name} a CPU set for each of its roles"
-        )
-    return told
 
 
 def budget_s(text: str) -> float:

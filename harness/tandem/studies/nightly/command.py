@@ -21,7 +21,6 @@ from tandem.history import files
 from tandem.history.judged import JudgedSeries, judge, steps
 from tandem.history.night import AlarmAnswer, Answered, Frozen, Program
 from tandem.history.query import ask
-from tandem.hosts import HERE
 from tandem.lab import kept_images
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.provenance import git
@@ -111,8 +110,12 @@ def nightly(
     plan: Annotated[str, typer.Option(help=r"Its table \[compare]: windows and warm-ups.")] = "nightly",
     confirm_plan: Annotated[str, typer.Option(help="Of the comparison that an alarm starts.")] = "confirm",
     machine: Annotated[
-        str | None, typer.Option(help="The folder of the history; default: what the engine calls its host.")
+        str | None,
+        typer.Option(
+            help="The folder of the history; default: the lab's name, or what the engine calls its host."
+        ),
     ] = None,
+    lab: cli.LabName = None,
     anew: Annotated[
         bool, typer.Option("--freeze", help="From now on these are compared with today's images.")
     ] = False,
@@ -137,11 +140,12 @@ def nightly(
     names = list(dict.fromkeys(variant.implementation for variant in variants))
     budget_s, _ = parse_budget_s(budget), catalog.plan(confirm_plan)
     request = cli.make_request(
-        Nightly.name, catalog, variants, scenario=variants[0].scenario or "", plan=plan, seed=seed
+        Nightly.name, catalog, variants, scenario=variants[0].scenario or "", plan=plan, seed=seed, lab=lab
     )
     view = view_for(as_json)
     refuse_or_clean_up(cli.ROOT, cli.RESULTS, view.note)
-    folder = cli.RESULTS / HISTORY / file_name(machine or engine_name())
+    measures = catalog.lab(lab).name if lab else engine_name()
+    folder = cli.RESULTS / HISTORY / file_name(machine or measures)
     try:
         with files.locked(folder):
             known = files.read(folder)
@@ -162,7 +166,7 @@ def nightly(
             for night in nights_of(
                 result,
                 folder.name,
-                str(HERE.describe().get("cpu_model") or "unknown"),
+                cpu_model_of(result),
                 today,
                 {name: one.name for name, one in frozen.items()},
                 compressed,
@@ -175,6 +179,12 @@ def nightly(
     finally:
         give(folder, cli.ROOT)
     raise typer.Exit(status(result.verdict, answers))
+
+
+def cpu_model_of(result: Result[NightMeasured]) -> str:
+    """Of the application's host."""
+    told = (environment.host.get("cpu_model") for environment in result.environments.values())
+    return str(next(filter(None, told), "unknown"))
 
 
 def status(verdict: Verdict, answers: Sequence[AlarmAnswer]) -> int:

@@ -7,8 +7,21 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import measure
-from tandem.cli.options import RESULTS, ROOT, Json, Quiet, Seed, app, out, seed_or_new
+from tandem.cli.options import (
+    RESULTS,
+    ROOT,
+    Json,
+    LabName,
+    Quiet,
+    Seed,
+    app,
+    app_cpus,
+    generators_in,
+    out,
+    seed_or_new,
+)
 from tandem.engine.run import blocks_s
+from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
 from tandem.report.parts import table
@@ -46,6 +59,7 @@ def reproduce_(
             help="file-io: this share of the published lines, for a small disk; default: the plan's."
         ),
     ] = None,
+    lab: LabName = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -57,10 +71,17 @@ def reproduce_(
     named = plan_named(plan)
     chosen = scaled(pick(experiments, experiment), named, scale)
     if chosen.kind not in KINDS:
+        if lab is not None:
+            raise UsageError(f"{chosen.name} reads and writes files on this machine's disk: leave --lab out")
         files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
         return
-    check_limits(catalog, chosen, named, read_limits(HERE))
-    request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
+    if lab is None:
+        check_limits(catalog, chosen, named, read_limits(HERE))
+        request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
+    else:
+        machines = catalog.lab(lab)
+        cpus, generators = app_cpus(machines), generators_in(machines)
+        request = request_for(catalog, experiment, chosen, named, cpus, seed_or_new(seed), lab, generators)
     measure(Reproduce, request, resume, as_json)
 
 

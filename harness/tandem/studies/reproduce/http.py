@@ -70,9 +70,11 @@ class HttpRows(RowsOf[HttpRun]):
 
     form = HttpRun
 
-    def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
+    def __init__(
+        self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int, in_lab: bool = False
+    ) -> None:
         self.known: dict[str, HttpRow] = {}
-        super().__init__(catalog, experiment, plan, cpus)
+        super().__init__(catalog, experiment, plan, cpus, in_lab)
         if any(run.limits != self.specs[self.rows[0].label].limits for run in self.specs.values()):
             raise UsageError(
                 f"{experiment.name}: run -> limits: the shared services start once, so all rows have the same"

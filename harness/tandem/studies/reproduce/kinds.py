@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel
 
 from tandem.catalog.catalog import Catalog, Implementation
+from tandem.catalog.labs import OF_A_LAB
 from tandem.catalog.placement import cpus_in
 from tandem.engine.blocks import complete_blocks
 from tandem.errors import UsageError
@@ -29,14 +30,16 @@ LONG_S = 10
 
 
 class RowsOf[Run: BaseModel](ABC):
-    """The rows of one experiment that one plan measures. cpus: of the host."""
+    """The rows of one experiment that one plan measures. cpus: of the host; in a lab, of the application."""
 
     form: type[Run]
     """Of a row's `run`."""
 
-    def __init__(self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> None:
+    def __init__(
+        self, catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int, in_lab: bool = False
+    ) -> None:
         """Raises UsageError, with the row, for what does not exist or does not fit together."""
-        self.catalog, self.experiment, self.cpus = catalog, experiment, cpus
+        self.catalog, self.experiment, self.cpus, self.in_lab = catalog, experiment, cpus, in_lab
         self.plan: ExperimentPlan = experiment.plan(plan)
         self.rows: list[ExperimentRow] = experiment.measured(plan)
         self.specs: dict[str, Run] = {}
@@ -102,7 +105,7 @@ class RowsOf[Run: BaseModel](ABC):
     @property
     def placement(self) -> str:
         """The host's own."""
-        return self.catalog.default_placement(self.cpus).name
+        return OF_A_LAB if self.in_lab else self.catalog.default_placement(self.cpus).name
 
     def app_cpus(self, placement: str) -> int:
         """CPUs that the application has there."""

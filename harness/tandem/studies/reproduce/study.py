@@ -33,24 +33,35 @@ def plan_named(name: str) -> PlanName:
     return known[name]
 
 
-def rows_of(catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int) -> RowsOf[Any]:
-    """Raises UsageError for what cannot be measured. cpus: of the host."""
+def rows_of(
+    catalog: Catalog, experiment: Experiment, plan: PlanName, cpus: int, in_lab: bool = False
+) -> RowsOf[Any]:
+    """Raises UsageError for what cannot be measured. cpus: of the host; in a lab, of the application."""
     if experiment.kind not in KINDS:
         raise UsageError(f"{experiment.name}: the kind {experiment.kind} is not measured here")
-    return KINDS[experiment.kind](catalog, experiment, plan, cpus)
+    return KINDS[experiment.kind](catalog, experiment, plan, cpus, in_lab)
 
 
 def request_for(
-    catalog: Catalog, name: str, experiment: Experiment, plan: PlanName, cpus: int, seed: int
+    catalog: Catalog,
+    name: str,
+    experiment: Experiment,
+    plan: PlanName,
+    cpus: int,
+    seed: int,
+    lab: str | None = None,
+    generators: int = 1,
 ) -> Request:
     """What is asked for. name: of the experiment, or the path of its file. Raises UsageError."""
-    rows = rows_of(catalog, experiment, plan, cpus)
+    rows = rows_of(catalog, experiment, plan, cpus, lab is not None)
     first = rows.variants[0]
     return Request(
         study=Reproduce.name,
         variants=rows.variants,
         scenario=first.scenario or "",
-        conditions=Conditions(topology=first.topology or "direct", placement=rows.placement),
+        conditions=Conditions(
+            topology=first.topology or "direct", placement=rows.placement, lab=lab, generators=generators
+        ),
         plan=plan,
         seed=seed,
         salt=str(seed),
@@ -69,7 +80,7 @@ class Reproduce(Study[Reproduced]):
     """Each row once in each block; rows that share a fresh start are windows of one trial.
 
     options of its request: `experiment` (a name, or the path of a TOML file), `digest` (of what its file says is
-    measured), `cpus` (of the host).
+    measured), `cpus` (of the host; in a lab, of the application).
     """
 
     name = "reproduce"
@@ -87,7 +98,8 @@ class Reproduce(Study[Reproduced]):
             raise UsageError(
                 f"{self.experiment.name}: what its file says is measured has changed since this was asked for"
             )
-        self.rows = rows_of(catalog, self.experiment, self.plan_name, int(str(options["cpus"])))
+        cpus, in_lab = int(str(options["cpus"])), request.conditions.lab is not None
+        self.rows = rows_of(catalog, self.experiment, self.plan_name, cpus, in_lab)
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -105,7 +117,8 @@ class Reproduce(Study[Reproduced]):
         """Of the experiment as its file has it now."""
         name, cpus = str(request.options["experiment"]), int(str(request.options["cpus"]))
         experiment = pick(read_all(catalog.root) | read_claims(catalog.root), name)
-        return request_for(catalog, name, experiment, plan_named(request.plan), cpus, request.seed)
+        under, plan = request.conditions, plan_named(request.plan)
+        return request_for(catalog, name, experiment, plan, cpus, request.seed, under.lab, under.generators)
 
     def ahead(self, expected_s: float) -> list[str]:
         return too_few_starts(self.rows.plan.starts, expected_s)
