@@ -105,6 +105,8 @@ class Scenario(Entry):
     before: Preparation | None = None
     timeout_s: Annotated[int, Field(ge=1, le=300)] = 10
     """How long a request may take; what takes longer has failed."""
+    refused_most: Annotated[float, Field(ge=0, le=0.5)] = 0.0
+    """This share of the requests may be refused with 503: of a load that is meant to be too much."""
     unsliced: str | None = None
     """Why a comparison cannot measure it in slices."""
     topology: str | None = None

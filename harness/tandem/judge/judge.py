@@ -24,6 +24,7 @@ CHOICE_P_LEAST = 1e-9
 ONE_ROW = frozenset({"session", "recipe_random", "recipe_by_id", "note_insert", "event_insert"})
 """Statements that return, or write, one row for each right answer, whatever it is about."""
 REFUSED = "probe not answered"
+OVERLOADED = "status 503"
 SYNCS_LATE_S = 2.0
 """A busy process of PostgreSQL tells once a second how often it flushed: so much of the window may be missing."""
 OWN_WARN = 0.01
@@ -68,6 +69,14 @@ class Expectation:
     """DB_POOL_MAX, where that many connections are kept."""
     least_ms: int = 0
     """What a request asks to be waited for, and its ways to a database that is far away."""
+    refused_most: float = 0.0
+    """Share of the requests that may be refused (OVERLOADED)."""
+
+
+def refused_share(window: Window) -> float:
+    """Of the requests: those that the application refused because it was overloaded."""
+    requests = window.good + sum(window.failed.values())
+    return window.failed.get(OVERLOADED, 0) / requests if requests else 0.0
 
 
 def _agrees(counted: float, due: float, failed: float, slack: float = 1) -> bool:
@@ -85,13 +94,17 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if window.probes == 0:
         found.append(Finding.of("not-probed", "invalid", "not one whole body was compared during the window"))
     bad = sum(window.failed.values())
+    allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * (window.good + bad))
+    if allowed:
+        text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} may be"
+        found.append(Finding.of("refused", "warning", text))
     if wrong := window.failed.get(WRONG_LENGTH):
         text = f"{wrong} answers had a length that no right answer has"
         found.append(Finding.of("wrong-length", "invalid", text))
-    if bad > (wrong or 0):
+    if bad - allowed > (wrong or 0):
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
         severity: Severity = (
-            "invalid" if bad > FAILED_MOST * (window.good + bad) + FAILED_SLACK else "warning"
+            "invalid" if bad - allowed > FAILED_MOST * (window.good + bad) + FAILED_SLACK else "warning"
         )
         share = bad / (window.good + bad)
         found.append(Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))

@@ -105,4 +105,5 @@ class Cell:
             idle_connections=scenario.idle_connections,
             db_pool_max=self.db_pool_max,
             least_ms=scenario.delay_ms + scenario.in_turn * (self.db_rtt_ms or 0),
+            refused_most=scenario.refused_most,
         )

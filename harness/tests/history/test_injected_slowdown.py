@@ -69,7 +69,7 @@ def test_the_last_forty_nights_are_slow(repository: Path) -> None:
     first = found.count("base")
     assert 4 <= first <= 6
     assert found == ["base"] * first + ["harmless"] + ["slow"] * 2 + ["slow-harmless"] * 2
-    assert all("--compressed --blocks 10 --plan nightly --machine injected" in line for line in log)
+    assert all("--compressed --blocks 10 --plan compressed --machine injected" in line for line in log)
     clone = repository.parent / "clone"
     handlers = (clone / EDITED[1]).read_text()
     assert handlers.count("from_nanos(617)") == 1

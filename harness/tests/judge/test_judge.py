@@ -1,5 +1,6 @@
 """tandem.judge.judge: every gate, each reached by changing one thing of a good window."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -159,6 +160,29 @@ def test_the_share_of_failures_is_of_all_requests(good: int, failed: int, share:
 @pytest.mark.parametrize(("failed", "severity"), [(1, "warning"), (7, "warning"), (8, "invalid")])
 def test_hardly_a_request_may_fail(failed: int, severity: str) -> None:
     assert found(good_window(failed={"status 503": failed})) == [("wrong-answers", severity)]
+
+
+@pytest.mark.parametrize(
+    ("failed", "told"),
+    [
+        ({}, []),
+        ({"status 503": 600}, [("refused", "warning")]),
+        ({"status 503": 1200}, [("refused", "warning")]),
+        ({"status 503": 1500}, [("wrong-answers", "invalid"), ("refused", "warning")]),
+        ({"status 500": 600}, [("wrong-answers", "invalid")]),
+        ({"status 503": 600, "status 500": 300}, [("wrong-answers", "invalid"), ("refused", "warning")]),
+        ({"status 503": 600, "error: deadline": 2}, [("refused", "warning"), ("wrong-answers", "warning")]),
+    ],
+)
+def test_a_load_that_is_meant_to_be_too_much_may_be_refused(
+    failed: dict[str, int], told: list[tuple[str, str]]
+) -> None:
+    """A tenth here; what fails otherwise is judged as ever."""
+    window = good_window(failed=failed)
+    overloaded = replace(EXPECTED, refused_most=0.1)
+    assert [(f.code, f.severity) for f in gates(window, overloaded)] == told
+    if "status 503" in failed:
+        assert ("wrong-answers", "invalid") in found(window), "elsewhere none may be"
 
 
 def test_a_wrong_length_beside_other_failures_is_a_finding_of_its_own() -> None:

@@ -12,6 +12,7 @@ from tandem.analysis import ratios
 from tandem.analysis.ceilings import Made, cut_off, nearness
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
+from tandem.engine.agreement import labs_differ
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
 from tandem.engine.side_by_side import LAB
@@ -394,30 +395,21 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
     return [Finding.of(code, "warning", text) for (_, code), text in once(found).items()]
 
 
-def labs_differ(
+def in_labs(
     blocks: Sequence[Trial], reference: str, others: Sequence[str], primary: str | None
-) -> list[Finding]:
-    """A warning for each ratio that the labs of a study do not agree on: such a one is the ratio of none of them."""
+) -> dict[str, dict[str, list[float]]]:
+    """Each ratio in each lab, as tandem.engine.agreement.labs_differ has it."""
     of_lab: dict[str, list[Trial]] = {}
     for block in blocks:
         of_lab.setdefault(str(block.facts.get(LAB)), []).append(block)
     both = [reference, second(reference)]
-    found = {
-        (variant, name): {lab: ln_ratios(own, variant, both, METRICS[name]) for lab, own in of_lab.items()}
+    return {
+        f"{variant}, {name}": {
+            lab: ln_ratios(own, variant, both, METRICS[name]) for lab, own in of_lab.items()
+        }
         for name in ([primary] if primary else METRICS)
         for variant in others
     }
-    adjusted = ratios.holm([ratios.p_unlike(list(groups.values())) for groups in found.values()])
-    out = []
-    for ((variant, name), groups), p in zip(found.items(), adjusted, strict=True):
-        if p is not None and p < ratios.ALPHA:
-            told = ", ".join(
-                f"x {math.exp(statistics.fmean(own)):.3f} in {lab} ({len(own)} blocks)"
-                for lab, own in groups.items()
-            )
-            text = f"{variant}: the labs do not agree on {name}: {told}; the ratio over all is that of none"
-            out.append(Finding.of("labs-differ", "warning", text))
-    return out
 
 
 def conclude(
@@ -451,7 +443,7 @@ def conclude(
             Finding.of("unlike-itself", "warning", f"{text}; this metric is not published")
             for text in unpublished.values()
         ]
-        findings += labs_differ(blocks, reference, others, primary)
+        findings += labs_differ(in_labs(blocks, reference, others, primary))
         verdict = next(
             (v for v in (Verdict.FAILED, Verdict.INVALID) if any(line.verdict is v for line in entries)),
             Verdict.OK,

@@ -39,6 +39,7 @@ FIGURES = {
     "cpu_percent": Figure("mean CPU", "%", "less", 0),
     "peak_cpu_1s_percent": Figure("peak CPU by its control group", "%", "less", 0),
     "anonymous_memory_mib": Figure("peak memory by its control group", "MiB", "less", 0),
+    "refused_percent": Figure("refused (503)", "%", "less", 2),
     "round_trips": Figure("round trips implied", "per request", "less", 1),
     "app_cpu_us_per_request": Figure("app CPU", "µs/request", "less", 0),
     "memory_per_idle_kib": Figure("per idle connection", "KiB", "less", 1),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
+from tandem.judge.judge import refused_share
 from tandem.lab.cell import db_pool_usable, handler_threads
 from tandem.record.request import Variant
 from tandem.record.store import file_name
@@ -51,7 +52,12 @@ class HttpRow:
     def changes(self) -> dict[str, object]:
         """What is laid over the scenario."""
         asked = self.scenario
-        return {"path": asked.path, "connections": asked.connections, "timeout_s": asked.timeout_s}
+        return {
+            "path": asked.path,
+            "connections": asked.connections,
+            "timeout_s": asked.timeout_s,
+            **({"refused_most": asked.refused_most} if asked.refused_most else {}),
+        }
 
 
 def scenario_of(run: HttpRun, base: Scenario) -> Scenario:
@@ -95,7 +101,7 @@ class HttpRows(RowsOf[HttpRun]):
         least = min(ceilings.values(), default=None)
         times = window_times(self.plan, least, run.delay_ms)
         patience_s = run.timeout_s or timeout_s(run.connections, least)
-        scenario = scenario.model_copy(update={"timeout_s": patience_s})
+        scenario = scenario.model_copy(update={"timeout_s": patience_s, "refused_most": run.refused_most})
         self.known[row.label] = HttpRow(
             row, run, implementation, scenario, placement, times, ceilings, settings
         )
@@ -164,6 +170,8 @@ class HttpRows(RowsOf[HttpRun]):
         if window is None or made.verdict is not Verdict.OK:
             return made
         made.figures = figures(window) | peaks(trial.starts[trial.spec.variants[0]])
+        if one.run.refused_most:
+            made.figures["refused_percent"] = refused_share(window) * 100
         made.bottleneck, made.evidence = window.bottleneck, window.evidence
         if (made.block, made.attempt) == (1, 1):
             made.details = {"histogram": oha_text(window)}

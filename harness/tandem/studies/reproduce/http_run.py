@@ -36,6 +36,8 @@ class HttpRun(BaseModel):
     """Of the shared services: the same in every row."""
     timeout_s: Annotated[int, Field(ge=1, le=300)] | None = None
     """How long the client waits for an answer; None: as long as the ceilings explain, 10 s at the least."""
+    refused_most: Annotated[float, Field(ge=0, le=0.5)] = 0.0
+    """Share of the requests that may be refused with 503, where the load is meant to be too much."""
     app_cpus_least: Annotated[int, Field(ge=1)] = 1
     """Where the host's placement gives the application fewer, nothing is pinned."""
 

@@ -9,6 +9,7 @@ from harness_engine import request, result_of
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
+from tandem.engine.agreement import labs_differ
 from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
@@ -349,11 +350,12 @@ def in_labs(effect_elsewhere: float, seed: int) -> list[Trial]:
 
 def test_a_ratio_that_labs_do_not_agree_on_is_told() -> None:
     def told(blocks: list[Trial]) -> list[str]:
-        return [one.text for one in conclusions.labs_differ(blocks, "A", ["B"], "goodput_rps")]
+        found = conclusions.in_labs(blocks, "A", ["B"], "goodput_rps")
+        return [one.text for one in labs_differ(found)]
 
     [text] = told(in_labs(1.2, 1))
     assert re.search(
-        r"B: the labs do not agree on goodput_rps: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text
+        r"B, goodput_rps: the labs do not agree: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text
     )
     concluded = conclusions.conclude(in_labs(1.2, 1), ["A", "B"], Baselines(), primary="goodput_rps")
     assert concluded.verdict is Verdict.OK

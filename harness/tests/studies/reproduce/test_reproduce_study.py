@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_engine import FakeFloor, FakeLab, session
+from harness_engine import FakeFloor, FakeLab, made_trial, session
 from harness_experiments import experiment, table
 from harness_samples import finding, good_window
 
@@ -16,7 +16,7 @@ from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
 from tandem.record.result import Result
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
@@ -86,6 +86,23 @@ def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
     found = HttpRows(real, http(rows=[patient, *rows[1:]]), "full", 2)
     assert [one.scenario.timeout_s for one in found.known.values()] == [60, 10, 10]
     assert found.variants[0].scenario_changes["timeout_s"] == 60
+
+
+def test_a_row_may_be_too_much_on_purpose(real: Catalog) -> None:
+    """What is refused then is a figure of the row, and of no other one."""
+    first, *others = table()["rows"]
+    overloaded = {**first, "run": {**first["run"], "refused_most": 0.1}}
+    rows = HttpRows(real, http(rows=[overloaded, *others]), "full", 2)
+    assert rows.variants[0].scenario_changes["refused_most"] == 0.1
+    assert all("refused_most" not in other.scenario_changes for other in rows.variants[1:])
+    found = good_window("closed", failed={"status 503": 1200})
+    for group, told in ((rows.variants[0].label, True), (rows.variants[1].label, False)):
+        [label, *_] = rows.labels(group)
+        spec = rows.trial(group, 1, [label])
+        record = WindowRecord(spec=spec.windows[0], windows={group: found})
+        trial = made_trial(spec).model_copy(update={"windows": [record]})
+        figures = rows.row_trial(label, trial).figures
+        assert figures.get("refused_percent") == (pytest.approx(100 / 11) if told else None)
 
 
 def test_smoke_of_all_is_cheap(
