@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -186,3 +187,27 @@ def test_a_key_that_nobody_knows_is_refused(hosts: NestedLab) -> None:
             reached(hosts.hosts["one"])
     finally:
         known.write_text(kept)
+
+
+@pytest.mark.parametrize("lost", [NestedHost.freeze, NestedHost.kill], ids=["hangs", "dies"])
+def test_a_host_that_is_lost_in_the_midst_of_a_copy_is_told(
+    hosts: NestedLab, lost: Callable[[NestedHost], None]
+) -> None:
+    """The last test of this host: in the end it is dead."""
+    host = hosts.hosts["two"]
+    engine = reached(host)
+    try:
+        remove_images(engine)
+        with ThreadPoolExecutor(1) as thread:
+            copying = thread.submit(engine.send, AGENT_IMAGE, DockerClient())
+            time.sleep(0.3)
+            assert not copying.done(), "there was no midst"
+            lost(host)
+            began_s = time.monotonic()
+            with pytest.raises(TandemError, match=f"host two: {AGENT_IMAGE} cannot be copied to it"):
+                copying.result()
+            assert time.monotonic() - began_s < 30
+    finally:
+        if lost is NestedHost.freeze:
+            host.thaw()
+        engine.close()
