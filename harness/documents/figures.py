@@ -89,6 +89,7 @@ FIGURES: dict[str, Figure] = {
     # several machines
     "scale": scale.table,
     "scale-merging": scale.merging,
+    "scale-visit": scale.visit,
     # the self-test
     "selftest-checks": selftest.checks,
     "selftest-date": selftest.date,

@@ -61,6 +61,19 @@ def table(records: Records) -> str:
     return "\n".join([*lines, *(f"| {name} | {' | '.join(map(told, labs))} |" for name, told in rows)])
 
 
+def visit(records: Records) -> str:
+    """What a visit over several hosts costs besides its loads, as harness/benchmarks/lab_visit.py printed it."""
+    file = records.root / BENCHMARKS / "lab-visit.json"
+    if not file.is_file():
+        return UNKNOWN
+    printed = json.loads(file.read_text())
+    here, far, hosts = printed["median"]["here"], printed["median"]["three hosts"], printed["hosts"]
+    return (
+        f"{far['overhead_s']:.1f} s over {hosts} hosts, {here['overhead_s']:.1f} s here; the harness uses"
+        f" {far['harness_cores'] / hosts:.1%} of a core on each, {here['harness_cores']:.1%} here"
+    )
+
+
 def merging(records: Records) -> str:
     """How long the rows of one window of many generators take, as harness/benchmarks/merging.py printed it."""
     file = records.root / BENCHMARKS / "merging.txt"

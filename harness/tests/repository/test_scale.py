@@ -21,7 +21,7 @@ def test_what_is_copied_grows_with_generators() -> None:
 
 def test_what_nobody_measured_is_told_so(tmp_path: Path) -> None:
     records = Records(tmp_path)
-    assert scale.merging(records) == "not measured"
+    assert scale.merging(records) == scale.visit(records) == "not measured"
     assert scale.table(records).count("not measured") == 2 * len(scale.NUMBERS)
 
 
