@@ -19,7 +19,7 @@ from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history import files
 from tandem.history.judged import JudgedSeries, judge, steps
-from tandem.history.night import AlarmAnswer, Answered, Frozen, Program
+from tandem.history.night import AlarmAnswer, Frozen, Program
 from tandem.history.query import ask
 from tandem.lab import kept_images
 from tandem.lab.laboratory import refuse_or_clean_up
@@ -29,18 +29,17 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.store import RESULT, file_name, give
 from tandem.record.window import Verdict
-from tandem.studies.compare.conclusions import METRICS, Compared
+from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
 from tandem.studies.nightly.conclusions import NightMeasured, nights_of
+from tandem.studies.nightly.confirm import FreshBlocks, answered
 from tandem.studies.nightly.study import Nightly
 
 HISTORY = "history"
 """The folder in that of the results."""
 MAIN = ("index", "recipes", "note-write")
 """The scenarios of a night: a server, eight reads, a write."""
-ALPHA = 0.01
-"""Of a confirmation."""
 WORSE, MOVED = 3, 4
 """Exit statuses."""
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
@@ -245,68 +244,19 @@ def _answered(
 def _answer(
     catalog: Catalog, one: JudgedSeries, plan: str, asked: Request, resume: bool, as_json: bool
 ) -> AlarmAnswer | None:
-    key = one.key
-    worse = one.up == (METRICS[key.metric].better == "lower")
-
-    def answer(word: Answered, **more: object) -> AlarmAnswer:
-        now = datetime.now(UTC)
-        return AlarmAnswer.model_validate(
-            {
-                "id": f"{now:%Y%m%dT%H%M%SZ}-{key.implementation}-{key.scenario}-{key.metric}",
-                "series": key,
-                "since": one.since,
-                "raised": one.raised,
-                "answered_at": now,
-                "word": word,
-                "worse": worse,
-                **more,
-            }
-        )
-
-    if one.said == "machine":
-        return answer("machine")
-    if len(one.between) < 2:
-        return answer("same image", good=one.good)
-    there = [program for program in one.between if kept_images.present(key.implementation, program.tag)]
-    if len(there) < 2 or there[-1] != one.between[-1]:
-        return answer("image missing", good=one.good, bad=one.between[-1])
-    seen: list[tuple[int, bool]] = []
-    best: tuple[Result[Compared], Ratio] | None = None
-    ids = []
-    next_one = len(there) - 1
-    while True:
-        request = comparison(catalog, one, there[0], there[next_one], plan, asked)
-        result = _compared(request, resume, as_json)
-        ids.append(result.id)
-        ratio = ratio_of(result, key.metric)
-        if ratio is None:
-            return None
-        differs = differs_as(ratio, one.up)
-        if next_one == len(there) - 1 and not differs:
-            return answer(
-                "not confirmed",
-                good=there[0],
-                bad=there[-1],
-                ratio=ratio,
-                results=ids,
-                command=command(request),
-            )
-        if differs:
-            best = result, ratio
-        if next_one != len(there) - 1:
-            seen.append((next_one, differs))
-        low, high = change.bisected(len(there), seen)
-        if high - low == 1:
-            assert best is not None
-            return answer(
-                "confirmed",
-                good=there[low],
-                bad=there[high],
-                ratio=best[1],
-                results=ids,
-                command=command(best[0].request),
-            )
-        next_one = (low + high) // 2
+    """The answer to an alarm, once all comparisons are made that it takes."""
+    name = one.key.implementation
+    there = [program for program in one.between if kept_images.present(name, program.tag)]
+    steps = answered(one, there, lambda: datetime.now(UTC))
+    try:
+        pair = next(steps)
+        while True:
+            request = comparison(catalog, one, *pair, plan, asked)
+            result = _compared(request, resume, as_json)
+            pair = steps.send(FreshBlocks(result.id, ratio_of(result, one.key.metric), command(request)))
+    except StopIteration as end:
+        found: AlarmAnswer | None = end.value
+        return found
 
 
 def comparison(
@@ -339,13 +289,6 @@ def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
     entry = result.conclusions.entries[-1]
     found = entry.against_reference.get(metric)
     return found.ratio if found is not None and found.ratio.p_t is not None else None
-
-
-def differs_as(ratio: Ratio, up: bool) -> bool:
-    """Whether a comparison confirms an alarm: surely different, and on the same side."""
-    if ratio.ratio is None or ratio.p_t is None:
-        return False
-    return ratio.p_t < ALPHA and (ratio.ratio > 1) is up
 
 
 def command(request: Request) -> str:

@@ -14,14 +14,16 @@ from tandem.cli import options as cli
 from tandem.cli.options import read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
+from tandem.history.judged import JudgedSeries, Said
 from tandem.history.night import AlarmAnswer, Program, SeriesKey
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
-from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, differs_as, parse_budget_s, status
+from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, parse_budget_s, status
 from tandem.studies.nightly.conclusions import frozen_labels, nights_of
+from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as
 from tandem.studies.nightly.report import answer_text
 from tandem.studies.nightly.study import Nightly
 
@@ -221,20 +223,103 @@ def test_only_a_sure_difference_on_the_same_side_confirms(
     assert differs_as(compare(values), up) is confirmed
 
 
-def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
-    key = SeriesKey(
-        machine="m",
-        cpu_model="c",
-        implementation="node",
-        scenario="index",
-        metric="goodput_rps",
-        line="today",
-        frozen="f",
+KEY = SeriesKey(
+    machine="m",
+    cpu_model="c",
+    implementation="node",
+    scenario="index",
+    metric="goodput_rps",
+    line="today",
+    frozen="f",
+)
+IMAGES = [Program(tag=tag, commit=tag * 40) for tag in "abcde"]
+
+
+def alarm(between: list[Program], said: Said = "alarm") -> JudgedSeries:
+    """Goodput fell in night 3."""
+    return JudgedSeries(
+        KEY, said, 50, -0.02, "night-1", "night-3", up=False, good=between[0], between=between
     )
+
+
+def play(
+    one: JudgedSeries, there: list[Program], slow_from: int, void: bool = False
+) -> tuple[AlarmAnswer | None, list[str]]:
+    """The answer, and which images were compared, where those from IMAGES[slow_from] on are slower."""
+    steps, compared = answered(one, there, lambda: NOW), list[str]()
+    try:
+        old, new = next(steps)
+        while True:
+            compared.append(old.tag + new.tag)
+            differ = (IMAGES.index(old) < slow_from) and (IMAGES.index(new) >= slow_from)
+            ratio = compare([-0.02, -0.021, -0.019, -0.02] if differ else [0.001, -0.001, 0.002, -0.002])
+            command = f"just compare {compared[-1]}"
+            old, new = steps.send(FreshBlocks(compared[-1], None if void else ratio, command))
+    except StopIteration as end:
+        return end.value, compared
+
+
+@pytest.mark.parametrize("slow_from", [1, 2, 3, 4])
+def test_bisection_ends_at_the_two_neighbours_between_which_it_came(slow_from: int) -> None:
+    found, compared = play(alarm(IMAGES), IMAGES, slow_from)
+    assert found is not None
+    assert (found.word, found.worse) == ("confirmed", True)
+    assert (found.good, found.bad) == (IMAGES[slow_from - 1], IMAGES[slow_from])
+    assert compared[0] == "ae"
+    assert len(compared) == 3
+    assert found.results == compared
+    assert found.command == f"just compare a{IMAGES[slow_from].tag}", "the one of the image that it came with"
+
+
+def test_two_neighbours_are_compared_once() -> None:
+    found, compared = play(alarm(IMAGES[:2]), IMAGES[:2], 1)
+    assert found is not None
+    assert (found.word, found.good, found.bad) == ("confirmed", IMAGES[0], IMAGES[1])
+    assert compared == ["ab"]
+
+
+def test_what_no_fresh_block_shows_is_not_confirmed() -> None:
+    found, compared = play(alarm(IMAGES), IMAGES, 5)
+    assert found is not None
+    assert (found.word, found.good, found.bad) == ("not confirmed", IMAGES[0], IMAGES[4])
+    assert found.ratio is not None
+    assert compared == ["ae"], "what lies between is not looked for"
+
+
+@pytest.mark.parametrize(
+    ("one", "there", "word"),
+    [
+        (alarm(IMAGES, "machine"), IMAGES, "machine"),
+        (alarm(IMAGES[:1]), IMAGES[:1], "same image"),
+        (alarm(IMAGES), IMAGES[:-1], "image missing"),
+        (alarm(IMAGES), IMAGES[-1:], "image missing"),
+    ],
+)
+def test_some_alarms_are_answered_without_a_comparison(
+    one: JudgedSeries, there: list[Program], word: str
+) -> None:
+    found, compared = play(one, there, 1)
+    assert found is not None
+    assert (found.word, compared) == (word, [])
+
+
+def test_an_image_between_that_is_gone_is_left_out() -> None:
+    there = [IMAGES[0], IMAGES[1], IMAGES[4]]
+    found, compared = play(alarm(IMAGES), there, 3)
+    assert found is not None
+    assert (found.good, found.bad) == (IMAGES[1], IMAGES[4]), "as near as it can be told"
+    assert compared == ["ae", "ab"]
+
+
+def test_an_alarm_whose_comparison_the_host_voids_stays_open() -> None:
+    assert play(alarm(IMAGES), IMAGES, 1, void=True) == (None, ["ae"])
+
+
+def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
     return AlarmAnswer.model_validate(
         {
             "id": "a",
-            "series": key,
+            "series": KEY,
             "since": "night-1",
             "raised": "night-3",
             "answered_at": NOW,
