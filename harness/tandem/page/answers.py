@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tandem.page.outcomes import times
 from tandem.page.pairs import COST, RATE, ModelPair, Question
+from tandem.studies.crossover.conclusions import SAME
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
 LEADS: dict[Question, tuple[str, str]] = {
@@ -27,6 +28,10 @@ REMEDY: dict[Question, str] = {
     "application-bound": "just compare rust-sync rust-async --scenario index",
     "waiting-bound": "just compare python-sync python-async --db-rtt 15ms",
 }
+
+
+ALIKE = f"the same within {SAME - 1:.0%}"
+"""Of a pair whose interval leaves no larger difference."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def answer(question: Question, found: list[ModelPair]) -> ToldAnswer:
 
 def _word(pair: ModelPair) -> str:
     if not pair.decided:
-        return "not decided"
+        return ALIKE if pair.alike else "not decided"
     more = (pair.ratio.ratio or 0) > 1
     if pair.question == "cost":
         return "async is dearer" if more else "async is cheaper"
@@ -106,15 +111,19 @@ def _in(pair: ModelPair) -> str:
 
 
 def _sentence(question: Question, found: list[ModelPair]) -> str:
-    """One sentence: what is decided, then what is not."""
+    """One sentence: what differs, what does not, then what is not decided."""
     if not found:
         return MISSING[question]
-    decided, open_ = [p for p in found if p.decided], [p for p in found if not p.decided]
-    told = listed([_in(pair) for pair in decided])
-    undecided = listed([_in(pair) for pair in open_])
-    if not decided:
-        return f"Nothing is decided: {BEGIN[question][0].lower()}{BEGIN[question][1:]} {undecided}."
-    return f"{BEGIN[question]} {told}" + (f"; not decided: {undecided}." if open_ else ".")
+    groups = {
+        "": [_in(pair) for pair in found if pair.decided],
+        f"{ALIKE}: ": [_in(pair) for pair in found if pair.alike],
+        "not decided: ": [_in(pair) for pair in found if not pair.decided and not pair.alike],
+    }
+    told = [lead + listed(parts) for lead, parts in groups.items() if parts]
+    if told[0].startswith("not decided"):
+        begin = BEGIN[question][0].lower() + BEGIN[question][1:]
+        return f"Nothing is decided: {begin} {told[0].removeprefix('not decided: ')}."
+    return f"{BEGIN[question]} {'; '.join(told)}."
 
 
 def listed(parts: list[str]) -> str:

@@ -12,6 +12,8 @@ from tandem.studies.bench.conclusions import Benched
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.ceiling.conclusions import Ceilings
 from tandem.studies.compare.conclusions import Compared
+from tandem.studies.crossover.conclusions import Crossed
+from tandem.studies.questions.conclusions import Answered
 from tandem.studies.reproduce.conclusions import Mean, Reproduced
 from tandem.studies.sweep.conclusions import MeanOfRounds, Swept
 from tandem.wording import limited_by
@@ -139,6 +141,31 @@ def _benched(found: Benched, of: dict[str, Line]) -> Iterator[Line]:
         )
 
 
+def _answered(found: Answered, of: dict[str, Line]) -> Iterator[Line]:
+    for name, bench in found.conditions.items():
+        under = {}
+        for row in bench.rows:
+            base = of[row.label.removesuffix(f" @ {name}")]
+            under[row.label] = replace(base, label=row.label, condition=f"{base.condition}, {name}")
+        yield from _benched(bench, under)
+
+
+def _crossed(found: Crossed, of: dict[str, Line]) -> Iterator[Line]:
+    """Of each cell the first, then the second."""
+    for cell in found.cells:
+        for label, side in zip((found.first, found.second), cell.sides, strict=True):
+            rate = _rounds(side.goodput_rps)
+            yield replace(
+                of[label],
+                label=side.label,
+                condition=f"{of[label].condition}, {cell.at.text}",
+                verdict=Verdict.VOID if rate is None else Verdict.OK,
+                limited=side.bottleneck or "",
+                starts=cell.blocks,
+                figures=_known(goodput_rps=rate),
+            )
+
+
 def _compared(found: Compared, of: dict[str, Line]) -> Iterator[Line]:
     for entry in found.entries:
         means = {name: _value(mean) for name, mean in entry.means.items() if not name.startswith("duet")}
@@ -231,6 +258,8 @@ def of_mean(found: Mean) -> Value:
 
 READERS: dict[type, Callable[[Any, dict[str, Line]], Iterator[Line]]] = {
     Benched: _benched,
+    Answered: _answered,
+    Crossed: _crossed,
     Compared: _compared,
     CapacityFound: _capacity,
     Swept: _swept,

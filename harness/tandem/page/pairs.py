@@ -8,12 +8,17 @@ from typing import Literal
 
 from tandem.analysis.ratios import MARGIN, Ratio, compare, verdict
 from tandem.engine.blocks import counting
+from tandem.judge.bottleneck import tags
 from tandem.page.measured import Line
 from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, word
+from tandem.studies.crossover.conclusions import SAME, Crossed
+from tandem.studies.questions.conclusions import Answered
+from tandem.studies.questions.conditions import APP_BOUND
+from tandem.studies.questions.conditions import COST as AS_ASKED
 from tandem.studies.reproduce.claims import ratio
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult
 
@@ -21,8 +26,10 @@ Question = Literal["cost", "application-bound", "waiting-bound"]
 QUESTIONS: tuple[Question, ...] = ("cost", "application-bound", "waiting-bound")
 RATE, COST = "goodput_rps", "app_cpu_us_per_request"
 OF_APPLICATION = {"app-cpu", "app-thread"}
-OF_WAITING = {"pool-wait", "thread-pool", "latency-bound"}
-STUDIES = ("compare", "bench", "reproduce")
+OF_WAITING = {"pool-wait", "distance", "latency-bound"}
+SCARCE_THREADS = "thread-pool"
+"""Beside a wait it is one more name of it. Alone it is a setting, and none of the model: more threads would answer more."""
+STUDIES = ("questions", "compare", "crossover", "bench", "reproduce")
 """The better a study is made for a ratio, the earlier it comes."""
 
 
@@ -58,14 +65,15 @@ def judged(run: Run) -> list[JudgedRatio]:
         return [
             JudgedRatio(c.figure, c.of, c.to, c.ratio, c.verdict, c.text, c.published) for c in found.claims
         ]
-    if isinstance(found, Benched):
-        return [
-            JudgedRatio(figure, row.label, found.rows[0].label, own.ratio, own.word)
-            for figure in (RATE, COST)
-            for row in found.rows
-            if (own := row.against_first.get(figure)) is not None and own.ratio.interval is not None
-        ]
-    return []
+    benches = found.conditions.values() if isinstance(found, Answered) else [found]
+    return [
+        JudgedRatio(figure, row.label, bench.rows[0].label, own.ratio, own.word)
+        for bench in benches
+        if isinstance(bench, Benched)
+        for figure in (RATE, COST)
+        for row in bench.rows
+        if (own := row.against_first.get(figure)) is not None and own.ratio.interval is not None
+    ]
 
 
 def _values(trials: Sequence[Trial], label: str, figure: str) -> dict[int, float]:
@@ -112,6 +120,15 @@ class ModelPair:
         return (low > 1 or high < 1) and not within
 
 
+    @property
+    def alike(self) -> bool:
+        """No difference was found, and none above SAME would have been missed."""
+        if self.decided or self.ratio.interval is None:
+            return False
+        low, high = self.ratio.interval
+        return low >= 1 / SAME and high <= SAME
+
+
 def _stem(label: str) -> str:
     """A label without what names the model."""
     return re.sub(r"\b(a?sync\d?|async-|-?a?sync)\b", "", label).strip(" ,-")
@@ -124,41 +141,91 @@ def questions(sync: Line, other: Line) -> list[Question]:
         out.append("cost")
     if RATE not in sync.figures or RATE not in other.figures:
         return out
-    limits = {sync.limited, other.limited}
+    limits = {*tags(sync.limited), *tags(other.limited)}
     # Where the faster one met a limit beyond the application, the slower one's limit still was the application.
     slower = min((sync, other), key=lambda line: line.figures[RATE].mean)
-    if limits <= OF_APPLICATION or (slower.limited in OF_APPLICATION and not limits & OF_WAITING):
+    if OF_APPLICATION.issuperset(tags(slower.limited)) and not limits & {*OF_WAITING, SCARCE_THREADS}:
         out.append("application-bound")
-    elif limits <= OF_WAITING:
+    elif all(_waits(line) for line in (sync, other)):
         out.append("waiting-bound")
     return out
+
+
+def _waits(line: Line) -> bool:
+    """Whether it waited, and more threads would have changed nothing."""
+    found = {*tags(line.limited)}
+    return bool(found & OF_WAITING) and found <= {*OF_WAITING, SCARCE_THREADS}
 
 
 def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
     """All of a result that is ok."""
     if run.result.verdict is not Verdict.OK or run.result.request.study not in STUDIES:
         return []
-    out = []
+    by_interval = isinstance(run.result.conclusions, Reproduced | Crossed)
+    return [
+        ModelPair(
+            question=question,
+            language=sync.kind.language,
+            sync=sync,
+            other=other,
+            ratio=found,
+            at_least=question == "application-bound" and not OF_APPLICATION.issuperset(tags(other.limited)),
+            rank=_rank(run, sync, other, found),
+            by_interval=by_interval,
+        )
+        for question, sync, other, found in _compared(run, lines)
+        if found is not None and found.ratio is not None and found.interval is not None
+    ]
+
+
+def _compared(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Question, Line, Line, Ratio | None]]:
+    """What answers which question, sync, async, and their ratio. What answers it best comes first."""
+    found = run.result.conclusions
+    if isinstance(found, Crossed):
+        yield from _crossed(found, lines)
+        return
     by_label = {line.label: line for line in lines}
     for sync, other in _couples(run, by_label):
         for question in questions(sync, other):
-            figure = COST if question == "cost" else RATE
-            found = _ratio(run, sync, other, figure)
-            if found is None or found.ratio is None or found.interval is None:
-                continue
-            out.append(
-                ModelPair(
-                    question=question,
-                    language=sync.kind.language,
-                    sync=sync,
-                    other=other,
-                    ratio=found,
-                    at_least=question == "application-bound" and other.limited not in OF_APPLICATION,
-                    rank=_rank(run, sync, other, found),
-                    by_interval=isinstance(run.result.conclusions, Reproduced),
-                )
-            )
-    return out
+            if not isinstance(found, Answered) or question == _asked(sync):
+                yield question, sync, other, _ratio(run, sync, other, COST if question == "cost" else RATE)
+
+
+def _asked(line: Line) -> Question:
+    """Which of the questions the condition of a line is about."""
+    condition = line.label.partition(" @ ")[2]
+    return {AS_ASKED: "cost", APP_BOUND.name: "application-bound"}.get(condition, "waiting-bound")  # type: ignore[return-value]
+
+
+def _crossed(found: Crossed, lines: Sequence[Line]) -> Iterator[tuple[Question, Line, Line, Ratio | None]]:
+    """The cells with the most threads and the longest wait first: nothing but the wait is scarce there."""
+    places = sorted(
+        range(len(found.cells)),
+        key=lambda n: (found.cells[n].at.threads or math.inf, found.cells[n].at.wait_ms),
+        reverse=True,
+    )
+    for place in places:
+        cell, sides = found.cells[place], lines[2 * place : 2 * place + 2]
+        if not all(side.figures for side in sides) or cell.ratio is None or not _one_program(*sides):
+            continue
+        told = dict.fromkeys(("sd_ln", "p_t", "p_sign_flip", "p_equivalent", "detectable_ratio"))
+        ratio = Ratio(ratio=cell.ratio, interval=cell.interval, n=cell.blocks, **told)
+        sync, other = sides
+        if other.kind.model == "sync":
+            sync, other, ratio = other, sync, turned(ratio)
+        if "waiting-bound" in questions(sync, other):
+            yield "waiting-bound", sync, other, ratio
+
+
+def _one_program(one: Line, other: Line) -> bool:
+    """Whether two are a pair: one sync, one async, of one language, and of the same parts at least in part."""
+    stacks = one.kind.stack, other.kind.stack
+    return (
+        one.kind.language == other.kind.language != "other"
+        and {one.kind.model, other.kind.model} == {"sync", "async"}
+        and _stem(one.implementation) == _stem(other.implementation)
+        and (not all(stacks) or bool(stacks[0] & stacks[1]))
+    )
 
 
 def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Line]]:
@@ -168,13 +235,13 @@ def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Lin
         claimed = {frozenset((claim.of, claim.to)) for claim in run.result.conclusions.claims}
     for sync in by_label.values():
         for other in by_label.values():
-            alike = sync.kind.language == other.kind.language != "other" and sync.scenario == other.scenario
-            models = (sync.kind.model, other.kind.model) == ("sync", "async")
-            program = _stem(sync.implementation) == _stem(other.implementation)
-            same = not isinstance(run.result.conclusions, Reproduced) or _stem(sync.label) == _stem(
-                other.label
-            )
-            if alike and models and program and (same or frozenset((sync.label, other.label)) in claimed):
+            if sync.kind.model != "sync" or not _one_program(sync, other) or sync.scenario != other.scenario:
+                continue
+            if isinstance(run.result.conclusions, Reproduced):
+                same = _stem(sync.label) == _stem(other.label)
+            else:  # of the three questions, each has conditions of its own
+                same = sync.label.partition(" @ ")[2] == other.label.partition(" @ ")[2]
+            if same or frozenset((sync.label, other.label)) in claimed:
                 yield sync, other
 
 
@@ -196,7 +263,7 @@ def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
 def _ratio(run: Run, sync: Line, other: Line, figure: str) -> Ratio | None:
     """Async by sync, block by block."""
     found = run.result.conclusions
-    if isinstance(found, Benched):
+    if isinstance(found, Benched | Answered):
         return ratio(*(_values(run.trials, one.label, figure) for one in (other, sync)))
     if isinstance(found, Reproduced):
         rows = {row.label: row for row in found.rows}
