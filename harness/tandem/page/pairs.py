@@ -119,7 +119,6 @@ class ModelPair:
         within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
         return (low > 1 or high < 1) and not within
 
-
     @property
     def alike(self) -> bool:
         """No difference was found, and none above SAME would have been missed."""

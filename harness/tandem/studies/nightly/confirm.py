@@ -74,14 +74,14 @@ def answered(one: JudgedSeries, there: Sequence[Program], now: Callable[[], date
             return None
         differs = differs_as(found.ratio, one.up)
         if tried == last and not differs:
-            word, good, bad = "not confirmed", there[0], there[last]
-            return answer(word, good=good, bad=bad, ratio=found.ratio, results=ids, command=found.command)
+            of = {"good": there[0], "bad": there[last]}
+            return answer("not confirmed", **of, ratio=found.ratio, results=ids, command=found.command)
         if differs:  # those that follow are of earlier images
             best = found
         if tried != last:
             seen.append((tried, differs))
         low, high = change.bisected(len(there), seen)
         if high - low == 1:
-            word, good, bad = "confirmed", there[low], there[high]
-            return answer(word, good=good, bad=bad, ratio=best.ratio, results=ids, command=best.command)
+            of = {"good": there[low], "bad": there[high]}
+            return answer("confirmed", **of, ratio=best.ratio, results=ids, command=best.command)
         tried = (low + high) // 2

@@ -354,9 +354,7 @@ def test_a_ratio_that_labs_do_not_agree_on_is_told() -> None:
         return [one.text for one in labs_differ(found)]
 
     [text] = told(in_labs(1.2, 1))
-    assert re.search(
-        r"B, goodput_rps: the labs do not agree: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text
-    )
+    assert re.search(r"B, goodput_rps: the labs do not agree: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text)
     concluded = conclusions.conclude(in_labs(1.2, 1), ["A", "B"], Baselines(), primary="goodput_rps")
     assert concluded.verdict is Verdict.OK
     assert [one.code for one in concluded.findings] == ["labs-differ"]

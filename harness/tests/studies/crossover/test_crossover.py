@@ -253,9 +253,7 @@ def test_a_cell_that_two_labs_do_not_agree_on_is_told(real: Catalog, elsewhere: 
         if one.spec.variants == [f"{ASYNC} wait=0ms"]:
             [record] = one.windows
             [(label, seen)] = record.windows.items()
-            record.windows = {
-                label: seen.model_copy(update={"goodput_rps": seen.goodput_rps * elsewhere})
-            }
+            record.windows = {label: seen.model_copy(update={"goodput_rps": seen.goodput_rps * elsewhere})}
     found = [f.text for f in concluded(real, asked(), mine + other).findings if f.code == "labs-differ"]
     assert len(found) == differ
     assert all(text.startswith(f"{SYNC} wait=0ms and {ASYNC} wait=0ms: the labs do not") for text in found)
