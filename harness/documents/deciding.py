@@ -3,9 +3,10 @@
 What was not measured is null, and says so.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable
 from itertools import count
-from statistics import stdev
+from statistics import median, stdev
 
 from benchmarks.decisions import NAMES
 from benchmarks.slices import BLOCKS_LEAST as BLOCKS_TOLD
@@ -73,57 +74,78 @@ def blocks_needed(scatter: float, size: float = SIZE) -> int | None:
     return None
 
 
-def _told[T](found: Sequence[T], tell: Callable[[T], str | None]) -> str:
-    """What each record says; null where none says anything."""
-    return "; ".join(filter(None, map(tell, found))) or NOT_MEASURED
+def _scatter(one: WithItself, metric: str) -> float | None:
+    """Of a program with itself; too few blocks tell none."""
+    ln = one.same[metric]
+    return stdev(ln) if len(ln) >= BLOCKS_TOLD else None
 
 
-def _scatter(metric: str) -> Callable[[WithItself], str | None]:
-    def tell(one: WithItself) -> str | None:
-        ln = one.same[metric]
-        if len(ln) < BLOCKS_TOLD:
-            return None
-        return f"{one.name}: {percent(stdev(ln), 1)} ({len(ln)} blocks)"
-
-    return tell
-
-
-def _unlike(metric: str) -> Callable[[WithItself], str | None]:
-    def tell(one: WithItself) -> str | None:
-        found = one.unlike[metric]
-        if not found:
-            return None
-        least, most = (percent(share, 1) for share in (min(found), max(found)))
-        return f"{one.name}: {least if least == most else f'{least} to {most}'}"
-
-    return tell
+def _minutes(one: WithItself, metric: str) -> float | None:
+    """Of machine time, until a comparison of two finds SIZE; infinite beyond BLOCKS_MOST."""
+    scatter = _scatter(one, metric)
+    if scatter is None:
+        return None
+    blocks = blocks_needed(scatter * OF_A_VERDICT)
+    return math.inf if blocks is None else blocks * one.block_s / 60
 
 
-def _minutes(metric: str) -> Callable[[WithItself], str | None]:
-    def tell(one: WithItself) -> str | None:
-        ln = one.same[metric]
-        if len(ln) < BLOCKS_TOLD:
-            return None
-        blocks = blocks_needed(stdev(ln) * OF_A_VERDICT)
-        if blocks is None:
-            return f"{one.name}: more than {BLOCKS_MOST} blocks"
-        return f"{one.name}: {blocks * one.block_s / 60:.0f} min ({blocks} blocks)"
+def _in_minutes(minutes: float) -> str:
+    return f"over {BLOCKS_MOST} blocks" if math.isinf(minutes) else f"{minutes:.0f} min"
 
-    return tell
+
+def _unlike(one: WithItself, metric: str) -> str:
+    """Of the steadiest and of the least steady variant."""
+    found = one.unlike[metric]
+    if not found:
+        return "–"
+    least, most = (percent(share, 1) for share in (min(found), max(found)))
+    return least if least == most else f"{least} to {most}"
+
+
+def _middle(values: Iterable[float | None], tell: Callable[[float], str]) -> str:
+    """The median of the records that tell something."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return NOT_MEASURED
+    of = f"median of {len(known)} records" if len(known) > 1 else "one record"
+    return f"{tell(median(known))} ({of})"
+
+
+def scatter_by_record(records: Records) -> str:
+    """What each committed comparison says of the scatter of a block, and of how long a difference of SIZE would take."""
+
+    def cell(one: WithItself, metric: str) -> str:
+        scatter, minutes = _scatter(one, metric), _minutes(one, metric)
+        if scatter is None or minutes is None:
+            return "–"
+        return f"{percent(scatter, 1)}; {_unlike(one, metric)}; {_in_minutes(minutes)}"
+
+    rows = [
+        (
+            f"`{one.name}`",
+            "slices" if one.sliced else "turns",
+            str(len(next(iter(one.same.values())))),
+            *(cell(one, metric) for metric in METRICS.values()),
+        )
+        for one in sorted(records.with_itself(), key=lambda one: (one.sliced, one.name))
+    ]
+    return table(("record", "in", "blocks>", *METRICS), rows)
 
 
 def before_and_after(records: Records) -> str:
     """A row for each aim."""
     made = records.with_itself()
-    turns, slices = [one for one in made if not one.sliced], [one for one in made if one.sliced]
     rows: list[tuple[str, str, str]] = []
-    for words, of in (
-        ("scatter of a block's ln ratio, a program with itself", _scatter),
-        ("scatter of a block's ln ratio, unlike programs", _unlike),
-        (f"machine time until `compare A B` finds {SIZE:.0%}".replace("%", " %"), _minutes),
+    for words, value, tell in (
+        ("scatter of a block's ln ratio, a program with itself", _scatter, lambda share: percent(share, 1)),
+        (f"machine time until `compare A B` finds {percent(SIZE)}", _minutes, _in_minutes),
     ):
         for name, metric in METRICS.items():
-            rows.append((f"{words}: {name}", _told(turns, of(metric)), _told(slices, of(metric))))
+            turns, slices = (
+                _middle((value(one, metric) for one in made if one.sliced is sliced), tell)
+                for sliced in (False, True)
+            )
+            rows.append((f"{words}: {name}", turns, slices))
     simulated = records.decisions()
     for name in NAMES:
         shares = simulated.get(name)
@@ -139,7 +161,7 @@ def before_and_after(records: Records) -> str:
             [f"{one[0]}: {lasts(float(one[place]))}" for one in first if one[2] is cold and one[1] is blocked]
             for blocked in (False, True)
         )
-        rows.append((words, _told(old, str), _told(new, str)))
+        rows.append((words, "; ".join(old) or NOT_MEASURED, "; ".join(new) or NOT_MEASURED))
     return table(("what", "before", "after"), rows)
 
 

@@ -21,6 +21,7 @@ FIGURES: dict[str, Figure] = {
     # the reference bench
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
+    "questions-table": bench.questions_table,
     "reference-goodput": bench.goodput,
     "reference-cpu": bench.cpu,
     "reference-cpu-mean": bench.cpu_mean,
@@ -53,6 +54,7 @@ FIGURES: dict[str, Figure] = {
     "designs": comparisons.designs,
     "slice-lengths": deciding.slice_lengths,
     "before-and-after": deciding.before_and_after,
+    "scatter-by-record": deciding.scatter_by_record,
     "records-list": deciding.records_list,
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,

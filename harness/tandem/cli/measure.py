@@ -157,7 +157,7 @@ def session[C: Conclusions](
         first = next((spec.variants for block in study.outline() for spec in block), [])
         found: TrialLab = place(
             *(catalog, RESULTS, view, study.request, variants),
-            *(folder or journal.folder, study.generators, first),
+            *(folder or journal.folder, study.generators, first, study.holds),
         )
         return found
 

@@ -70,6 +70,12 @@ class Study[C: Conclusions](ABC):
         return {window.generator for block in self.outline() for spec in block for window in spec.windows}
 
     @property
+    def holds(self) -> list[tuple[int, int]]:
+        """How many connections its loads hold, and how many threads the application has for them (0: not one for each), where
+        a host may not have so many; default: none."""
+        return []
+
+    @property
     def variants(self) -> list[Variant]:
         """Everything that appears in a trial; default: what was asked for."""
         return self.request.variants

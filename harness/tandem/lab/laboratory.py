@@ -23,6 +23,7 @@ from tandem.lab.application import Application
 from tandem.lab.challenge import challenge
 from tandem.lab.drive import Ran
 from tandem.lab.kept_images import of_commit, reference
+from tandem.lab.limits import refuse_on_any
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.own_data import written
@@ -171,6 +172,8 @@ class Laboratory:
     first: Collection[str] = ()
     """Labels of the first trial. Before it only what it needs is built, and the rest after it, so that its figures are
     there as soon as they can be. Empty: all is built before it."""
+    holds: Sequence[tuple[int, int]] = ()
+    """tandem.engine.study.Study.holds: what a host that cannot hold is refused for before anything is started."""
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
@@ -224,6 +227,8 @@ class Laboratory:
     @contextmanager
     def _up(self) -> Iterator[None]:
         check(self.catalog, self.request, list(self.variants), self._sites)
+        for connections, threads in self.holds:
+            refuse_on_any(connections, threads, self.request.conditions.generators, self._sites)
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
         runs = [self.prepared(variant.label) for variant in self.variants]
         # The services are those of the first: the latency proxy is up if any variant needs it.

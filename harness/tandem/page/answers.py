@@ -107,7 +107,8 @@ BEGIN: dict[Question, str] = {
 
 def _in(pair: ModelPair) -> str:
     at_least = "at least " if pair.at_least else ""
-    return f"{at_least}{times(pair.ratio.ratio, pair.ratio.interval)} in {language(pair.language)}"
+    ratio = times(pair.ratio.ratio, pair.ratio.interval)
+    return f"{at_least}{ratio} in {language(pair.language)} ({pair.sync.scenario})"
 
 
 def _sentence(question: Question, found: list[ModelPair]) -> str:

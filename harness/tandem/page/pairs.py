@@ -192,8 +192,8 @@ def _compared(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Question, Line,
 
 def _asked(line: Line) -> Question:
     """Which of the questions the condition of a line is about."""
-    condition = line.label.partition(" @ ")[2]
-    return {AS_ASKED: "cost", APP_BOUND.name: "application-bound"}.get(condition, "waiting-bound")  # type: ignore[return-value]
+    known: dict[str, Question] = {AS_ASKED: "cost", APP_BOUND.name: "application-bound"}
+    return known.get(line.label.partition(" @ ")[2], "waiting-bound")
 
 
 def _crossed(found: Crossed, lines: Sequence[Line]) -> Iterator[tuple[Question, Line, Line, Ratio | None]]:

@@ -210,8 +210,8 @@ def test_a_difference_that_is_small_in_any_case_is_told_as_none() -> None:
     assert not pair(OPEN).alike
     assert not pair(CHEAPER).alike
     text = answer("cost", [pair(CHEAPER, "rust"), pair(alike, "python"), pair(OPEN, "cpp")]).sentence
-    assert "in Rust; the same within 10%: × 1.00 (" in text
-    assert "in Python; not decided: × 1.00 (" in text
+    assert "in Rust (index); the same within 10%: × 1.00 (" in text
+    assert "in Python (index); not decided: × 1.00 (" in text
     told = answer("waiting-bound", [pair(alike, "python"), pair(OPEN, "cpp")])
     assert told.sentence.startswith("Where waiting is the limit, async answers, compared with sync, the same")
     assert [one.word for one in told.told] == ["the same within 10%", "not decided"]
@@ -220,8 +220,8 @@ def test_a_difference_that_is_small_in_any_case_is_told_as_none() -> None:
 def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
     text = answer("cost", [pair(CHEAPER, "rust"), pair(OPEN, "cpp")]).sentence
     assert text.startswith("Of the CPU time that sync takes for one request, async takes × 0.61 (")
-    assert "in Rust; not decided: × 1.00 (" in text
-    assert text.endswith("in C++.")
+    assert "in Rust (index); not decided: × 1.00 (" in text
+    assert text.endswith("in C++ (index).")
     assert answer("cost", [pair(OPEN)]).sentence.startswith("Nothing is decided: of the CPU time")
     missing = answer("waiting-bound", [])
     assert missing.sentence.startswith("No result holds")

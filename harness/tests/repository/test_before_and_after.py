@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from benchmarks.decisions import CAPACITY, NAMES, decisions
-from documents.deciding import METRICS, NOT_MEASURED, before_and_after, blocks_needed, slice_lengths
+from documents.deciding import (
+    METRICS,
+    NOT_MEASURED,
+    before_and_after,
+    blocks_needed,
+    scatter_by_record,
+    slice_lengths,
+)
 from documents.records import WithItself
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 
@@ -35,7 +42,7 @@ def rows(found: Any) -> dict[str, list[str]]:
 
 def test_what_nobody_measured_is_null() -> None:
     told = rows(records())
-    assert len(told) == 3 * len(METRICS) + len(NAMES) + 3
+    assert len(told) == 2 * len(METRICS) + len(NAMES) + 3
     assert {part for row in told.values() for part in row} == {NOT_MEASURED}
     assert slice_lengths(records()) == "Not measured: no committed comparison was made in slices."
     few = rows(records(made("few", sliced=True, scatter=0.01, blocks=2)))
@@ -43,13 +50,27 @@ def test_what_nobody_measured_is_null() -> None:
 
 
 def test_turns_are_before_and_slices_after() -> None:
-    told = rows(records(made("old", sliced=False, scatter=0.09), made("new", sliced=True, scatter=0.01)))
+    olds = [made(f"old-{n}", sliced=False, scatter=n / 100) for n in (5, 9, 20)]
+    found = records(*olds, made("new", sliced=True, scatter=0.01))
+    told = rows(found)
     before, after = told["scatter of a block's ln ratio, a program with itself: goodput"]
-    assert (before, after) == ("old: 9.9 % (6 blocks)", "new: 1.1 % (6 blocks)")
-    assert told["scatter of a block's ln ratio, unlike programs: goodput"][1] == "new: 1.0 % to 2.0 %"
+    assert (before, after) == ("9.9 % (median of 3 records)", "1.1 % (one record)")
     before, after = told["machine time until `compare A B` finds 3 %: goodput"]
-    assert after == "new: 6 min (6 blocks)", "six decide at the least"
-    assert int(before.split()[1]) > 60
+    assert after == "6 min (one record)", "six decide at the least"
+    assert int(before.split()[0]) > 60
+
+
+def test_each_record_has_a_row() -> None:
+    olds = [made("few", sliced=False, scatter=0.01, blocks=2), made("old", sliced=False, scatter=0.01)]
+    lines = scatter_by_record(records(made("new", sliced=True, scatter=0.02), *olds)).splitlines()[2:]
+    told = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    assert [cells[:3] for cells in told] == [
+        ["`few`", "turns", "2"],
+        ["`old`", "turns", "6"],
+        ["`new`", "slices", "6"],
+    ]
+    assert {*told[0][3:]} == {"–"}, "two blocks tell no scatter"
+    assert {*told[1][3:]} == {"1.1 %; 1.0 % to 2.0 %; 6 min"}
 
 
 @pytest.mark.parametrize("scatter", [0.012, 0.03, 0.09])
@@ -64,7 +85,7 @@ def test_so_many_blocks_are_needed(scatter: float) -> None:
 def test_too_much_scatter_is_told() -> None:
     assert blocks_needed(2.0) is None
     told = rows(records(made("wild", sliced=True, scatter=2.0)))
-    assert told["machine time until `compare A B` finds 3 %: goodput"][1] == "wild: more than 2000 blocks"
+    assert told["machine time until `compare A B` finds 3 %: goodput"][1] == "over 2000 blocks (one record)"
 
 
 def test_times_are_those_of_benches() -> None:

@@ -116,3 +116,16 @@ def test_the_weekly_self_test_passed_and_caught_every_negative_control() -> None
     assert [outcome.name for outcome in outcomes if not good(outcome)] == []
     # `gap` is younger than the committed results.
     assert {*groups, "gap"} == {"unit", *registry.END_TO_END, *registry.WEEKLY}
+
+
+def test_a_slowdown_of_two_percent_was_found_where_it_began() -> None:
+    """harness/benchmarks/injected_slowdown: nobody told the judge, and the harmless changes beside it are not blamed."""
+    history, truth = Records(ROOT).injected()
+    confirmed = [answer for answer in history.answers if answer.word == "confirmed"]
+    assert confirmed
+    for answer in confirmed:
+        assert answer.worse
+        assert answer.good is not None
+        assert answer.bad is not None
+        assert answer.good.commit not in truth.slow
+        assert answer.bad.commit == truth.slow[0]

@@ -43,6 +43,8 @@ class FilesLab:
     """None: its programs answer no HTTP."""
     first: Collection[str] = ()
     """All its trials are of one image."""
+    holds: Sequence[tuple[int, int]] = ()
+    """No connections."""
     host: Host = HERE
     make_container: Callable[[Path], FilesContainer] = FilesContainer
     environments: dict[str, Environment] = field(init=False, default_factory=dict)

@@ -28,8 +28,7 @@ from tandem.report.parts import table
 from tandem.studies.files import command as files
 from tandem.studies.files.spec import scaled
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
-from tandem.studies.reproduce.limits import Limits, read_limits, refuse_too_many
-from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for, rows_of
+from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for
 from tandem.wording import lasts
 
 LIST = "list"
@@ -76,20 +75,12 @@ def reproduce_(
         files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
         return
     if lab is None:
-        check_limits(catalog, chosen, named, read_limits(HERE))
         request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
     else:
         machines = catalog.lab(lab)
         cpus, generators = app_cpus(machines), generators_in(machines)
         request = request_for(catalog, experiment, chosen, named, cpus, seed_or_new(seed), lab, generators)
     measure(Reproduce, request, resume, as_json)
-
-
-def check_limits(catalog: Catalog, experiment: Experiment, plan: PlanName, limits: Limits) -> None:
-    """Raises UsageError, with what fits, where a row needs more connections or threads than the host has."""
-    rows = rows_of(catalog, experiment, plan, HERE.cpus)
-    for connections, threads in sorted({rows.needs(row.label) for row in rows.rows}, reverse=True):
-        refuse_too_many(connections, limits, threads)
 
 
 def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -> None:

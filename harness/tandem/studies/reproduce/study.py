@@ -106,6 +106,10 @@ class Reproduce(Study[Reproduced]):
         return False
 
     @property
+    def holds(self) -> list[tuple[int, int]]:
+        return sorted({self.rows.needs(row.label) for row in self.rows.rows}, reverse=True)
+
+    @property
     def variants(self) -> list[Variant]:
         return self.rows.variants
 

@@ -1,5 +1,6 @@
 """The kinds `tools` and `connections`: their experiments, their checks, their trials. No container."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +8,23 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
-from tandem.hosts import HERE, Here
+from tandem.hosts import HERE, Here, Host
+from tandem.lab.limits import (
+    PORTS,
+    RESERVED_FILES,
+    RESERVED_THREADS,
+    Limits,
+    read_limits,
+    refuse_on_any,
+    refuse_too_many,
+)
+from tandem.lab.sites import ALONE, Local, Place, Sites, as_role
 from tandem.studies.reproduce import tools
-from tandem.studies.reproduce.command import check_limits, estimate_s
+from tandem.studies.reproduce.command import estimate_s
 from tandem.studies.reproduce.connections import ConnectionsRows, ConnectionsSpec
 from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run, published_ratio, read
 from tandem.studies.reproduce.kinds import trims_s
-from tandem.studies.reproduce.limits import PORTS, RESERVED_FILES, Limits, read_limits, refuse_too_many
-from tandem.studies.reproduce.study import rows_of
+from tandem.studies.reproduce.study import Reproduce, request_for, rows_of
 from tandem.studies.reproduce.tools import ToolSpec, ToolsRows
 
 PLANS: tuple[PlanName, ...] = ("smoke", "core", "wide", "full")
@@ -30,6 +40,13 @@ def hyper(root: Path) -> Experiment:
 @pytest.fixture
 def cpp(root: Path) -> Experiment:
     return read(root / "loadgen/experiments/cpp-connections.toml")
+
+
+def check_limits(catalog: Catalog, experiment: Experiment, plan: PlanName, limits: Limits) -> None:
+    """As the laboratory does, with the limits of one host."""
+    request = request_for(catalog, experiment.name, experiment, plan, 2, 1)
+    for connections, threads in Reproduce(catalog, request).holds:
+        refuse_too_many(connections, limits, threads)
 
 
 # ---- the experiments ----
@@ -93,6 +110,50 @@ def test_a_low_descriptor_limit_is_told_with_what_fits(
 def test_too_few_threads_for_a_thread_per_connection(cpp: Experiment, real: Catalog) -> None:
     with pytest.raises(UsageError, match=r"10,064 connections does not fit.*9,000"):
         check_limits(real, cpp, "full", Limits(20_000, 9_000))
+
+
+class TwoHosts(Sites):
+    """A generator's host and the application's."""
+
+    def __init__(self, generator: Here, application: Here) -> None:
+        self.places = {"loadgen": generator, "app": application}
+
+    def of(self, service: str) -> Place:
+        role = as_role(service)
+        return AHost(role, "192.0.2.1", of=self.places[role])
+
+
+@dataclass(frozen=True)
+class AHost(Local):
+    """A place on a lab's network."""
+
+    of: Host = HERE
+
+    @property
+    def host(self) -> Host:
+        return self.of
+
+
+def host_with(threads: int, folder: Path) -> Here:
+    """One whose kernel gives so many; open files are this machine's."""
+    for name in ("kernel/threads-max", "kernel/pid_max", "vm/max_map_count"):
+        (folder / "sys" / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / "sys" / name).write_text(f"{2 * threads + RESERVED_THREADS}\n")
+    return Here(proc=folder)
+
+
+def test_in_a_lab_each_host_has_limits_of_its_own(tmp_path: Path) -> None:
+    few, many = host_with(1_000, tmp_path / "few"), host_with(20_000, tmp_path / "many")
+    refuse_on_any(500, 5_000, 1, TwoHosts(few, many))
+    with pytest.raises(UsageError, match=r"host app: a thread for each of 5,000 connections"):
+        refuse_on_any(500, 5_000, 1, TwoHosts(many, few))
+    fits = read_limits(HERE).connections
+    with pytest.raises(UsageError, match=rf"host loadgen: {fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 1, TwoHosts(many, many))
+    with pytest.raises(UsageError, match=rf"host app: {fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 2, TwoHosts(many, many))
+    with pytest.raises(UsageError, match=rf"^{fits + 1:,} connections do not fit"):
+        refuse_on_any(fits + 1, 0, 1, ALONE)
 
 
 def test_what_fits() -> None:

@@ -1,9 +1,12 @@
 """How many connections a host can hold at once, and how many threads: told before anything is started."""
 
+import math
 from dataclasses import dataclass
 
 from tandem.errors import UsageError
 from tandem.hosts.host import Host
+from tandem.lab.sites import APP, Sites
+from tandem.load.dealing import roles
 
 RESERVED_FILES = 100
 """What a program has open besides its connections; ours have at most a few dozen."""
@@ -17,7 +20,7 @@ MAPPINGS_PER_THREAD = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one container on this host."""
+    """Of one container on a host."""
 
     open_files: int
     """The hard limit; one connection takes one in the generator and one in the application."""
@@ -41,11 +44,22 @@ def read_limits(host: Host) -> Limits:
     return Limits(kernel.open_files, max(0, threads))
 
 
-def refuse_too_many(connections: int, limits: Limits, threads: int = 0) -> None:
-    """Raises UsageError, with the number that fits, where a load needs more than the host has.
+def refuse_on_any(connections: int, threads: int, generators: int, sites: Sites) -> None:
+    """Raises UsageError, with the host and the number that fits, where a load needs more than a host has that is asked for it.
 
-    threads: those of a program that has one for each connection; 0 for the others.
+    threads: those of a program that has one for each connection; 0 for the others. generators: so many share the load.
     """
+    for service in (*roles(generators), APP):
+        place, is_app = sites.of(service), service == APP
+        held = connections if is_app else math.ceil(connections / generators)
+        try:
+            refuse_too_many(held, read_limits(place.host), threads if is_app else 0)
+        except UsageError as error:
+            raise (UsageError(f"host {place.name}: {error}") if place.address else error) from None
+
+
+def refuse_too_many(connections: int, limits: Limits, threads: int = 0) -> None:
+    """Raises UsageError, with the number that fits, where a load needs more than a host with these limits has."""
     if connections > limits.connections:
         raise UsageError(
             f"{connections:,} connections do not fit: the generator and the application may open"
