@@ -76,6 +76,7 @@ class LiveView(Lines):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
+        self._above = True
         self._phase, self._phase_s, self._phase_began = "", 0.0, 0.0
         self._expected_s, self._began = 0.0, 0.0
         self._offered: float | None = None
@@ -92,8 +93,15 @@ class LiveView(Lines):
         self._expected_s = seconds
 
     def trial(self, title: str) -> None:
+        """Its title heads the view, until something is told of it: then it stands once, above that."""
         self._began = self._began or time.monotonic()
-        super().trial(title)
+        self._trial, self._above = title, False
+
+    def note(self, text: str) -> None:
+        if not self._above:
+            self._above = True
+            super().note(self._trial)
+        super().note(text)
 
     def phase(self, name: str, expected_s: float | None) -> None:
         self._phase, self._phase_s, self._phase_began = name, expected_s or 0.0, time.monotonic()
@@ -150,7 +158,8 @@ class LiveView(Lines):
             # A percentile is known when the generator's rows are: at the end of a window.
             table.add_row("made", f"{name}  {told}")
         table.add_row("checks", self._checks())
-        return Group(Text(self._trial, style="bold", no_wrap=True, overflow="ellipsis"), table)
+        head = [] if self._above else [Text(self._trial, style="bold", no_wrap=True, overflow="ellipsis")]
+        return Group(*head, table)
 
     def _study(self) -> RenderableType:
         spent = time.monotonic() - self._began if self._began else 0.0

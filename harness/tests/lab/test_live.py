@@ -112,6 +112,25 @@ def test_the_view_tells_what_the_sampler_saw() -> None:
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
+def test_the_title_of_a_trial_stands_once() -> None:
+    console = Console(file=io.StringIO(), width=WIDTH)
+    view = LiveView(console)
+    view.close()
+
+    def told() -> str:
+        console.print(view.render())
+        return console.file.getvalue()  # type: ignore[attr-defined]
+
+    view.trial("block 2: rust-async")
+    assert told().count("block 2: rust-async") == 1, "it heads the view"
+    shown = Console(file=io.StringIO(), width=WIDTH)
+    view.note("  1,000/s, ok")
+    shown.print(view.render())
+    assert "block 2" not in shown.file.getvalue()  # type: ignore[attr-defined]
+    view.note("  2,000/s, ok")
+    assert told().count("block 2: rust-async") == 2, "from here on it stands above what is told of it"
+
+
 def test_elsewhere_there_are_plain_lines(real: Catalog, tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=WIDTH)
     measured(real, tmp_path, console)

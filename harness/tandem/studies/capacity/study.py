@@ -21,6 +21,7 @@ from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limite
 from tandem.studies.capacity.course import (
     AFTER,
     BEHAVIOUR,
+    CLOSED,
     CONFIRMATION,
     LOAD,
     PROBE,
@@ -32,6 +33,7 @@ from tandem.studies.capacity.course import (
 )
 from tandem.studies.capacity.judged import judge
 from tandem.studies.capacity.search import PROBES_A_START, Search, parse_slo
+from tandem.wording import lasts
 
 TYPICAL_PROBES = 9
 TYPICAL_RPS = 1000
@@ -73,7 +75,7 @@ class Capacity(Study[CapacityFound]):
             for window in self.terms.loads(TYPICAL_RPS)
         ]
         return [
-            [self._trial(SEARCH, 1, [self.terms.closed("closed"), *search])],
+            [self._trial(SEARCH, 1, [self.terms.closed(CLOSED), *search])],
             *([self._further(number, further)] for number in range(1, self.timing.trials + 1)),
             [self._trial(BEHAVIOUR, self.timing.trials + 2, loads)],
         ]
@@ -144,6 +146,8 @@ class Capacity(Study[CapacityFound]):
     def _told(self, record: WindowRecord) -> str | None:
         """What one window came to."""
         window, name = record.only, record.spec.name
+        if name == CLOSED:
+            return self._takes(window.goodput_rps)
         if record.spec.load == "closed" or name.startswith(AFTER):
             return None
         try:
@@ -157,6 +161,20 @@ class Capacity(Study[CapacityFound]):
         if found.percentile_ms is None:
             return str(found)
         return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
+
+    def _takes(self, goodput_rps: float) -> str | None:
+        """How long the windows take where the estimate, which knew of no rate, supposed a faster variant."""
+        try:
+            seconds = self.terms.window_s(max(1, round(goodput_rps)))
+        except TandemError:
+            return None
+        if seconds <= self.timing.open_s:
+            return None
+        windows = TYPICAL_PROBES + self.timing.trials * PROBES_A_START + len(self.terms.loads(TYPICAL_RPS))
+        return (
+            f"a window needs {seconds} s near {tables.rate(round(goodput_rps))} to tell its {self.terms.slo.percentile}:"
+            f" about {lasts(windows * seconds)} from here"
+        )
 
     def _summed_up(self, trial: Trial) -> str | None:
         """What a trial came to besides what its windows say."""

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,10 @@ def test_a_person_is_told_what_each_window_came_to(real: Catalog, tmp_path: Path
     found = result.conclusions
     assert f"{len(found.search)} probes: held at {found.bracket_rps[0]:,}/s, not at" in said
     assert "150%: 1,000/s of" in said
+    assert re.search(r"a window needs \d+ s near [\d,]+/s to tell its p99: about \d+ min from here", said)
+    screen.truncate(0)
+    search(real, tmp_path / "fast", Simulated(limit=5000.0), console=Console(file=screen, width=160))
+    assert "a window needs" not in screen.getvalue(), "ten seconds are enough, as the estimate supposed"
     assert "invalid" not in said
     search(real, tmp_path, Simulated(odd={"search": WRONG}), console=Console(file=screen, width=160))
     assert "invalid: not golden" in screen.getvalue()
