@@ -13,7 +13,7 @@ from harness_places import ROOT
 IMAGE = "tandem/test-host"
 LABEL = "dev.tandem=test-lab"
 CGROUPS = Path("/sys/fs/cgroup")
-READY_S = 60
+READY_S, FREEZE_TRIES = 60, 5
 SMALL = "900m"
 """Of a disk: an image or two."""
 SSH_CONFIG = Path("/etc/ssh/ssh_config.d")
@@ -55,7 +55,13 @@ class NestedHost:
         run("docker", "kill", self.container)
 
     def freeze(self) -> None:
-        """From now on nothing on it runs: connections hang and none is refused."""
+        """From now on nothing on it runs: connections hang and none is refused. Docker gives up soon where many processes
+        are about to be stopped, so it is asked more than once."""
+        for _ in range(FREEZE_TRIES - 1):
+            asked = ("docker", "pause", self.container)
+            if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
+                return
+            time.sleep(1)
         run("docker", "pause", self.container)
 
     def thaw(self) -> None:

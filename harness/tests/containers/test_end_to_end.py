@@ -108,7 +108,7 @@ def test_without_a_latency_proxy_there_is_none(benched: Benched) -> None:
     """The control of test_far_away.py: what was not asked for is not there."""
     closed = window(benched.trials(HONEST)[0], "closed")
     assert closed["db_rtt_ms"] is None
-    assert closed["service_time_ms"]["mean"] < FAR_MS
+    assert closed["answer_ms_min"] < FAR_MS, "the quickest: the mean is that of a busy host"
     assert "faults" not in closed["roles"]
     environment = benched.result["environments"][HONEST]
     assert "faults" not in environment["images"]
