@@ -1,5 +1,6 @@
 """documents.scale: fifty hosts on paper."""
 
+import json
 from pathlib import Path
 
 from documents import scale
@@ -30,3 +31,13 @@ def test_the_committed_figure_is_the_sum_that_was_printed(root: Path) -> None:
     seconds = float(printed.split("all stages")[1].split()[0])
     assert scale.merging(Records(root)).startswith(f"{seconds:.0f} s for ")
     assert seconds < 60, "ten million rows"
+
+
+def test_a_visit_over_three_hosts_costs_little(root: Path) -> None:
+    printed = json.loads((root / "results/reference-benchmarks/lab-visit.json").read_text())
+    far = printed["median"]["three hosts"]
+    assert printed["hosts"] == 3
+    assert far["overhead_s"] < 6
+    assert far["harness_cores"] / printed["hosts"] < 0.05, "of a core on each host"
+    told = scale.visit(Records(root))
+    assert told.startswith(f"{far['overhead_s']:.1f} s over 3 hosts")
