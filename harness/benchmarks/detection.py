@@ -161,7 +161,8 @@ def of_history(folder: Path) -> Iterator[tuple[str, list[float]]]:
 
 def changed(name: str, nights: int) -> Floats:
     """What is added to the nights from the change on."""
-    return np.full(nights, STEPS[name]) if name in STEPS else 0.001 * np.arange(nights)
+    drift: Floats = np.asarray(0.001 * np.arange(nights))
+    return np.full_like(drift, STEPS[name]) if name in STEPS else drift
 
 
 def delays(distances: list[Floats], limit: float) -> list[int | None]:

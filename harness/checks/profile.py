@@ -47,6 +47,8 @@ NAMED = re.compile(r"\b(boost::[a-z]\w*|[A-Za-z_]\w*)::")
 LIBRARY = re.compile(r"\.so\b")
 OWN = ("common", "tandem")
 """Common code of the implementations: a crate and a namespace."""
+COMPILED = ("cpp", "rust")
+"""Languages whose programs have crates or namespaces of their own. What runs others has one of its own: Node's is `node`."""
 STANDARD = ("alloc", "core", "std", "__gnu_cxx")
 EMPTY = re.compile(r"(\s+-)*\s*$")
 KERNEL_PARTS = re.compile(r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)$")
@@ -88,7 +90,8 @@ def shares(report: str) -> str:
 
 
 def whose(file: str, symbol: str, program: str) -> str:
-    """Whose code a function is. file: which has it; program: the name of the implementation.
+    """Whose code a function is. file: which has it; program: the name of the implementation, empty where
+    another program runs it.
 
     The kernel's; a library's, by its file; and in a program that is one file, by the crate or namespace that is named first.
     """
@@ -194,6 +197,11 @@ class Profile:
                 # A visit keeps the error that ends it.
                 raise TandemError("\n".join(finding.text for finding in visit.trial.findings))
 
+    def _program(self) -> str:
+        """Whose name its own code has."""
+        name = self._request.variants[0].implementation or ""
+        return name if self._catalog.implementation(name).language in COMPILED else ""
+
     def _watched(self, floor: ContainerFloor, visit: Visit, label: str, tool: Container) -> list[Section]:
         def load(name: str) -> Window:
             spec = WindowSpec(
@@ -242,7 +250,7 @@ class Profile:
             Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
             Section(
                 "whose code the CPU time of a request goes to",
-                by_owner(owned, label.partition(":")[0].partition("@")[0], plain.app_cpu_us_per_request),
+                by_owner(owned, self._program(), plain.app_cpu_us_per_request),
             ),
             Section("CPU time by function, percent", shares(own)),
             Section(

@@ -119,7 +119,7 @@ def test_the_title_of_a_trial_stands_once() -> None:
 
     def told() -> str:
         console.print(view.render())
-        return console.file.getvalue()  # type: ignore[attr-defined]
+        return str(console.file.getvalue())  # type: ignore[attr-defined]
 
     view.trial("block 2: rust-async")
     assert told().count("block 2: rust-async") == 1, "it heads the view"

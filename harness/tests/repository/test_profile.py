@@ -58,6 +58,14 @@ def test_whose_a_function_is(file: str, symbol: str, owner: str) -> None:
     assert whose(file, symbol, "rust-async") == owner
 
 
+def test_what_runs_a_program_is_not_the_program() -> None:
+    symbol = "[.] node::http_parser::Parser::Execute"
+    assert whose("node", symbol, "node") == "node, the implementation's own", (
+        "as of a program that is compiled"
+    )
+    assert whose("node", symbol, "") == "node"
+
+
 def test_a_request_is_divided_among_the_owners() -> None:
     report = """# Overhead;Shared Object;Symbol
  50.00%  ;[kernel.kallsyms];[k] __x64_sys_write                  ;-      -
