@@ -128,7 +128,7 @@ FAULTS = {
     "leaks-descriptors": "the sockets of connections that have ended stay open",
     "few-connections": "more than 500 connections are too many",
     "short-keep-alive": "a connection may idle for three seconds",
-    "closes-at-times": "every fourth answer closes its connection",
+    "closes-at-times": "every eleventh answer closes its connection",
     "bytes-behind-body": "bytes that belong to nothing follow every fiftieth body",
     # limits
     "small-body": "a body may have one byte less than the contract says",
