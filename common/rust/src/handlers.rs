@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 use crate::application::{Application, Wanted};
 use crate::errors::Error;
 use crate::extractors::{Delay, JsonBody, LimitedBody, RecipeId, SessionKey, UserId};
+use crate::json::Json;
 use crate::models::{Dashboard, NewNote, NoteCreated, PoolUse, Recipe};
 use crate::users::{UserData, Users};
 
