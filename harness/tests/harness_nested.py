@@ -16,6 +16,8 @@ CGROUPS = Path("/sys/fs/cgroup")
 READY_S, FREEZE_TRIES = 60, 5
 SMALL = "900m"
 """Of a disk: an image or two."""
+AHEAD_S = 0.3
+"""Of a clock that nobody set."""
 SSH_CONFIG = Path("/etc/ssh/ssh_config.d")
 """Tests run in the harness's container, whose SSH client is nobody else's."""
 
@@ -97,8 +99,8 @@ def build() -> None:
     run(*command, "--tag", IMAGE, "--file", ROOT / "harness/tests/labs/Dockerfile", ROOT)
 
 
-def start(name: str, network: str, key: str, small: bool) -> NestedHost:
-    """A host that has begun to start. small: its engine's disk is."""
+def start(name: str, network: str, key: str, small: bool, ahead: bool) -> NestedHost:
+    """A host that has begun to start. small: its engine's disk is. ahead: its containers' wall clock is, by AHEAD_S."""
     full = f"{network}-{name}"
     command = ["docker", "run", "--detach", "--name", full, "--hostname", name, "--network", network]
     command += ["--label", LABEL, "--cap-add", "ALL", "--cap-drop", "SYS_RESOURCE"]
@@ -107,8 +109,9 @@ def start(name: str, network: str, key: str, small: bool) -> NestedHost:
     command += ["--cgroupns", "host", "--volume", f"{CGROUPS}:{CGROUPS}"]
     disk = f"type=tmpfs,tmpfs-size={SMALL}" if small else f"type=volume,volume-label={LABEL}"
     command += ["--mount", f"{disk},dst=/var/lib/docker"]
-    command += ["--env", f"AUTHORIZED_KEY={key}", "--env", f"CGROUP=/{full}", IMAGE]
-    container = run(*command)
+    command += ["--env", f"AUTHORIZED_KEY={key}", "--env", f"CGROUP=/{full}"]
+    command += ["--env", f"AHEAD_S={AHEAD_S}"] if ahead else []
+    container = run(*command, IMAGE)
     what = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
     return NestedHost(name, container, run("docker", "inspect", "--format", what, container))
 
@@ -148,9 +151,11 @@ def remove(network: str, hosts: list[NestedHost]) -> None:
 
 
 @contextmanager
-def nested(folder: Path, *names: str, small: Collection[str] = ()) -> Iterator[NestedLab]:
+def nested(
+    folder: Path, *names: str, small: Collection[str] = (), ahead: Collection[str] = ()
+) -> Iterator[NestedLab]:
     """Hosts of those names, with fresh keys that the SSH client of this container uses for them, and for nothing else.
-    small: those whose engine has a small disk."""
+    small: those whose engine has a small disk. ahead: those whose clock is."""
     build()
     network = f"tandem-lab-{os.getpid()}-{time.time_ns() % 1_000_000}"
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", network, "-f", folder / "key")
@@ -160,7 +165,7 @@ def nested(folder: Path, *names: str, small: Collection[str] = ()) -> Iterator[N
     try:
         key = (folder / "key.pub").read_text().strip()
         hosts.extend(
-            start(name, network, key, name in small) for name in names
+            start(name, network, key, name in small, name in ahead) for name in names
         )  # one by one: those before one that fails are removed
         for host in hosts:
             await_ready(host)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from harness_commands import ONE_TRIAL, TANDEM, run, trials, window
-from harness_nested import NestedLab, nested
+from harness_nested import AHEAD_S, NestedLab, nested
 
 pytestmark = pytest.mark.docker
 
@@ -181,6 +181,27 @@ def two_labs(hosts: NestedLab) -> list[str]:
     """Options that name two labs, of one host each."""
     files = [hosts.write(name, {host: ALL_ROLES}) for name, host in (("first", "data"), ("second", "work"))]
     return [word for file in files for word in ("--lab", str(file))]
+
+
+@pytest.mark.weekly
+def test_a_host_whose_clock_is_ahead_is_measured_by_this_machines(tmp_path: Path) -> None:
+    """One of two generators begins by a clock that is 300 ms ahead; `generators-apart` finds those that begin 100 ms apart."""
+    with nested(tmp_path, *ROLES, ahead={"load"}) as hosts:
+        done = run(
+            *(*TANDEM, "bench", "rust-async", "--plan", ONE_TRIAL, "--json"),
+            *("--lab", str(hosts.write("three", ROLES))),
+            TANDEM_RESULTS=str(tmp_path / "results"),
+        )
+    assert done.stdout, done.stderr
+    told = json.loads(done.stdout)["environments"]["rust-async"]["hosts"]
+    ahead_ms = {name: host["clock_ahead_ms"] for name, host in told.items()}
+    assert ahead_ms == pytest.approx({"data": 0, "work": 0, "load": AHEAD_S * 1e3}, abs=5)
+    [folder] = [found.parent for found in (tmp_path / "results").glob("*/result.json")]
+    for trial in trials(folder):
+        for made in (window(trial, "closed"), window(trial, "open")):
+            assert len(made["generators"]) == 2
+            assert "generators-apart" not in {finding["code"] for finding in made["findings"]}
+            assert made["goodput_rps"] > 0
 
 
 def labs_of(folder: Path) -> list[str]:

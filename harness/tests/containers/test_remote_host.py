@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from harness_nested import NestedHost, NestedLab, nested, run
+from harness_nested import AHEAD_S, NestedHost, NestedLab, nested, run
 from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
@@ -36,7 +36,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Nest
         "agent",
     ]
     run(*command, "--tag", AGENT_IMAGE, "--file", root / "harness/Dockerfile", root)
-    with nested(tmp_path_factory.mktemp("hosts"), "one", "two") as found:
+    with nested(tmp_path_factory.mktemp("hosts"), "one", "two", ahead={"two"}) as found:
         yield found
 
 
@@ -104,6 +104,8 @@ def test_a_service_is_reached_from_here_and_from_the_other_host(
     try:
         other.send(AGENT_IMAGE, DockerClient())
         host = other.start_agent(AGENT_IMAGE)
+        assert host.clock.ahead_s == pytest.approx(AHEAD_S, abs=0.005)
+        assert host.clocks().wall_s == pytest.approx(time.time(), abs=0.05), "told by this machine's clock"
         client = other.docker.run(AGENT_IMAGE, SLEEPER, detach=True, add_hosts=[("app", address)])
         interface = int(str(other.docker.container.execute(client, ["cat", OTHER_END])))
         capture = host.capture(interface, "tcp port 8080", 1000, 1000, tmp_path / "captured")
