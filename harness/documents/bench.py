@@ -5,6 +5,7 @@ from documents.tables import percent, span
 from tandem.record.window import Window
 from tandem.studies.bench.conclusions import CLOSED, OPEN, Row
 from tandem.studies.bench.report import markdown
+from tandem.studies.questions.report import markdown as answered
 from tandem.wording import number, with_interval
 
 
@@ -19,6 +20,11 @@ def _closed(records: Records, implementation: str) -> list[Window]:
 def reference_table(records: Records) -> str:
     """The table that `just report results/reference --markdown` prints."""
     return markdown(records.bench())
+
+
+def questions_table(records: Records) -> str:
+    """The table that `just report results/questions --markdown` prints."""
+    return answered(records.questions())
 
 
 def length(records: Records) -> str:

@@ -21,6 +21,7 @@ FIGURES: dict[str, Figure] = {
     # the reference bench
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
+    "questions-table": bench.questions_table,
     "reference-goodput": bench.goodput,
     "reference-cpu": bench.cpu,
     "reference-cpu-mean": bench.cpu_mean,

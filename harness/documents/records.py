@@ -27,11 +27,12 @@ from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.explain.conclusions import Explained
+from tandem.studies.questions.conclusions import Answered
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all, read_claims
 
-BENCH, COMPARISONS = "results/reference", "results/comparisons"
+BENCH, QUESTIONS, COMPARISONS = "results/reference", "results/questions", "results/comparisons"
 NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
@@ -90,6 +91,10 @@ class Records:
     def bench(self) -> Result[Benched]:
         """The reference bench: several implementations over a night."""
         return self._result(BENCH, Benched)
+
+    def questions(self) -> Result[Answered]:
+        """The pairs under the conditions of the three questions."""
+        return self._result(QUESTIONS, Answered)
 
     def trials(self) -> list[Trial]:
         """Of the reference bench, in their order."""

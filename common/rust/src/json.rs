@@ -19,7 +19,7 @@ pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
 }
 
 /// An answer in JSON. `axum::Json` writes into `BytesMut`, where each comma costs several times what it does in a
-/// `Vec`: a seventh of the instructions of a request for a recipe (docs/pairs.md).
+/// `Vec`: a ninth of the instructions of a request for a recipe (docs/pairs.md).
 #[cfg(feature = "application")]
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
