@@ -4,8 +4,9 @@ PYTHONPATH=harness python3 harness/benchmarks/instructions.py rust-sync@3f09420 
 
 In the harness's container, as the tests run; takes a minute for each program. Each is NAME@COMMIT, of a language whose
 programs have names of functions in them. It runs under callgrind beside a stack of its own. The count does not depend on how fast
-or how busy the host is, so it finds where a difference is that `just compare` has found. It is no time: a kernel's work is not
-in it, nor what a cache or a wrong guess of a branch costs. https://valgrind.org/docs/manual/cl-manual.html
+or how busy the host is, so it shows in which functions two builds differ. It is no time: a kernel's work is not in it, nor what
+a cache or a wrong guess of a branch costs. What a difference is worth, `just compare` says.
+https://valgrind.org/docs/manual/cl-manual.html
 """
 
 import re
