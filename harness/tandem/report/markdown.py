@@ -51,7 +51,7 @@ def cells(shown: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     def text(cell: object) -> str:
         return cell.plain if isinstance(cell, Text) else str(cell)
 
-    headings = [text(column.header).replace("\n", ", ") for column in shown.columns]
+    headings = [text(column.header).replace("\n", " ") for column in shown.columns]
     columns = [[text(cell) for cell in column.cells] for column in shown.columns]
     rows = [list(row) for row in zip(*columns, strict=True)]
     return headings, rows, [column.justify == "right" for column in shown.columns]

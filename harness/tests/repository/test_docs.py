@@ -1,11 +1,13 @@
 """The documents: their figures are those of the committed records, and their links lead somewhere."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from harness_places import ROOT
 
+from documents import records
 from documents.figures import FIGURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
 from documents.nightly import PICTURES
@@ -23,6 +25,23 @@ def names() -> list[str]:
 
 def test_every_figure_is_what_the_records_say() -> None:
     assert [str(one) for one in fill_all(ROOT, FIGURES, write=False)] == [], "`just docs` fills them in"
+
+
+def left_out(*files: str) -> list[str]:
+    """Those that git ignores."""
+    command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "check-ignore", *files]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+
+
+def test_git_keeps_what_the_documents_read() -> None:
+    folders = {value for value in vars(records).values() if isinstance(value, str) and value.startswith("results/")}
+    assert {records.BENCH, records.QUESTIONS} <= folders
+    assert left_out(*(f"{folder}/result.json" for folder in sorted(folders))) == [], ".gitignore has to name them"
+
+
+def test_a_record_that_git_ignores_is_found() -> None:
+    mine = "results/20260101-000000-bench/result.json"
+    assert left_out(mine, f"{records.BENCH}/result.json") == [mine]
 
 
 def test_every_picture_is_what_the_records_say() -> None:

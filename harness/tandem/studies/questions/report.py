@@ -45,16 +45,16 @@ def table(result: Result[Answered]) -> Table:
     by = f"ratio to {result.request.variants[0].label}"
     columns = (
         "implementation",
-        "1: core-s per\nmillion",
+        "1: application\ncore-s/million",
         by,
-        "behind\nit",
-        "per\ncore-s",
-        "MiB rest/load,\nKiB per conn.",
-        "2: 1/s",
+        "behind it\ncore-s/million",
+        "requests per\ncore-second",
+        "MiB rest/load,\nKiB/connection",
+        "2: goodput\n1/s",
         f"{by} ",
         "limit",
-        *(f"3: {one.distance_ms} ms\n{one.pool} conn." for one in WAITING),
-        "KiB per\nwaiting",
+        *(f"3: {one.distance_ms} ms\npool of {one.pool}" for one in WAITING),
+        "KiB per\nwaiting request",
     )
     out = parts.table(
         f"three questions: {conditions_line(result.request)}", *columns, left=("implementation", "limit")
