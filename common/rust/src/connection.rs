@@ -15,7 +15,6 @@ use crate::queries::Query;
 
 /// Waiting for a connection, including the time to open one.
 pub const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -95,7 +94,7 @@ impl Connection {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, Error> {
         let before = self.start();
-        let result = within(STATEMENT_TIMEOUT, async {
+        let result = async {
             match self.execute(query, parameters).await {
                 // The database was replaced, or its tables were: what was prepared is gone. So is a
                 // transaction.
@@ -105,7 +104,7 @@ impl Connection {
                 }
                 result => Ok(result?),
             }
-        })
+        }
         .await;
         if self.prepare == Prepare::EachTime {
             self.statements[query as usize] = None;
@@ -165,10 +164,7 @@ impl Connection {
 
     async fn command(&mut self, sql: &str) -> Result<(), Error> {
         let before = self.start();
-        let result = within(STATEMENT_TIMEOUT, async {
-            Ok(self.client.batch_execute(sql).await?)
-        })
-        .await;
+        let result = async { Ok(self.client.batch_execute(sql).await?) }.await;
         self.finish(before, result)
     }
 
