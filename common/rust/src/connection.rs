@@ -1,6 +1,7 @@
 //! A connection to the database: what it has prepared, and whether it may be used again.
 
 use std::mem;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
@@ -15,6 +16,9 @@ use crate::queries::Query;
 
 /// Waiting for a connection, including the time to open one.
 pub const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// Sends and receives for a connection while it is polled, and ends when that is closed.
+pub type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -32,7 +36,8 @@ pub struct Connection {
     client: Client,
     statements: Statements,
     prepare: Prepare,
-    driver: AbortHandle,
+    /// Where it is a task.
+    driver: Option<AbortHandle>,
     /// The session is still to be reset.
     dirty: bool,
     /// In a transaction, or an answer is outstanding: the request was cancelled there, or the time
@@ -43,23 +48,34 @@ pub struct Connection {
 impl Connection {
     /// Its driver is a task of the runtime that this is awaited on.
     pub async fn open(config: &tokio_postgres::Config, prepare: Prepare) -> Result<Self, Error> {
+        let (mut connection, driver) = Self::connect(config, prepare).await?;
+        connection.driver = Some(tokio::spawn(driver).abort_handle());
+        Ok(connection)
+    }
+
+    /// Nothing is sent and nothing received unless its driver is polled beside it.
+    pub async fn connect(
+        config: &tokio_postgres::Config,
+        prepare: Prepare,
+    ) -> Result<(Self, Driver), Error> {
         let (client, driver) = within(ACQUIRE_TIMEOUT, async {
             config.connect(NoTls).await.map_err(Error::unavailable)
         })
         .await?;
-        let driver = tokio::spawn(async move {
+        let driver = async move {
             if let Err(error) = driver.await {
                 tracing::debug!("connection lost: {error}");
             }
-        });
-        Ok(Self {
+        };
+        let connection = Self {
             client,
             statements: NOTHING_PREPARED,
             prepare,
-            driver: driver.abort_handle(),
+            driver: None,
             dirty: false,
             unfinished: false,
-        })
+        };
+        Ok((connection, Box::pin(driver)))
     }
 
     /// Whether it may be used again.
@@ -182,8 +198,8 @@ impl Connection {
 impl Drop for Connection {
     /// The driver of a client that has gone would wait for its answers first, for as long as it takes.
     fn drop(&mut self) {
-        if self.unfinished {
-            self.driver.abort();
+        if let Some(driver) = self.driver.take_if(|_| self.unfinished) {
+            driver.abort();
         }
     }
 }
