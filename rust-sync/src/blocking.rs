@@ -1,40 +1,32 @@
 //! A connection whose caller blocks until the answer is there: what `postgres` is to tokio-postgres,
 //! but with a limit to how long. <https://docs.rs/postgres/0.19/postgres/> has none.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::io;
 
-use common::connection::{self, Connection, Parameters};
+use common::connection::{Connection, Parameters};
 use common::database::Prepare;
 use common::errors::Error;
 use common::queries::Query;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
 use tokio_postgres::Row;
 
 pub(crate) struct Blocking {
-    // Dropped before its driver, which tells the server.
+    // Dropped before its driver.
     connection: Connection,
     driver: Driver,
 }
 
 impl Blocking {
     pub(crate) fn open(config: &tokio_postgres::Config, prepare: Prepare) -> Result<Self, Error> {
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(Error::unavailable)?;
-        let (connection, inner) = runtime.block_on(Connection::connect(config, prepare))?;
-        let driver = Driver {
-            inner,
-            ended: false,
-            runtime,
-        };
+        let driver = Driver::new().map_err(Error::unavailable)?;
+        let connection = driver.0.block_on(Connection::open(config, prepare))?;
         Ok(Self { connection, driver })
     }
 
     /// Whether the other side has not closed it, as far as is known without asking.
-    pub(crate) fn is_open(&mut self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
+        self.driver.catch_up();
         self.connection.is_open()
     }
 
@@ -47,7 +39,7 @@ impl Blocking {
     }
 
     pub(crate) fn give_back(&mut self) {
-        self.driver.wait_for(self.connection.give_back());
+        self.driver.0.block_on(self.connection.give_back());
     }
 
     pub(crate) fn query(
@@ -55,12 +47,12 @@ impl Blocking {
         query: Query,
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, Error> {
-        self.driver
-            .wait_for(self.connection.query(query, parameters))
+        let answer = self.connection.query(query, parameters);
+        self.driver.0.block_on(answer)
     }
 
     pub(crate) fn set_time_zone(&mut self) -> Result<(), Error> {
-        self.driver.wait_for(self.connection.set_time_zone())
+        self.driver.0.block_on(self.connection.set_time_zone())
     }
 
     /// Commits if the work succeeds; all of it is rolled back otherwise.
@@ -68,52 +60,33 @@ impl Blocking {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.driver.wait_for(self.connection.begin())?;
+        self.driver.0.block_on(self.connection.begin())?;
         let result = work(self);
-        self.driver.wait_for(self.connection.end(result))
+        self.driver.0.block_on(self.connection.end(result))
     }
 }
 
-/// Sends and receives for one connection, on the thread that waits for it and only while it waits.
-struct Driver {
-    // Dropped before the runtime that its socket belongs to.
-    inner: connection::Driver,
-    ended: bool,
-    runtime: Runtime,
-}
+/// The runtime of one connection. It runs only while a thread waits for it.
+struct Driver(Runtime);
 
 impl Driver {
-    /// The result of the work. Both are polled in each turn, neither is a task: what the work asks
-    /// for is sent in the turn in which it asks, an answer is taken in the turn in which it comes.
-    fn wait_for<T>(&mut self, work: impl Future<Output = T>) -> T {
-        // When the work asks for something nobody has to be woken: the driver comes next.
-        self.turn();
-        let Self {
-            inner,
-            ended,
-            runtime,
-        } = self;
-        let mut work = pin!(work);
-        runtime.block_on(poll_fn(|context| {
-            if let Poll::Ready(result) = work.as_mut().poll(context) {
-                return Poll::Ready(result);
-            }
-            *ended = *ended || inner.as_mut().poll(context).is_ready();
-            work.as_mut().poll(context)
-        }))
+    fn new() -> io::Result<Self> {
+        Builder::new_current_thread().enable_all().build().map(Self)
     }
 
-    /// Sends and receives what can be without waiting.
-    fn turn(&mut self) {
-        let mut nobody = Context::from_waker(Waker::noop());
-        self.ended = self.ended || self.inner.as_mut().poll(&mut nobody).is_ready();
+    /// Acts on what has happened since, and does not wait: once around to hear of it, once to act.
+    fn catch_up(&self) {
+        self.0.block_on(async {
+            yield_now().await;
+            yield_now().await;
+        });
     }
 }
 
 impl Drop for Driver {
-    /// The connection has gone, and its driver says so to the server.
+    /// The connection has gone, and its task says so to the server.
     fn drop(&mut self) {
-        self.turn();
+        self.catch_up();
     }
 }
 
@@ -143,7 +116,7 @@ mod tests {
             heard
         });
         let url = format!("postgresql://app@127.0.0.1:{port}/tandem?sslmode=disable");
-        let mut connection = Blocking::open(&url.parse().unwrap(), Prepare::Once).unwrap();
+        let connection = Blocking::open(&url.parse().unwrap(), Prepare::Once).unwrap();
         assert!(connection.is_open() && connection.is_in_order());
         (connection, server)
     }
@@ -164,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_was_closed_meanwhile_is_seen_without_asking() {
-        let (mut connection, server) = silent(Duration::from_millis(10));
+        let (connection, server) = silent(Duration::from_millis(10));
         server.join().unwrap();
         assert!(!connection.is_open());
     }

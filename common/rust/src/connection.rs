@@ -1,7 +1,6 @@
 //! A connection to the database: what it has prepared, and whether it may be used again.
 
 use std::mem;
-use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
@@ -16,9 +15,7 @@ use crate::queries::Query;
 
 /// Waiting for a connection, including the time to open one.
 pub const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
-
-/// Sends and receives for a connection while it is polled, and ends when that is closed.
-pub type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -36,8 +33,7 @@ pub struct Connection {
     client: Client,
     statements: Statements,
     prepare: Prepare,
-    /// Where it is a task.
-    driver: Option<AbortHandle>,
+    driver: AbortHandle,
     /// The session is still to be reset.
     dirty: bool,
     /// In a transaction, or an answer is outstanding: the request was cancelled there, or the time
@@ -48,34 +44,23 @@ pub struct Connection {
 impl Connection {
     /// Its driver is a task of the runtime that this is awaited on.
     pub async fn open(config: &tokio_postgres::Config, prepare: Prepare) -> Result<Self, Error> {
-        let (mut connection, driver) = Self::connect(config, prepare).await?;
-        connection.driver = Some(tokio::spawn(driver).abort_handle());
-        Ok(connection)
-    }
-
-    /// Nothing is sent and nothing received unless its driver is polled beside it.
-    pub async fn connect(
-        config: &tokio_postgres::Config,
-        prepare: Prepare,
-    ) -> Result<(Self, Driver), Error> {
         let (client, driver) = within(ACQUIRE_TIMEOUT, async {
             config.connect(NoTls).await.map_err(Error::unavailable)
         })
         .await?;
-        let driver = async move {
+        let driver = tokio::spawn(async move {
             if let Err(error) = driver.await {
                 tracing::debug!("connection lost: {error}");
             }
-        };
-        let connection = Self {
+        });
+        Ok(Self {
             client,
             statements: NOTHING_PREPARED,
             prepare,
-            driver: None,
+            driver: driver.abort_handle(),
             dirty: false,
             unfinished: false,
-        };
-        Ok((connection, Box::pin(driver)))
+        })
     }
 
     /// Whether it may be used again.
@@ -110,7 +95,7 @@ impl Connection {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, Error> {
         let before = self.start();
-        let result = async {
+        let result = within(STATEMENT_TIMEOUT, async {
             match self.execute(query, parameters).await {
                 // The database was replaced, or its tables were: what was prepared is gone. So is a
                 // transaction.
@@ -120,7 +105,7 @@ impl Connection {
                 }
                 result => Ok(result?),
             }
-        }
+        })
         .await;
         if self.prepare == Prepare::EachTime {
             self.statements[query as usize] = None;
@@ -180,7 +165,10 @@ impl Connection {
 
     async fn command(&mut self, sql: &str) -> Result<(), Error> {
         let before = self.start();
-        let result = async { Ok(self.client.batch_execute(sql).await?) }.await;
+        let result = within(STATEMENT_TIMEOUT, async {
+            Ok(self.client.batch_execute(sql).await?)
+        })
+        .await;
         self.finish(before, result)
     }
 
@@ -198,8 +186,8 @@ impl Connection {
 impl Drop for Connection {
     /// The driver of a client that has gone would wait for its answers first, for as long as it takes.
     fn drop(&mut self) {
-        if let Some(driver) = self.driver.take_if(|_| self.unfinished) {
-            driver.abort();
+        if self.unfinished {
+            self.driver.abort();
         }
     }
 }
