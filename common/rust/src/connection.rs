@@ -1,10 +1,11 @@
 //! A connection to the database: what it has prepared, and whether it may be used again.
 
 use std::mem;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
@@ -23,22 +24,72 @@ pub type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 type Statements = [Option<Statement>; Query::ALL.len()];
 const NOTHING_PREPARED: Statements = [const { None }; Query::ALL.len()];
 
-/// The client, what it has prepared, and whether it may be used again.
+/// The client, and what it has prepared.
+struct Session {
+    // Dropped before the statements, which then have nobody left to send their `Close` to.
+    client: Client,
+    statements: Statements,
+    prepare: Prepare,
+}
+
+/// A session, and whether it may be used again.
 #[expect(
     missing_debug_implementations,
     reason = "tokio-postgres' statements have none"
 )]
 pub struct Connection {
-    // Dropped before the statements, which then have nobody left to send their `Close` to.
-    client: Client,
-    statements: Statements,
-    prepare: Prepare,
+    session: Session,
     driver: AbortHandle,
+    /// The limit of the statement that is under way. One timer for all of them: to put one off costs
+    /// less than to set up another.
+    limit: Pin<Box<Sleep>>,
     /// The session is still to be reset.
     dirty: bool,
     /// In a transaction, or an answer is outstanding: the request was cancelled there, or the time
     /// for a statement was up.
     unfinished: bool,
+}
+
+impl Session {
+    /// Prepares again what is stale, except in a transaction, which is lost with it.
+    async fn query(
+        &mut self,
+        query: Query,
+        parameters: Parameters<'_>,
+        in_transaction: bool,
+    ) -> Result<Vec<Row>, Error> {
+        let mut result = self.execute(query, parameters).await;
+        // The database was replaced, or its tables were: what was prepared is gone.
+        if self.prepare == Prepare::Once
+            && !in_transaction
+            && result.as_ref().is_err_and(is_stale)
+        {
+            self.statements = NOTHING_PREPARED;
+            result = self.execute(query, parameters).await;
+        }
+        if self.prepare == Prepare::EachTime {
+            self.statements[query as usize] = None;
+        }
+        Ok(result?)
+    }
+
+    async fn execute(
+        &mut self,
+        query: Query,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, tokio_postgres::Error> {
+        let types = query.parameter_types();
+        if self.prepare == Prepare::Never {
+            let types = types.iter().cloned();
+            let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
+            return self.client.query_typed(query.sql(), &typed).await;
+        }
+        let statement = match &mut self.statements[query as usize] {
+            Some(statement) => statement,
+            none => none.insert(self.client.prepare_typed(query.sql(), types).await?),
+        };
+        self.client.query(statement, parameters).await
+    }
 }
 
 impl Connection {
@@ -53,11 +104,15 @@ impl Connection {
                 tracing::debug!("connection lost: {error}");
             }
         });
-        Ok(Self {
+        let session = Session {
             client,
             statements: NOTHING_PREPARED,
             prepare,
+        };
+        Ok(Self {
+            session,
             driver: driver.abort_handle(),
+            limit: Box::pin(sleep(STATEMENT_TIMEOUT)),
             dirty: false,
             unfinished: false,
         })
@@ -69,7 +124,7 @@ impl Connection {
     }
 
     pub fn is_open(&self) -> bool {
-        !self.client.is_closed()
+        !self.session.client.is_closed()
     }
 
     /// Begins the use of a connection whose session is reset after it if `reset` says so. Where that
@@ -95,40 +150,9 @@ impl Connection {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, Error> {
         let before = self.start();
-        let result = within(STATEMENT_TIMEOUT, async {
-            match self.execute(query, parameters).await {
-                // The database was replaced, or its tables were: what was prepared is gone. So is a
-                // transaction.
-                Err(error) if self.prepare == Prepare::Once && !before && is_stale(&error) => {
-                    self.statements = NOTHING_PREPARED;
-                    Ok(self.execute(query, parameters).await?)
-                }
-                result => Ok(result?),
-            }
-        })
-        .await;
-        if self.prepare == Prepare::EachTime {
-            self.statements[query as usize] = None;
-        }
+        let session = &mut self.session;
+        let result = limited(self.limit.as_mut(), session.query(query, parameters, before)).await;
         self.finish(before, result)
-    }
-
-    async fn execute(
-        &mut self,
-        query: Query,
-        parameters: Parameters<'_>,
-    ) -> Result<Vec<Row>, tokio_postgres::Error> {
-        let types = query.parameter_types();
-        if self.prepare == Prepare::Never {
-            let types = types.iter().cloned();
-            let typed: Vec<_> = parameters.iter().copied().zip(types).collect();
-            return self.client.query_typed(query.sql(), &typed).await;
-        }
-        let statement = match &mut self.statements[query as usize] {
-            Some(statement) => statement,
-            none => none.insert(self.client.prepare_typed(query.sql(), types).await?),
-        };
-        self.client.query(statement, parameters).await
     }
 
     pub async fn begin(&mut self) -> Result<(), Error> {
@@ -157,7 +181,7 @@ impl Connection {
 
     /// DISCARD ALL takes the prepared statements with it, so they are prepared anew when they are used.
     async fn reset(&mut self) -> Result<(), Error> {
-        self.statements = NOTHING_PREPARED;
+        self.session.statements = NOTHING_PREPARED;
         self.command("DISCARD ALL").await?;
         self.dirty = false;
         Ok(())
@@ -165,10 +189,9 @@ impl Connection {
 
     async fn command(&mut self, sql: &str) -> Result<(), Error> {
         let before = self.start();
-        let result = within(STATEMENT_TIMEOUT, async {
-            Ok(self.client.batch_execute(sql).await?)
-        })
-        .await;
+        let client = &self.session.client;
+        let command = async { Ok(client.batch_execute(sql).await?) };
+        let result = limited(self.limit.as_mut(), command).await;
         self.finish(before, result)
     }
 
@@ -200,6 +223,19 @@ fn is_stale(error: &tokio_postgres::Error) -> bool {
     )
 }
 
+/// The result of the statement, or 503 where that takes too long. The connection is not used again then.
+async fn limited<T>(
+    mut limit: Pin<&mut Sleep>,
+    statement: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    limit.as_mut().reset(Instant::now() + STATEMENT_TIMEOUT);
+    tokio::select! {
+        biased;
+        result = statement => result,
+        () = limit => Err(late(STATEMENT_TIMEOUT)),
+    }
+}
+
 /// The result of the work, or 503 where that takes too long.
 pub async fn within<T>(
     limit: Duration,
@@ -207,8 +243,12 @@ pub async fn within<T>(
 ) -> Result<T, Error> {
     match timeout(limit, work).await {
         Ok(result) => result,
-        Err(_) => Err(Error::unavailable(format!("no answer within {limit:?}"))),
+        Err(_) => Err(late(limit)),
     }
+}
+
+fn late(limit: Duration) -> Error {
+    Error::unavailable(format!("no answer within {limit:?}"))
 }
 
 #[cfg(test)]
