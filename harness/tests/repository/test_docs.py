@@ -34,9 +34,13 @@ def left_out(*files: str) -> list[str]:
 
 
 def test_git_keeps_what_the_documents_read() -> None:
-    folders = {value for value in vars(records).values() if isinstance(value, str) and value.startswith("results/")}
+    folders = {
+        value for value in vars(records).values() if isinstance(value, str) and value.startswith("results/")
+    }
     assert {records.BENCH, records.QUESTIONS} <= folders
-    assert left_out(*(f"{folder}/result.json" for folder in sorted(folders))) == [], ".gitignore has to name them"
+    assert left_out(*(f"{folder}/result.json" for folder in sorted(folders))) == [], (
+        ".gitignore has to name them"
+    )
 
 
 def test_a_record_that_git_ignores_is_found() -> None:
