@@ -60,9 +60,7 @@ impl Session {
     ) -> Result<Vec<Row>, Error> {
         let mut result = self.execute(query, parameters).await;
         // The database was replaced, or its tables were: what was prepared is gone.
-        if self.prepare == Prepare::Once
-            && !in_transaction
-            && result.as_ref().is_err_and(is_stale)
+        if self.prepare == Prepare::Once && !in_transaction && result.as_ref().is_err_and(is_stale)
         {
             self.statements = NOTHING_PREPARED;
             result = self.execute(query, parameters).await;
@@ -151,7 +149,11 @@ impl Connection {
     ) -> Result<Vec<Row>, Error> {
         let before = self.start();
         let session = &mut self.session;
-        let result = limited(self.limit.as_mut(), session.query(query, parameters, before)).await;
+        let result = limited(
+            self.limit.as_mut(),
+            session.query(query, parameters, before),
+        )
+        .await;
         self.finish(before, result)
     }
 
