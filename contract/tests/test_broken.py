@@ -156,6 +156,7 @@ FAULTS: tuple[tuple[str, Check], ...] = (
     ("never-closes", connections.check_old_clients),
     ("odd-requests-500", connections.check_malformed),
     ("refuses-at-once", connections.check_refused_in_turn),
+    ("closes-unannounced", connections.check_refused_before_body),
     ("smuggling", connections.check_conflicting_lengths),
     ("small-body", limits.check_largest_body),
     ("late-413", limits.check_body_too_large),

@@ -184,7 +184,8 @@ class Handler(BaseHTTPRequestHandler):
         self.server.answered += 1
         if self.fault == "closes-at-times" and self.server.answered % 11 == 0:
             self.close_connection = True
-        if self._unread and not self._drain():
+        unannounced = self.fault == "closes-unannounced" and self._unread
+        if self._unread and not unannounced and not self._drain():
             self.close_connection = True
         if self.fault == "refuses-at-once" and self._sends_words():
             self.wfile.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
@@ -203,6 +204,7 @@ class Handler(BaseHTTPRequestHandler):
             if self.fault == "bytes-behind-body" and self.server.answered % 50 == 0:
                 self.wfile.write(b"nothing")
         self.wfile.flush()
+        self.close_connection |= unannounced
         if self.server.logs:
             print(f"{self.command} {self.path} {answer.status}")
 

@@ -123,6 +123,7 @@ FAULTS = {
     "never-closes": "a connection is kept even if the client wants it closed",
     "odd-requests-500": "what is not HTTP is an internal error",
     "refuses-at-once": "what is not HTTP is refused before the request in front of it is answered",
+    "closes-unannounced": "a refusal in front of a body ends the connection and does not say so",
     "smuggling": "the first Content-Length counts, whatever contradicts it",
     "one-connection-at-a-time": "the next connection is served after the one before has ended",
     "leaks-descriptors": "the sockets of connections that have ended stay open",

@@ -144,6 +144,28 @@ def check_refused_in_turn(backend: Backend) -> None:
 
 
 @for_scenario("work")
+def check_refused_before_body(backend: Backend) -> None:
+    """A request may be refused by its head alone. The body that follows is not taken for another request, and the next
+    request on the connection is answered, unless the refusal said that it ends the connection."""
+    body = b"[1,2]"
+    for what, asked, status in (
+        ("a bad delay_ms", request("POST", "/work?delay_ms=x", body=body), 400),
+        ("an unknown path", request("POST", "/nothing", body=body), 404),
+        ("a wrong method", request("POST", "/healthz", body=body), 405),
+    ):
+        with Wire(backend) as wire:
+            for _ in range(3):
+                wire.send(asked.removesuffix(body))
+                time.sleep(0.2)
+                answer = wire.ask(body)
+                assert_error(answer, status, what=what)
+                if answer.headers.get("connection", "").lower() == "close":
+                    break
+            else:
+                _assert_healthy(wire.ask(HEALTHZ), f"after {what}")
+
+
+@for_scenario("work")
 def check_conflicting_lengths(backend: Backend) -> None:
     """Where two lengths contradict each other nothing behind the head is taken for a request."""
     inner = request("GET", "/healthz", "X: smuggled")
@@ -249,5 +271,6 @@ CHECKS = (
     check_old_clients,
     check_malformed,
     check_refused_in_turn,
+    check_refused_before_body,
     check_conflicting_lengths,
 )

@@ -63,11 +63,11 @@ def cpu_ns(processes: Iterable[int]) -> dict[int, int]:
 def check_workers(backend: Backend) -> None:
     """More WORKERS are more processes or threads; or, where a runtime starts those on demand, more that work at once."""
     counts: dict[int, int] = {}
-    for workers in (1, 4):
-        with backend.variant(WORKERS=str(workers)) as variant:
-            enough = counts.get(1, 0) + 3
-            wait_until(lambda: workers > 1 and len(tasks(variant)) >= enough, 5 if workers > 1 else 1, 0.2)  # noqa: B023
-            counts[workers] = len(tasks(variant))
+    with backend.variant(WORKERS="1") as variant:
+        counts[1] = _at_rest(variant)
+    with backend.variant(WORKERS="4") as variant:
+        wait_until(lambda: len(tasks(variant)) >= counts[1] + 3, 5, 0.2)
+        counts[4] = len(tasks(variant))
     if counts[4] >= counts[1] + 3:
         return
     at_rest = f"threads of all processes at rest, by WORKERS: {counts}"
@@ -78,6 +78,17 @@ def check_workers(backend: Backend) -> None:
         with backend.variant(WORKERS=str(workers)) as variant:
             at_work[workers] = _at_work(variant)
     assert_more_at_work(at_work, at_rest)
+
+
+def _at_rest(backend: Backend) -> int:
+    """The threads of all processes, once there have been as many for a second: a busy machine starts them late."""
+    number, since = len(tasks(backend)), time.monotonic()
+    end = since + 10
+    while time.monotonic() < min(since + 1, end):
+        time.sleep(0.2)
+        if (now := len(tasks(backend))) != number:
+            number, since = now, time.monotonic()
+    return number
 
 
 def assert_more_at_work(at_work: dict[int, float], at_rest: str) -> None:

@@ -118,6 +118,7 @@ HARDENED: frozenset[Check] = frozenset(
         connections.check_malformed,
         connections.check_conflicting_lengths,
         connections.check_refused_in_turn,
+        connections.check_refused_before_body,
         *limits.CHECKS,
         inputs.check_bad_ids,
         users.check_user_paths,

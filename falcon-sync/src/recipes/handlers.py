@@ -1,6 +1,7 @@
 """From request to response: checks the input, asks the repository, writes the answer."""
 
 import time
+from contextlib import suppress
 
 from falcon import HTTP_201, Request, Response
 
@@ -9,7 +10,7 @@ from recipes.repository import Repository
 from shared import inputs
 from shared.config import INDEX, MAX_BODY
 from shared.database import pool_use
-from shared.errors import BadRequest
+from shared.errors import ApiError, BadRequest
 from shared.json import encode
 
 
@@ -17,6 +18,13 @@ def body(request: Request) -> bytes:
     """Raises PayloadTooLarge before it reads more than MAX_BODY bytes, BadRequest when the body breaks off."""
     inputs.check_length(request.content_length)
     return inputs.whole(request.stream.read(MAX_BODY + 1), request.content_length)
+
+
+def pass_over_body(request: Request) -> None:
+    """Reads what a refusal has left of a body, unless that is too long. Granian closes the connection after a body that
+    nobody read, without saying so, and the client's next request is lost."""
+    with suppress(ApiError):
+        body(request)
 
 
 class Healthz:

@@ -36,4 +36,5 @@ def assemble(pool: Pool, repository: Repository) -> falcon.App[falcon.Request, f
 
 
 def on_error(request: falcon.Request, response: falcon.Response, error: Exception, _: object) -> None:
+    handlers.pass_over_body(request)
     refuse(request, response, error)
