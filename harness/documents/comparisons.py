@@ -59,6 +59,11 @@ def word(records: Records, folder: str, variant: str, metric: str) -> str:
     return told(_compared(records, folder, variant, metric), METRICS[metric].better)
 
 
+def by_mode(records: Records, folder: str, variant: str, mode: str) -> str:
+    """The ratio to the baseline of the time in user mode, or in the kernel, with its interval."""
+    return times(records.by_mode(folder, variant, mode), 3)
+
+
 def mean(records: Records, folder: str, variant: str, metric: str) -> str:
     value = number(_mean(records, folder, variant, metric))
     return f"{value}/s" if metric == "goodput_rps" else f"{value} µs"

@@ -47,6 +47,7 @@ FIGURES: dict[str, Figure] = {
     "compared-table": comparisons.compared_table,
     "compared": comparisons.compared,
     "compared-verdict": comparisons.word,
+    "compared-mode": comparisons.by_mode,
     "compared-mean": comparisons.mean,
     "compared-length": comparisons.length,
     "compared-steal": comparisons.steal,

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks import host_speed, pairing, slices
 from benchmarks.detection import Detections
+from tandem.analysis.ratios import Ratio, compare
 from tandem.commands.records import folders as committed
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
@@ -24,7 +25,7 @@ from tandem.record.window import Window
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
+from tandem.studies.compare.conclusions import METRICS, Compared, Metric, ln_ratios, second
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.explain.conclusions import Explained
 from tandem.studies.questions.conclusions import Answered
@@ -40,6 +41,14 @@ FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
 DECISIONS = "decisions.json"
 COLD_S = 60.0
 """Builds of a bench that take longer were from nothing."""
+
+
+def _user(window: Window) -> float | None:
+    whole, kernel = window.app_cpu_us_per_request, window.app_system_cpu_us_per_request
+    return None if whole is None or kernel is None else whole - kernel
+
+
+MODES = {"user": _user, "kernel": lambda window: window.app_system_cpu_us_per_request}
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,14 @@ class Records:
     def comparison(self, name: str) -> Result[Compared]:
         """One of the comparisons that tell how small a difference a design finds."""
         return self._result(f"{COMPARISONS}/{name}", Compared)
+
+    def by_mode(self, name: str, variant: str, mode: str) -> Ratio:
+        """A variant of a comparison by the baseline: CPU time per request, all at once. mode: `user` or `kernel`."""
+        result, trials = self._folder(f"{COMPARISONS}/{name}")
+        blocks = counting(trial for trial in trials if not is_look(trial.spec))
+        reference = result.conclusions.reference
+        metric = Metric(MODES[mode], "lower", "duet")
+        return compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
 
     def designs(self, name: str) -> dict[str, pairing.Design]:
         """What each design of a comparison finds, by the same comparison's A/A line."""
