@@ -53,7 +53,7 @@ def table(result: Result[Answered]) -> Table:
         "2: goodput\n1/s",
         f"{by} ",
         "limit",
-        *(f"3: {one.distance_ms} ms\npool of {one.pool}" for one in WAITING),
+        *(f"3: {one.distance_ms} ms,\npool of {one.pool}" for one in WAITING),
         "KiB per\nwaiting request",
     )
     out = parts.table(
