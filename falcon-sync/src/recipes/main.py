@@ -6,6 +6,7 @@ from recipes import handlers
 from recipes.database import Pool, make_pool, open_pool
 from recipes.repository import Repository
 from shared.config import settings
+from shared.errors import PayloadTooLarge
 from shared.refusals import refuse
 from shared.routes import Router, add_routes
 
@@ -36,5 +37,6 @@ def assemble(pool: Pool, repository: Repository) -> falcon.App[falcon.Request, f
 
 
 def on_error(request: falcon.Request, response: falcon.Response, error: Exception, _: object) -> None:
-    handlers.pass_over_body(request)
+    if not isinstance(error, PayloadTooLarge):
+        handlers.pass_over_body(request)
     refuse(request, response, error)
