@@ -59,6 +59,13 @@ def word(records: Records, folder: str, variant: str, metric: str) -> str:
     return told(_compared(records, folder, variant, metric), METRICS[metric].better)
 
 
+def setting(records: Records, implementation: str, changed: str, metric: str) -> str:
+    """The ratio with one setting changed, such as `DB_PREPARE=0`, to the implementation as it ships."""
+    entries = records.settings(implementation).conclusions.entries
+    found = next(entry for entry in entries if entry.variant == f"{implementation}:{changed}")
+    return times(found.against_reference[metric].ratio)
+
+
 def by_mode(records: Records, folder: str, variant: str, mode: str) -> str:
     """The ratio to the baseline of the time in user mode, or in the kernel, with its interval."""
     return times(records.by_mode(folder, variant, mode), 3)

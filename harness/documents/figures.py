@@ -48,6 +48,7 @@ FIGURES: dict[str, Figure] = {
     "compared": comparisons.compared,
     "compared-verdict": comparisons.word,
     "compared-mode": comparisons.by_mode,
+    "setting": comparisons.setting,
     "compared-mean": comparisons.mean,
     "compared-length": comparisons.length,
     "compared-steal": comparisons.steal,

@@ -40,7 +40,7 @@ class Stale:
 
 def pages(root: Path) -> list[Path]:
     """The documents that hold figures."""
-    return [root / "README.md", root / "results/README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [root / "README.md", *sorted(root.glob("*/README.md")), *sorted((root / "docs").rglob("*.md"))]
 
 
 def marks(text: str) -> Iterator[tuple[re.Match[str], int]]:

@@ -34,6 +34,7 @@ from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all, read_claims
 
 BENCH, QUESTIONS, COMPARISONS = "results/reference", "results/questions", "results/comparisons"
+SETTINGS = "results/settings"
 NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
@@ -123,6 +124,10 @@ class Records:
     def comparison(self, name: str) -> Result[Compared]:
         """One of the comparisons that tell how small a difference a design finds."""
         return self._result(f"{COMPARISONS}/{name}", Compared)
+
+    def settings(self, implementation: str) -> Result[Compared]:
+        """What settings of an implementation change, by itself as it ships."""
+        return self._result(f"{SETTINGS}/{implementation}", Compared)
 
     def by_mode(self, name: str, variant: str, mode: str) -> Ratio:
         """A variant of a comparison by the baseline: CPU time per request, all at once. mode: `user` or `kernel`."""

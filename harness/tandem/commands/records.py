@@ -34,9 +34,11 @@ COMMITTED = (
     "crossovers",
     "explanations",
     "first-number",
+    "questions",
     "reference",
     "reference-claims",
     "reference-experiments",
+    "settings",
 )
 """Folders of results that are committed: a record each, or several in folders of their own."""
 HARNESS = "harness/tandem/"

@@ -18,7 +18,7 @@ from tandem.wording import number, with_interval
 NOTE = (
     "1, cost: core-seconds of the application per million requests, and of database, PgBouncer and HAProxy behind it; memory"
     " at rest, under load, and what each connection adds. 2, rate: directly at PostgreSQL with a pool of 4, which is to make"
-    " the application the limit; «other» where its windows do not show that. 3, waiting: the share of connections / (round"
+    " the application the limit; no rank where its windows do not show that. 3, waiting: the share of connections / (round"
     f" trips × idle round trip) that was reached with {CONNECTIONS} clients, and the memory of a waiting request. Ratios are"
     " geometric means over the blocks with their 95 % interval."
 )
@@ -73,7 +73,7 @@ def table(result: Result[Answered]) -> Table:
             f"{mib(s.app_memory_rest_bytes)}/{mib(s.app_memory_peak_bytes)}, {kib(s.app_memory_per_connection_bytes)}",
             with_interval(second.summary.goodput_rps, second.summary.goodput_rps_interval),
             _told(second, GOODPUT, found.conditions[APP_BOUND.name].rows),
-            "application" if found.application_bound.get(second.label) else "other",
+            limit_of(second) or "–",
             *map(_share, far),
             _memory([one for one in far if one is not None]),
         )

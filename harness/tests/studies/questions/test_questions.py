@@ -95,7 +95,7 @@ def test_one_table_answers_the_three(real: Catalog) -> None:
     assert len(rows) == 2
     assert rows[0].startswith("| rust-async | 300 ± 0 | 1 |")
     assert rows[1].startswith("| python-sync | 900 ± 0 | 3.000 (3.000–3.000)")
-    assert [row.split(" | ")[8] for row in rows] == ["other", "application"]
+    assert [row.split(" | ")[8] for row in rows] == ["core 2: database 95 %", "core 4: application 97 %"]
     assert rows[0].count("90 ± 0 %") == 4
     told = " ".join(text(study.report(result)).split())
     assert "rust-async @ direct, pool 4: the application was not the limit (core 2: database 95 %)" in told
