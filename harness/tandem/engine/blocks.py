@@ -79,7 +79,7 @@ def of_each(labels: Iterable[str], trials: Iterable[Trial]) -> dict[str, list[Tr
     return {label: [trial for trial in made if trial.spec.variants == [label]] for label in labels}
 
 
-def complete_blocks(names: Sequence[str], blocks: int, seed: int) -> list[list[str]]:
+def complete_blocks[T](names: Sequence[T], blocks: int, seed: int) -> list[list[T]]:
     """Randomised complete blocks: every block has each name once, in an order of its own.
 
     The same seed gives the same order.

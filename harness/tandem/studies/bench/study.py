@@ -67,10 +67,21 @@ def closed_trial(plan: Plan, block: int, label: str, name: str | None = None) ->
     )
 
 
-def closed_blocks(plan: Plan, labels: Sequence[str], blocks: int, seed: int) -> list[list[TrialSpec]]:
-    """Randomised complete blocks of such starts."""
-    orders = complete_blocks(labels, blocks, seed)
-    return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(orders, start=1)]
+def closed_blocks(
+    plan: Plan, groups: Sequence[Sequence[str]], rounds: int, seed: int
+) -> list[list[TrialSpec]]:
+    """Rounds of such starts: in each, every group is a randomised complete block, and the groups come in any order.
+
+    groups: labels of the variants that are compared with one another. They stand side by side, because the speed of a
+    host drifts, and a void trial costs the block of its group alone.
+    """
+    orders = [complete_blocks(labels, rounds, seed + n) for n, labels in enumerate(groups)]
+    in_order = [
+        orders[group][number]
+        for number, chosen in enumerate(complete_blocks(range(len(groups)), rounds, seed))
+        for group in chosen
+    ]
+    return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(in_order, start=1)]
 
 
 def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int, baselines: Baselines) -> Benched:

@@ -77,8 +77,14 @@ class Crossover(Study[Crossed]):
         return list({variant.label: variant for pair in self.at for variant in pair}.values())
 
     def outline(self) -> list[list[TrialSpec]]:
-        labels = [variant.label for variant in self.variants]
-        return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
+        groups: dict[
+            tuple[int, int | None], dict[str, None]
+        ] = {}  # an async variant is in the pairs of all threads
+        for point, pair in zip(self.points, self.at, strict=True):
+            groups.setdefault((point.wait_ms, point.pool), {}).update({one.label: None for one in pair})
+        return closed_blocks(
+            self.timing, [list(own) for own in groups.values()], self.asked.rounds, self.request.seed
+        )
 
     def ahead(self, expected_s: float) -> list[str]:
         return deciding.too_few(

@@ -1,4 +1,4 @@
-"""The study behind `bench --questions`: every implementation under each condition once in each block."""
+"""The study behind `bench --questions`: every implementation under each condition once in each round."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from tandem.wording import number
 
 
 class Questions(Study[Answered]):
-    """One closed window of each implementation under each condition, in randomised complete blocks."""
+    """One closed window of each implementation under each condition, in randomised complete blocks of each condition."""
 
     name = "questions"
     kind = Answered
@@ -32,8 +32,8 @@ class Questions(Study[Answered]):
         return [one.of(variant, self.catalog) for one in CONDITIONS for variant in self.request.variants]
 
     def outline(self) -> list[list[TrialSpec]]:
-        labels = [variant.label for variant in self.variants]
-        return closed_blocks(self.timing, labels, self.timing.trials, self.request.seed)
+        under = [[one.label(variant) for variant in self.request.variants] for one in CONDITIONS]
+        return closed_blocks(self.timing, under, self.timing.trials, self.request.seed)
 
     def ahead(self, expected_s: float) -> list[str]:
         return too_few(self.catalog, self.timing, len(self.request.variants), expected_s)

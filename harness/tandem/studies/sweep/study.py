@@ -89,7 +89,7 @@ class Sweep(Study[Swept]):
 
     def outline(self) -> list[list[TrialSpec]]:
         labels = [variant.label for variant in self.variants]
-        return closed_blocks(self.timing, labels, self.asked.rounds, self.request.seed)
+        return closed_blocks(self.timing, [labels], self.asked.rounds, self.request.seed)
 
     def ahead(self, expected_s: float) -> list[str]:
         rounds, values = self.asked.rounds, len(self.asked.values)

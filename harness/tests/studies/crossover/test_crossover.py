@@ -97,10 +97,10 @@ WAITS = {label: 15 if "15" in label else 0 for label in BOTH}
 # ---- what is measured ----
 
 
-def test_every_cell_is_in_each_block_once(real: Catalog) -> None:
+def test_every_cell_is_in_each_round_once(real: Catalog) -> None:
     study = Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20]))
     blocks = study.outline()
-    assert len(blocks) == 3
+    assert len(blocks) == 3 * 2 * 2
     counts = Counter(spec.variants[0] for block in blocks for spec in block)
     assert set(counts.values()) == {3}
     assert len([label for label in counts if label.startswith(SYNC)]) == 2 * 2 * 2
@@ -108,6 +108,13 @@ def test_every_cell_is_in_each_block_once(real: Catalog) -> None:
     assert [spec.variants for spec in blocks[0]] != [spec.variants for spec in blocks[1]]
     assert blocks == Crossover(real, asked(waits=[0, 5], threads=[4, 16], pools=[8, 20])).outline()
     assert len({spec.name for block in blocks for spec in block}) == 36
+    pairs = [{variant.label for variant in pair} for pair in study.at]
+    within = [{spec.variants[0] for spec in block} for block in blocks]
+    assert all(any(pair <= labels for labels in within) for pair in pairs), "what is compared is in one block"
+    assert {len(labels) for labels in within} == {3}, (
+        "and nothing else: two numbers of threads, and the async variant"
+    )
+    assert [{spec.block for spec in block} for block in blocks] == [{n} for n in range(1, 13)]
 
 
 def test_a_wait_is_the_distance_of_the_database(real: Catalog) -> None:

@@ -40,6 +40,21 @@ def test_each_implementation_under_each_condition(real: Catalog) -> None:
     check(real, ASKED, study.variants)
 
 
+def test_what_is_compared_stands_side_by_side(real: Catalog) -> None:
+    """A block is one condition with every implementation: the host has half a minute to drift, not minutes."""
+    blocks = Questions(real, ASKED).outline()
+    assert len(blocks) == 3 * len(CONDITIONS)
+    told = [{spec.variants[0].partition(" @ ")[2] for spec in block} for block in blocks]
+    assert all(len(conditions) == 1 for conditions in told)
+    for n in range(0, len(told), len(CONDITIONS)):
+        assert set.union(*told[n : n + len(CONDITIONS)]) == {one.name for one in CONDITIONS}, (
+            "each once in a round"
+        )
+    assert all(len({spec.variants[0] for spec in block}) == len(block) == 2 for block in blocks)
+    orders = {tuple(spec.variants[0].partition(" @ ")[0] for spec in block) for block in blocks}
+    assert len(orders) == 2, "in either order"
+
+
 def test_handler_threads_are_enough_for_the_pool(real: Catalog) -> None:
     """Two workers of ten threads hold twenty connections; for eighty there have to be more."""
     study = Questions(real, ASKED)
