@@ -1,12 +1,15 @@
 """Figures of the reference bench. Pure."""
 
 from documents.records import Records
-from documents.tables import percent, span
+from documents.tables import percent, span, times
 from tandem.record.window import Window
-from tandem.studies.bench.conclusions import CLOSED, OPEN, Row
-from tandem.studies.bench.report import markdown
+from tandem.report.markdown import table
+from tandem.studies.bench.conclusions import CLOSED, CPU, GOODPUT, OPEN, Row
+from tandem.studies.bench.report import by_cost, markdown, mib
+from tandem.studies.questions.conditions import APP_BOUND, COST
 from tandem.studies.questions.report import markdown as answered
-from tandem.wording import number, with_interval
+from tandem.studies.questions.report import share_told
+from tandem.wording import limited_by, number, with_interval
 
 
 def _row(records: Records, implementation: str) -> Row:
@@ -25,6 +28,47 @@ def reference_table(records: Records) -> str:
 def questions_table(records: Records) -> str:
     """The table that `just report results/questions --markdown` prints."""
     return answered(records.questions())
+
+
+def questions_brief(records: Records, waiting: str) -> str:
+    """What the README says of it, the cheapest first. waiting: the condition of the third question."""
+    result = records.questions()
+    found, first = result.conclusions, result.request.variants[0].label
+    costs = found.conditions[COST].rows
+    bound = dict(zip((row.label for row in costs), found.conditions[APP_BOUND.name].rows, strict=True))
+    rows = []
+    for row in by_cost(costs):
+        label, alone, cost = row.label.partition(" @ ")[0], bound[row.label], row.summary
+        rate, ratio = f"limited by {limited_by(alone.bottleneck)}", ""
+        if found.application_bound.get(alone.label):
+            rate = with_interval(alone.summary.goodput_rps, alone.summary.goodput_rps_interval)
+            ratio = _times(alone, GOODPUT)
+        rows.append(
+            (
+                f"`{label}`",
+                with_interval(cost.app_cpu_us_per_request, cost.app_cpu_us_per_request_interval),
+                _times(row, CPU),
+                rate,
+                ratio,
+                share_told(found.waited.get(f"{label} @ {waiting}")),
+                mib(cost.app_memory_peak_bytes),
+            )
+        )
+    by = f"by `{first}`>"
+    headings = (
+        "CPU a request, µs>",
+        by,
+        "requests/s where that is the limit>",
+        by,
+        "of what waiting allows>",
+        "MiB>",
+    )
+    return table(("", *headings), rows)
+
+
+def _times(row: Row, metric: str) -> str:
+    against = row.against_first.get(metric)
+    return "1" if against is None else times(against.ratio)
 
 
 def length(records: Records) -> str:

@@ -22,6 +22,7 @@ FIGURES: dict[str, Figure] = {
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
     "questions-table": bench.questions_table,
+    "questions-brief": bench.questions_brief,
     "reference-goodput": bench.goodput,
     "reference-cpu": bench.cpu,
     "reference-cpu-mean": bench.cpu_mean,

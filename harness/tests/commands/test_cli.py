@@ -236,7 +236,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         ),
         (
             ["explain", "python-sync", "python-async", "--from", "published", "--budget", "1min"],
-            "the budget is 60 s. Fewer combinations: --factor 'connections=WORKERS+THREADS+DB_PERSISTENT'",
+            "the budget is 60 s. Fewer combinations: --factor 'connections=WORKERS+THREADS+DB_PERSISTENT+DB_PREPARE'",
         ),
         (["up", "rust-asink"], "Did you mean 'rust-async'?"),
         (["up", "rust-async", "--topology", "ful"], "Did you mean 'full'?"),

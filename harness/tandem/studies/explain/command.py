@@ -111,10 +111,16 @@ def as_published(request: Request, preset: Preset, name: str) -> Request:
     """The request with the settings of the preset; what was given by hand wins. Raises UsageError."""
     options = ExplainOptions.read(request)
     by_hand = {setting for settings in options.factors.values() for setting in settings}
+    own = {
+        factor: settings
+        for one in request.variants
+        for factor, settings in preset.own_factors.get(one.implementation, {}).items()
+    }
+    taken = by_hand.union(*own.values())
     published = {
         factor: left
-        for factor, settings in preset.factors.items()
-        if (left := [setting for setting in settings if setting not in by_hand])
+        for factor, settings in {**preset.factors, **own}.items()
+        if (left := [one for one in settings if one not in (by_hand if factor in own else taken)])
     }
     known = {*published, *options.factors}
     groups = {group: [m for m in members if m in known] for group, members in preset.groups.items()}

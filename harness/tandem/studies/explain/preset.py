@@ -26,6 +26,8 @@ class Preset(BaseModel):
     changes: dict[str, Any] = {}
     """Fields of the scenario that are laid over it."""
     factors: dict[str, list[str]] = {}
+    own_factors: dict[str, dict[str, list[str]]] = {}
+    """Implementation -> factors that its settings make, in the place of those."""
     groups: dict[str, list[str]] = {}
     words: dict[str, dict[str, str]] = {}
 

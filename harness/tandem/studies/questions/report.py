@@ -24,7 +24,8 @@ NOTE = (
 )
 
 
-def _share(found: Waited | None) -> str:
+def share_told(found: Waited | None) -> str:
+    """Of what waiting allows."""
     if found is None or found.share is None:
         return "–"
     low_high = found.interval
@@ -74,7 +75,7 @@ def table(result: Result[Answered]) -> Table:
             with_interval(second.summary.goodput_rps, second.summary.goodput_rps_interval),
             _told(second, GOODPUT, found.conditions[APP_BOUND.name].rows),
             limit_of(second) or "–",
-            *map(_share, far),
+            *map(share_told, far),
             _memory([one for one in far if one is not None]),
         )
     return out

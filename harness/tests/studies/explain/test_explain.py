@@ -128,12 +128,21 @@ def test_the_legs_are_the_settings_that_differ(real: Catalog) -> None:
     a, b = Explain(real, asked()).legs
     assert [factor.change for factor in a.factors] == [
         "WORKERS 5 to 2, THREADS 1 to 10",
-        "DB_PERSISTENT 0 to 1",
+        "DB_PERSISTENT 0 to 1, DB_PREPARE 0 to 1",
         "DB_TIME_ZONE request to connection",
     ]
     assert a.groups == {"connections": 0b011}
     assert [factor.name for factor in b.factors] == ["handlers", "time zone", "reset"]
     assert b.groups == {}, "it has one of the group's factors"
+
+
+def test_one_setting_is_in_another_factor_of_another_implementation(real: Catalog) -> None:
+    """Nothing is prepared on connections that are not kept; a program that keeps them prepares as it likes."""
+    _, b = Explain(real, asked("python-async", "rust-async")).legs
+    assert [factor.change for factor in b.factors if factor.name == "preparation"] == ["DB_PREPARE each to 1"]
+    by_hand = asked(factors={"mine": ["DB_PREPARE"]})
+    names = {factor.name: factor.change for factor in Explain(real, by_hand).legs[0].factors}
+    assert (names["mine"], names["persistence"]) == ("DB_PREPARE 0 to 1", "DB_PERSISTENT 0 to 1")
 
 
 def test_on_two_cpus_two_workers_are_the_default(real: Catalog) -> None:
@@ -161,7 +170,7 @@ def test_a_cell_has_its_own_settings_and_the_equal_ones(real: Catalog) -> None:
     found = asked()
     cells = {variant.label: variant for variant in Explain(real, found).variants}
     assert cells["python-sync equal"].settings == {}
-    assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0"}
+    assert cells["A python-sync own persistence"].settings == {"DB_PERSISTENT": "0", "DB_PREPARE": "0"}
     assert cells["A python-sync own handlers, time zone"].settings == {
         "WORKERS": "5",
         "THREADS": "1",
@@ -343,7 +352,10 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
     offered = [
         part.rstrip(" .'") for part in str(refused.value).partition(" Or give")[0].split("--factor '")[1:]
     ]
-    assert offered == ["connections=WORKERS+THREADS+DB_PERSISTENT", "statements=DB_TIME_ZONE+DB_RESET"]
+    assert offered == [
+        "connections=WORKERS+THREADS+DB_PERSISTENT+DB_PREPARE",
+        "statements=DB_TIME_ZONE+DB_RESET",
+    ]
     fewer = Explain(real, asked(factors=parse_factors(offered)))
     assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
     assert sum(len(block) for block in fewer.outline()) == 28
