@@ -73,7 +73,7 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
             f" Wait for it, or end it with: docker stop {others[0]}"
         )
     if remove_leftovers(root, results / ".leftovers.env", sites):
-        note("removed the containers of a command that was killed")
+        note("removed the containers and data of a command that was killed")
 
 
 def shared(stack: Stack) -> list[str]:

@@ -425,8 +425,13 @@ class Stack:
 
     @property
     def left(self) -> bool:
-        """Whether there is any container of the project, on any host."""
-        return any(docker.compose.ps(all=True) for docker in self._at.values())
+        """Whether there is any container or volume of the project, on any host. A volume alone holds a database whose
+        rows are not those of the next study."""
+        own = f"com.docker.compose.project={self.project}"
+        return any(
+            docker.compose.ps(all=True) or docker.volume.list(filters=[("label", own)])
+            for docker in self._at.values()
+        )
 
 
 def build_side_by_side(

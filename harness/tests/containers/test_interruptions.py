@@ -26,6 +26,8 @@ from harness_commands import (
 )
 from harness_places import ROOT
 
+from tandem.lab.stack import remove_leftovers
+
 # It measures nothing, so it may run beside other tests; but one such command at a time (checks.groups).
 pytestmark = pytest.mark.docker
 
@@ -81,7 +83,7 @@ def test_interrupted_killed_and_resumed() -> None:
         refused = run(*command, "--resume")
         assert refused.returncode == 1
         assert "begun with other programs: rust-async changed" in refused.stderr
-        assert "removed the containers of a command that was killed" in refused.stderr
+        assert "removed the containers and data of a command that was killed" in refused.stderr
         programs.write_text(same)
 
         third = run(*command, "--resume")
@@ -91,6 +93,16 @@ def test_interrupted_killed_and_resumed() -> None:
         assert record["request"]["seed"] == 7
         assert {trial["spec"]["block"] for trial in trials(campaign)} == {1, 2}
         assert not bench_containers()
+
+
+def test_data_without_containers_is_not_used_again(tmp_path: Path) -> None:
+    """Whoever removes a killed command's containers by hand leaves its database, with the rows of that study."""
+    project, label = "tandem-left", "com.docker.compose.project=tandem-left"
+    create = ("docker", "volume", "create", "--label", label, "--label", "com.docker.compose.volume=db-data")
+    assert run(*create, f"{project}_db-data").returncode == 0
+    assert remove_leftovers(ROOT, tmp_path / "left.env", project=project)
+    assert run("docker", "volume", "ls", "-q", "--filter", f"label={label}").stdout == ""
+    assert not remove_leftovers(ROOT, tmp_path / "left.env", project=project)
 
 
 def test_a_client_killed_without_warning_leaves_nothing() -> None:

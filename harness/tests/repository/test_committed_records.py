@@ -7,9 +7,11 @@ from harness_places import ROOT
 
 from documents.records import BENCH, Records
 from documents.verification import starts_s, tap_cores
+from tandem.analysis.stack import round_trips
 from tandem.probes.postgres import OTHER
 from tandem.record.result import SCHEMA_VERSION
 from tandem.record.selftest import good
+from tandem.record.store import file_name
 from tandem.record.window import Verdict
 from tandem.selftest import registry
 from tandem.studies.bench.conclusions import CLOSED, OPEN
@@ -88,6 +90,42 @@ def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
     assert record.verdict is Verdict.OK
     assert found.digest == experiment.digest(found.plan), "what is measured has changed: measure it again"
     assert any(environment.host.get("cpu_model") for environment in record.environments.values())
+
+
+TRIPS = [
+    folder
+    for folder in FOLDERS
+    if any("round_trips" in row.run for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
+]
+
+
+def fits(told: int, counted: float, kept: bool) -> bool:
+    """Whether a number of round trips is what PgBouncer counted. It counts queries: to open a connection and log in are
+    a few more. kept: no request opens one."""
+    return abs(told - counted) < 0.3 if kept else 2 <= told - counted <= 5
+
+
+@pytest.mark.parametrize("folder", TRIPS)
+def test_the_round_trips_of_a_model_are_those_that_were_counted(folder: str) -> None:
+    experiment = RECORDS.experiments()[folder.partition(".")[0]]
+    counted = {
+        row.label: [
+            round_trips(window)
+            for trial in RECORDS.trials_of(f"reference-experiments/{folder}")
+            if (window := trial.window(file_name(row.label))) and window.verdict is Verdict.OK
+        ]
+        for row in experiment.measured(RECORDS.reproduction(folder).conclusions.plan)
+        if "round_trips" in row.run
+    }
+    assert all(counted.values())
+    wrong = {}
+    for label, found in counted.items():
+        run = experiment.row(label).run
+        if not fits(run["round_trips"], median(found), run["settings"].get("DB_PERSISTENT") != "0"):
+            wrong[label] = (run["round_trips"], median(found))
+    assert wrong == {}
+    assert not fits(18, 17.07, kept=True), "async Rust as published, as it stood here once"
+    assert not fits(13, 17.21, kept=False), "sync Python that prepared each statement for one use"
 
 
 QUOTED = {name: found for name in RECORDS.claims() if (found := RECORDS.quoted(name))}
