@@ -32,18 +32,24 @@ class Measured(Nothing):
         return reproduction(trials(rates), experiment(**MINE))
 
 
+def digits(ratio: float | None) -> str:
+    """As the documents round."""
+    assert ratio is not None
+    return f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
 def test_the_figures_of_an_explained_gap() -> None:
     found = RECORDS.explanation(NAME)
     assert found is not None
     assert explanations.told(RECORDS, NAME).startswith("python-async against python-sync: × ")
     group = next(share for share in found.conclusions.groups if share.name == "connections")
     told = explanations.factor(RECORDS, NAME, "A", "connections")
-    assert told.startswith(f"× {group.ratio:.1f} (")
-    assert explanations.factor(RECORDS, NAME, "A", "connections", "first") == f"× {group.first:.1f}"
+    assert told.startswith(f"× {digits(group.ratio)} (")
+    assert explanations.factor(RECORDS, NAME, "A", "connections", "first") == f"× {digits(group.first)}"
     assert "the programs themselves" in explanations.factors(RECORDS, NAME)
     legs = [part.ratio for part in found.conclusions.legs]
-    assert explanations.leg(RECORDS, NAME, "A").startswith(f"× {legs[0]:.1f}")
-    assert explanations.leg(RECORDS, NAME, "B").startswith(f"× {legs[2]:.2f}")
+    assert explanations.leg(RECORDS, NAME, "A").startswith(f"× {digits(legs[0])}")
+    assert explanations.leg(RECORDS, NAME, "B").startswith(f"× {digits(legs[2])}")
     cell = found.conclusions.cells[0]
     assert explanations.rate(RECORDS, NAME, cell.label) == f"{cell.goodput_rps:,.0f}/s"
     assert cell.label in explanations.model(RECORDS, NAME)
@@ -53,7 +59,7 @@ def test_the_figures_of_an_explained_gap() -> None:
 
 
 def told_gap(found: Result[Explained]) -> str:
-    return f"× {found.conclusions.gap:.1f}"
+    return f"× {digits(found.conclusions.gap)}"
 
 
 def test_what_was_not_measured_is_said_so() -> None:

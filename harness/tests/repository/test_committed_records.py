@@ -96,6 +96,7 @@ TRIPS = [
     folder
     for folder in FOLDERS
     if any("round_trips" in row.run for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
+    and RECORDS.trials_of(f"reference-experiments/{folder}")
 ]
 
 
