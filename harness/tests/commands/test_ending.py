@@ -45,7 +45,7 @@ def test_a_result_is_told_in_one_sentence(root: Path, name: str) -> None:
     [
         ("comparisons/falcon", "× "),
         ("comparisons/python-sync", "against python-sync"),
-        ("explanations/published-python", "× 10.2"),
+        ("explanations/published-python", "× 5.57"),
     ],
 )
 def test_the_sentence_has_the_main_figure(root: Path, name: str, told: str) -> None:
