@@ -9,7 +9,7 @@ from tandem.studies.questions.conditions import APP_BOUND
 RECORDS = Records(ROOT)
 
 
-def test_the_readme_ranks_what_was_the_application_s_limit_alone() -> None:
+def test_the_readme_ranks_only_rates_that_the_application_limited() -> None:
     """A rate that another resource limits is told as that; the cheapest stands first."""
     result = RECORDS.questions()
     lines = bench.questions_brief(RECORDS, "15 ms, pool 20").splitlines()[2:]
