@@ -91,3 +91,17 @@ def complete_blocks[T](names: Sequence[T], blocks: int, seed: int) -> list[list[
         generator.shuffle(order)
         found.append(order)
     return found
+
+
+def rounds_of_blocks[T](groups: Sequence[Sequence[T]], rounds: int, seed: int) -> list[list[T]]:
+    """Rounds of randomised complete blocks, one of each group in every round, the groups in an order of their own.
+
+    groups: names that are compared with one another. They stand side by side, because the speed of a host drifts, and
+    a void trial costs the block of its group alone. A ratio of names of two groups has no block in common.
+    """
+    orders = [complete_blocks(names, rounds, seed + number) for number, names in enumerate(groups)]
+    return [
+        orders[group][number]
+        for number, chosen in enumerate(complete_blocks(range(len(groups)), rounds, seed))
+        for group in chosen
+    ]

@@ -6,7 +6,7 @@ import pytest
 from harness_engine import made_trial, trial, trial_spec, void_window
 from harness_samples import finding, good_window
 
-from tandem.engine.blocks import Blocks, best, complete_blocks, counting, in_blocks
+from tandem.engine.blocks import Blocks, best, complete_blocks, counting, in_blocks, rounds_of_blocks
 from tandem.engine.findings import warnings, why
 from tandem.engine.run import drive
 from tandem.record.trial import Start, Trial, TrialSpec
@@ -89,6 +89,16 @@ def test_more_blocks_leave_those_before_as_they_are() -> None:
 def test_each_name_is_first_about_equally_often() -> None:
     first = Counter(block[0] for block in complete_blocks(NAMES, 4000, 5))
     assert all(900 < count < 1100 for count in first.values())
+
+
+def test_groups_keep_together_and_take_turns_within_a_round() -> None:
+    groups = [["a", "b"], ["c"], ["d", "e", "f"]]
+    blocks = rounds_of_blocks(groups, 50, 3)
+    rounds = [blocks[n : n + 3] for n in range(0, 150, 3)]
+    assert all(sorted(map(sorted, made)) == groups for made in rounds)
+    assert len({tuple(len(block) for block in made) for made in rounds}) == 6, "in any order"
+    assert blocks == rounds_of_blocks(groups, 50, 3) != rounds_of_blocks(groups, 50, 4)
+    assert rounds_of_blocks([NAMES], 6, 7) == complete_blocks(NAMES, 6, 7)
 
 
 # ---- which attempt counts, and what trials say together ----

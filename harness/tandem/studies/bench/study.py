@@ -5,7 +5,7 @@ from typing import Any
 
 from tandem.catalog.catalog import Catalog, Plan
 from tandem.engine import deciding
-from tandem.engine.blocks import complete_blocks, of_each
+from tandem.engine.blocks import complete_blocks, of_each, rounds_of_blocks
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
 from tandem.record.result import Baselines, Concluded, Result
@@ -70,18 +70,9 @@ def closed_trial(plan: Plan, block: int, label: str, name: str | None = None) ->
 def closed_blocks(
     plan: Plan, groups: Sequence[Sequence[str]], rounds: int, seed: int
 ) -> list[list[TrialSpec]]:
-    """Rounds of such starts: in each, every group is a randomised complete block, and the groups come in any order.
-
-    groups: labels of the variants that are compared with one another. They stand side by side, because the speed of a
-    host drifts, and a void trial costs the block of its group alone.
-    """
-    orders = [complete_blocks(labels, rounds, seed + n) for n, labels in enumerate(groups)]
-    in_order = [
-        orders[group][number]
-        for number, chosen in enumerate(complete_blocks(range(len(groups)), rounds, seed))
-        for group in chosen
-    ]
-    return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(in_order, start=1)]
+    """Fresh starts with one closed window each. groups: labels of the variants that are compared with one another."""
+    orders = rounds_of_blocks(groups, rounds, seed)
+    return [[closed_trial(plan, n, label) for label in order] for n, order in enumerate(orders, start=1)]
 
 
 def benched(labels: Sequence[str], trials: Sequence[Trial], needed: int, baselines: Baselines) -> Benched:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.labs import OF_A_LAB
 from tandem.catalog.placement import cpus_in
-from tandem.engine.blocks import complete_blocks
+from tandem.engine.blocks import complete_blocks, rounds_of_blocks
 from tandem.errors import UsageError
 from tandem.judge.judge import verdict
 from tandem.record.request import Variant
@@ -138,16 +138,27 @@ class RowsOf[Run: BaseModel](ABC):
             )
         return known, catalog.effective_settings(known, self.app_cpus(placement), dict(settings))
 
+    def compared(self) -> list[list[str]]:
+        """The groups, joined where a claim compares their rows, directly or by way of a third."""
+        joined = [[group] for group in self.groups]
+        for claim in self.experiment.claims:
+            ends = {claim.of, claim.to}
+            parts = [part for part in joined if any(ends & set(self.labels(group)) for group in part)]
+            one = [group for part in parts for group in part]
+            joined = [part for part in joined if part not in parts] + ([one] if one else [])
+        return joined
+
     def outline(self, seed: int) -> list[list[TrialSpec]]:
-        """Randomised complete blocks, fixed by the seed. The order of rows within a start is random too."""
-        starts, groups = self.plan.starts, self.groups
+        """Rounds of randomised complete blocks of what is compared, fixed by the seed. The order of rows within a start
+        is random too."""
+        starts = self.plan.starts
         orders = {
-            group: complete_blocks(labels, starts, seed + number)
-            for number, (group, labels) in enumerate(groups.items(), start=1)
+            group: iter(complete_blocks(labels, starts, seed + number))
+            for number, (group, labels) in enumerate(self.groups.items(), start=1)
         }
         return [
-            [self.trial(group, block, orders[group][block - 1]) for group in order]
-            for block, order in enumerate(complete_blocks(list(groups), starts, seed), start=1)
+            [self.trial(group, block, next(orders[group])) for group in order]
+            for block, order in enumerate(rounds_of_blocks(self.compared(), starts, seed), start=1)
         ]
 
 

@@ -1,6 +1,5 @@
 """The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
 from tandem.record.result import Result
+from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
 from tandem.studies.registry import read_folder
@@ -149,21 +149,48 @@ def test_limits_and_distance_reach_the_variant(real: Catalog, root: Path) -> Non
     assert {one.db_rtt_ms for one in found.variants} == {4, 15}
 
 
-def test_each_block_has_every_row_once_in_an_order_of_its_own(real: Catalog, root: Path) -> None:
+def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog, root: Path) -> None:
     rows = HttpRows(real, read_all(root)["hyper-delay"], "full", 2)
-    blocks = rows.outline(7)
-    assert len(blocks) == 4
-    for block in blocks:
-        assert Counter(window.name for spec in block for window in spec.windows).most_common(1)[0][1] == 1
-        assert sum(len(spec.windows) for spec in block) == len(rows.rows)
-    names = [[spec.name.partition("-")[2] for spec in block] for block in blocks]
-    assert len({tuple(order) for order in names}) > 1
+    blocks, parts = rows.outline(7), len(rows.compared())
+    assert len(blocks) == 4 * parts
+    assert [spec.block for block in blocks for spec in block[:1]] == list(range(1, len(blocks) + 1))
+    rounds = [sum(blocks[n : n + parts], []) for n in range(0, len(blocks), parts)]
+    for made in rounds:
+        assert sorted(w.name for spec in made for w in spec.windows) == sorted(map(file_name, rows.specs))
+    names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
+    assert len({tuple(order) for order in names}) == 4
     assert blocks == rows.outline(7)
     assert blocks != rows.outline(8)
     within = {
         tuple(w.name for w in spec.windows) for block in blocks for spec in block if "async1" in spec.name
     }
     assert len(within) > 1, "the rows of a start have a random order as well"
+
+
+@pytest.mark.parametrize("plan", ["core", "full"])
+def test_a_block_holds_what_claims_compare_and_nothing_else(
+    plan: PlanName, real: Catalog, root: Path
+) -> None:
+    own = read_all(root)["sync-to-async-python"]
+    blocks = HttpRows(real, own, plan, 2).outline(7)
+    held = [{w.name for spec in block for w in spec.windows} for block in blocks]
+    measured = {row.label for row in own.measured(plan)}
+    for claim in own.claims:
+        ends = {file_name(claim.of), file_name(claim.to)}
+        if {claim.of, claim.to} <= measured:
+            assert sum(ends <= one for one in held) == own.plan(plan).starts
+    assert max(map(len, held)) == 3, "async Rust, async Python and sync Python under one condition"
+
+
+def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
+    rows = [
+        {"label": label, "run": {"implementation": "rust-hyper", "connections": n}, "smoke": n < 5}
+        for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)
+    ]
+    pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
+    claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
+    found = HttpRows(real, http(rows=rows, claims=claims), "smoke", 2)
+    assert sorted(map(sorted, found.compared())) == [["a", "b", "c"], ["alone"]]
 
 
 def test_usable_connections(real: Catalog, root: Path) -> None:
@@ -255,7 +282,9 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
     assert (row.bottleneck, row.figures["peak_cpu_percent"].mean) == ("app-cpu", 50.0)
     assert row.figures["peak_memory_mib"].mean == 20
     assert found.conclusions.claims[0].verdict == "stands"
-    assert "no answer ended" in row.trials[0].details["histogram"], "the text of the first block is kept"
+    assert ["histogram" in one.details for one in row.trials] == [True, False], (
+        "the first round's text is kept"
+    )
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
     assert {trial.spec.key for trial in journal.trials()} == {
         "1-threads-20",
