@@ -1,6 +1,7 @@
 """The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
 
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog, roo
     blocks, parts = rows.outline(7), len(rows.compared())
     assert len(blocks) == 4 * parts
     assert [spec.block for block in blocks for spec in block[:1]] == list(range(1, len(blocks) + 1))
-    rounds = [sum(blocks[n : n + parts], []) for n in range(0, len(blocks), parts)]
+    rounds = [list(chain.from_iterable(blocks[n : n + parts])) for n in range(0, len(blocks), parts)]
     for made in rounds:
         assert sorted(w.name for spec in made for w in spec.windows) == sorted(map(file_name, rows.specs))
     names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
