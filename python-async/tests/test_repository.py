@@ -276,7 +276,7 @@ class LateToClose(FakeConnection):
 class LatePool:
     """Its reset after a request comes too late."""
 
-    async def acquire(self, timeout: float) -> FakeConnection:  # noqa: ASYNC109
+    async def acquire(self) -> FakeConnection:
         return FakeConnection()
 
     async def release(self, _: FakeConnection) -> None:
@@ -291,7 +291,8 @@ async def test_a_note_that_is_stored_is_acknowledged_however_late_its_connection
 
     monkeypatch.setattr(asyncpg, "connect", connect)
     pool: Any = LatePool()
-    for connect_late in (lambda: one_for_this_request(asyncio.Semaphore(1), {}), lambda: from_pool(pool)):
+    slots = asyncio.Semaphore(1)
+    for connect_late in (lambda: one_for_this_request(slots, {}), lambda: from_pool(slots, pool)):
         late = partial(lambda end: guarded(end()), connect_late)
         assert await Repository(late, read_queries(QUERIES)).write_note("key", 7, "text") == 9
 
@@ -300,3 +301,41 @@ async def test_no_connection_is_replaced_for_being_used() -> None:
     pool: Any = create_pool(Settings())
     # 1,000 statements a second for a century.
     assert pool._max_queries > 3e12
+
+
+class OneConnection:
+    """A pool of one, with the queue that asyncpg's pool has."""
+
+    def __init__(self) -> None:
+        self._free: asyncio.LifoQueue[FakeConnection] = asyncio.LifoQueue()
+        self._free.put_nowait(FakeConnection())
+
+    async def acquire(self) -> FakeConnection:
+        return await self._free.get()
+
+    async def release(self, connection: FakeConnection) -> None:
+        self._free.put_nowait(connection)
+
+
+@pytest.mark.parametrize(("slots", "served"), [(1, ["waiting", "newcomer"]), (2, ["newcomer", "waiting"])])
+async def test_who_waits_for_a_connection_is_served_before_a_newcomer(slots: int, served: list[str]) -> None:
+    """With a slot too many it is the queue that decides."""
+    pool: Any = OneConnection()
+    semaphore, used, order = asyncio.Semaphore(slots), asyncio.Event(), []
+
+    async def ask(name: str) -> None:
+        async with from_pool(semaphore, pool):
+            order.append(name)
+
+    async def first() -> None:
+        async with from_pool(semaphore, pool):
+            await used.wait()
+        await ask("newcomer")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(first())
+        await asyncio.sleep(0.01)
+        group.create_task(ask("waiting"))
+        await asyncio.sleep(0.01)
+        used.set()
+    assert order == served

@@ -36,11 +36,12 @@ type Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 @asynccontextmanager
 async def open_connections(settings: Settings) -> AsyncIterator[Connect]:
     """Yields what opens a connection, as the settings say."""
+    slots = asyncio.Semaphore(settings.pool_size)
     if settings.db_persistent:
         async with create_pool(settings) as pool:
-            yield lambda: guarded(from_pool(pool))
+            yield lambda: guarded(from_pool(slots, pool))
     else:
-        slots, options = asyncio.Semaphore(settings.pool_size), connect_options(settings)
+        options = connect_options(settings)
         yield lambda: guarded(one_for_this_request(slots, options))
 
 
@@ -75,12 +76,16 @@ async def keep_session(_: Connection) -> None:
 
 
 @asynccontextmanager
-async def from_pool(pool: asyncpg.Pool) -> AsyncIterator[Connection]:
-    connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
-    try:
-        yield connection
-    finally:
-        await given_up(pool.release(connection))
+async def from_pool(slots: asyncio.Semaphore, pool: asyncpg.Pool) -> AsyncIterator[Connection]:
+    """First come, first served. That is the semaphore's doing: from asyncpg's queue a newcomer takes the connection for
+    which a waiting request was woken, and that one goes to the end of the line, where some wait beyond their time."""
+    async with asyncio.timeout(ACQUIRE_TIMEOUT_S) as waiting, slots:
+        connection = await pool.acquire()
+        waiting.reschedule(None)
+        try:
+            yield connection
+        finally:
+            await given_up(pool.release(connection))
 
 
 @asynccontextmanager
