@@ -18,10 +18,12 @@ from tandem.history.files import History
 from tandem.record.outcome import Outcome
 from tandem.record.part import Part
 from tandem.record.result import Conclusions, Result
+from tandem.record.selftest import FILE as LATEST
 from tandem.record.selftest import Selftest
 from tandem.record.store import RESULT
 from tandem.record.trial import Trial
 from tandem.record.window import Window
+from tandem.selftest import registry
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
@@ -274,17 +276,33 @@ class Records:
         return sorted(file.parent.name for file in (self.root / EXPERIMENTS).glob(f"*/{RESULT}"))
 
     def _selftest(self) -> dict[str, list[Outcome]]:
-        """The weekly self-test, by group of checks. Groups that were made by themselves have files of their own."""
+        """By group of checks: those of the weekly self-test, in their place those that a later one without --full made, and
+        the groups of the weekly class that ran separately, which have files of their own."""
         folder = self.root / SELFTESTS
-        found = dict(self._progress().done)
+        found = self._progress().done | _by_group(self.latest_selftest())
         for file in sorted(folder.glob("*.json")):
-            if file.name != SELFTEST:
+            if file.name not in (SELFTEST, LATEST):
                 found[file.stem] = Selftest.model_validate_json(file.read_text()).outcomes
         return found
+
+    def latest_selftest(self) -> Selftest:
+        """The latest one without --full."""
+        return Selftest.model_validate_json((self.root / SELFTESTS / LATEST).read_text())
 
     def _progress(self) -> Progress:
         return Progress.model_validate_json((self.root / SELFTESTS / SELFTEST).read_text())
 
-    def selftest_started(self) -> str:
-        """The day."""
-        return f"{self._progress().started_at:%Y-%m-%d}"
+    def selftest_started(self, kind: str) -> str:
+        """The day. kind: `weekly` or `end to end`."""
+        made = self._progress() if kind == "weekly" else self.latest_selftest()
+        return f"{made.started_at:%Y-%m-%d}"
+
+
+def _by_group(whole: Selftest) -> dict[str, list[Outcome]]:
+    """The outcomes of one without --full, which holds its groups in their order: first what needs no container."""
+    staged = next(n for n, one in enumerate(whole.outcomes) if one.group in registry.END_TO_END)
+    found = {"unit": whole.outcomes[:staged]}
+    for one in whole.outcomes[staged:]:
+        # The group `timing` tells response times and queues.
+        found.setdefault(one.group if one.group in registry.END_TO_END else "timing", []).append(one)
+    return found

@@ -37,8 +37,9 @@ def checks(records: Records, kind: str) -> str:
     return table(("check", "expected", "found", "tolerance", "negative control"), rows)
 
 
-def date(records: Records) -> str:
-    return records.selftest_started()
+def date(records: Records, kind: str) -> str:
+    """The day of the weekly self-test, or of the latest one without --full: `end to end`."""
+    return records.selftest_started(kind)
 
 
 def found(records: Records, name: str, field: str) -> str:

@@ -5,7 +5,10 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
+
+PAUSE_TRIES = 5
 
 
 class DockerFailed(Exception):
@@ -28,6 +31,17 @@ def docker(*arguments: str, environment: Mapping[str, str] | None = None, timeou
         output = process.stdout + process.stderr
         raise DockerFailed(f"{' '.join(command)}\nended with {process.returncode}:\n{output}")
     return process.stdout
+
+
+def pause(container: str) -> None:
+    """Nothing in it runs any more. Docker gives up soon where many processes are about to be stopped, so it is asked more
+    than once. Raises DockerFailed."""
+    for _ in range(PAUSE_TRIES - 1):
+        with suppress(DockerFailed):
+            docker("pause", container)
+            return
+        time.sleep(0.2)
+    docker("pause", container)
 
 
 def inspect(name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from contract_checks.backend import Backend
-from contract_checks.docker import docker, wait_until
+from contract_checks.docker import docker, pause, wait_until
 from contract_checks.golden import RECIPES, bodies, session
 from contract_checks.load import READ, Load, Told, load
 from contract_checks.needs import for_scenario
@@ -58,7 +58,7 @@ def check_database_paused(backend: Backend) -> None:
         backend,
         PAUSED_LIMIT_S,
         6,
-        lambda: docker("pause", name),
+        lambda: pause(name),
         lambda: docker("unpause", name),
         PAUSED_LIMIT_S,
     )

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,31 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
         "# One, and (two)\n[a](page.md#one-and-two) [b](none.md) [c](#three) [d](https://x.org/none)\n"
     )
     assert broken(page) == ["none.md", "#three"]
+
+
+def described(section: str) -> list[str]:
+    """The folders and files in the first column of a section's tables, from the page that maps the harness."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    rows = re.findall(r"^\| (`[^|]+) \|", page[page.index(section) :].partition("\n## ")[0], re.MULTILINE)
+    return [name.removesuffix("/") for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_the_map_has_the_layers_in_their_order_and_every_folder_beside_them() -> None:
+    project = tomllib.loads((ROOT / "harness/pyproject.toml").read_text())
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    inside = [name.removesuffix(".py") for name in reversed(layers) if name not in ("errors", "__main__")]
+    command = [
+        "git",
+        "-c",
+        "safe.directory=*",
+        "-C",
+        str(ROOT / "harness"),
+        "ls-tree",
+        "-d",
+        "--name-only",
+        "HEAD",
+    ]
+    kept = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    found = [name.removesuffix(".py") for name in described("## One folder, one question")]
+    assert found[: len(inside)] == inside
+    assert sorted(found[len(inside) :]) == sorted({*kept} - {"tandem"})
