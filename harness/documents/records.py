@@ -105,7 +105,7 @@ class Records:
         return self._result(BENCH, Benched)
 
     def questions(self) -> Result[Answered]:
-        """The pairs under the conditions of the three questions."""
+        """The implementations under the conditions of the three questions."""
         return self._result(QUESTIONS, Answered)
 
     def trials(self) -> list[Trial]:
@@ -279,13 +279,13 @@ class Records:
         """By group of checks: those of the weekly self-test, in their place those that a later one without --full made, and
         the groups of the weekly class that ran separately, which have files of their own."""
         folder = self.root / SELFTESTS
-        found = self._progress().done | _by_group(self.latest_selftest())
+        found = self._progress().done | _by_group(self._latest_selftest())
         for file in sorted(folder.glob("*.json")):
             if file.name not in (SELFTEST, LATEST):
                 found[file.stem] = Selftest.model_validate_json(file.read_text()).outcomes
         return found
 
-    def latest_selftest(self) -> Selftest:
+    def _latest_selftest(self) -> Selftest:
         """The latest one without --full."""
         return Selftest.model_validate_json((self.root / SELFTESTS / LATEST).read_text())
 
@@ -294,12 +294,13 @@ class Records:
 
     def selftest_started(self, kind: str) -> str:
         """The day. kind: `weekly` or `end to end`."""
-        made = self._progress() if kind == "weekly" else self.latest_selftest()
+        made = self._progress() if kind == "weekly" else self._latest_selftest()
         return f"{made.started_at:%Y-%m-%d}"
 
 
 def _by_group(whole: Selftest) -> dict[str, list[Outcome]]:
     """The outcomes of one without --full, which holds its groups in their order: first what needs no container."""
+    assert whole.kind == "end to end", whole.kind
     staged = next(n for n, one in enumerate(whole.outcomes) if one.group in registry.END_TO_END)
     found = {"unit": whole.outcomes[:staged]}
     for one in whole.outcomes[staged:]:

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 from rows import DASHBOARD_ROWS, ROWS
 
+from recipes import database
 from recipes.config import QUERIES, Settings
 from recipes.database import Connection, create_pool, from_pool, guarded, one_for_this_request
 from recipes.errors import DatabaseUnavailable, NotFound, Unauthorized
@@ -279,7 +280,8 @@ class LatePool:
     async def acquire(self) -> FakeConnection:
         return FakeConnection()
 
-    async def release(self, _: FakeConnection) -> None:
+    async def release(self, _: FakeConnection, timeout: float) -> None:  # noqa: ASYNC109
+        assert timeout == database.ACQUIRE_TIMEOUT_S
         raise TimeoutError
 
 
@@ -313,7 +315,7 @@ class OneConnection:
     async def acquire(self) -> FakeConnection:
         return await self._free.get()
 
-    async def release(self, connection: FakeConnection) -> None:
+    async def release(self, connection: FakeConnection, timeout: float) -> None:  # noqa: ASYNC109
         self._free.put_nowait(connection)
 
 
@@ -339,3 +341,16 @@ async def test_who_waits_for_a_connection_is_served_before_a_newcomer(slots: int
         await asyncio.sleep(0.01)
         used.set()
     assert order == served
+
+
+async def test_who_waits_too_long_is_told_and_takes_nothing_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "ACQUIRE_TIMEOUT_S", 0.02)
+    pool: Any = OneConnection()
+    slots = asyncio.Semaphore(1)
+    async with guarded(from_pool(slots, pool)):
+        with pytest.raises(DatabaseUnavailable):
+            async with guarded(from_pool(slots, pool)):
+                pass
+        await asyncio.sleep(0.03)  # who has a connection keeps it for longer than others may wait for one
+    async with guarded(from_pool(slots, pool)) as connection:
+        assert isinstance(connection, FakeConnection)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-PAUSE_TRIES = 5
+PAUSE_LIMIT_S = 2.0
 
 
 class DockerFailed(Exception):
@@ -35,13 +35,14 @@ def docker(*arguments: str, environment: Mapping[str, str] | None = None, timeou
 
 def pause(container: str) -> None:
     """Nothing in it runs any more. Docker gives up soon where many processes are about to be stopped, so it is asked more
-    than once. Raises DockerFailed."""
-    for _ in range(PAUSE_TRIES - 1):
+    than once."""
+
+    def paused() -> bool:
         with suppress(DockerFailed):
             docker("pause", container)
-            return
-        time.sleep(0.2)
-    docker("pause", container)
+        return bool(inspect(container)["State"]["Paused"])
+
+    assert wait_until(paused, PAUSE_LIMIT_S, 0.2), f"{container} cannot be paused"
 
 
 def inspect(name: str) -> dict[str, Any]:

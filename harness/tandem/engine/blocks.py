@@ -102,6 +102,6 @@ def rounds_of_blocks[T](groups: Sequence[Sequence[T]], rounds: int, seed: int) -
     orders = [complete_blocks(names, rounds, seed + number) for number, names in enumerate(groups)]
     return [
         orders[group][number]
-        for number, chosen in enumerate(complete_blocks(range(len(groups)), rounds, seed))
+        for number, chosen in enumerate(complete_blocks(range(len(groups)), rounds, seed + len(groups)))
         for group in chosen
     ]

@@ -100,5 +100,5 @@ def test_a_row_that_failed_has_a_dash_and_its_reason() -> None:
 
     failed = Overloaded(ROOT)
     assert "| async: –<br>sync, 2 threads: 100/s |" in quoted.details(failed)
-    assert "The record is invalid: async, block 1: invalid: refused." in quoted.details(failed)
+    assert "The record is invalid: async, round 1: invalid: refused." in quoted.details(failed)
     assert "(the record is invalid)" in quoted.summary(failed)

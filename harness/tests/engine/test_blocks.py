@@ -99,6 +99,12 @@ def test_groups_keep_together_and_take_turns_within_a_round() -> None:
     assert len({tuple(len(block) for block in made) for made in rounds}) == 6, "in any order"
     assert blocks == rounds_of_blocks(groups, 50, 3) != rounds_of_blocks(groups, 50, 4)
     assert rounds_of_blocks([NAMES], 6, 7) == complete_blocks(NAMES, 6, 7)
+    pairs = rounds_of_blocks([["a", "b"], ["c", "d"]], 200, 3)
+    first = [
+        (made[0][0] in "ab", next(block for block in made if "a" in block)[0] == "a")
+        for made in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+    assert len({*first}) == 4, "the order within a group says nothing about that of the groups"
 
 
 # ---- which attempt counts, and what trials say together ----

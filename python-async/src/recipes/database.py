@@ -85,7 +85,7 @@ async def from_pool(slots: asyncio.Semaphore, pool: asyncpg.Pool) -> AsyncIterat
         try:
             yield connection
         finally:
-            await given_up(pool.release(connection))
+            await given_up(pool.release(connection, timeout=ACQUIRE_TIMEOUT_S))
 
 
 @asynccontextmanager

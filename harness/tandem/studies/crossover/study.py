@@ -35,7 +35,7 @@ from tandem.studies.sweep.conclusions import MeanOfRounds, good_windows, mean
 
 
 class Crossover(Study[Crossed]):
-    """Each of two variants in each cell once in each block. The plan's warm-up and closed window are those of every trial."""
+    """Each of two variants in each cell once in each round; a block has one wait and pool. The plan's warm-up and closed window are those of every trial."""
 
     name = "crossover"
     kind = Crossed

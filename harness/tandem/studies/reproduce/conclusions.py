@@ -27,6 +27,7 @@ class RowTrial(Part):
 
     row: str
     block: int
+    """The round: rows that were measured in the same one are compared. In older records a round is one block."""
     attempt: int = 1
     verdict: Verdict
     reason: str | None = None
@@ -203,7 +204,7 @@ def whole(plan: ExperimentPlan, rows: Sequence[RowResult]) -> Verdict:
 def reasons(trials: Sequence[RowTrial]) -> list[str]:
     """Why trials do not count."""
     return [
-        f"{one.row}, block {one.block}{'' if one.attempt == 1 else ', once more'}: {one.verdict}: {one.reason}"
+        f"{one.row}, round {one.block}{'' if one.attempt == 1 else ', once more'}: {one.verdict}: {one.reason}"
         for one in trials
         if one.verdict is not Verdict.OK
     ]

@@ -173,7 +173,7 @@ class HttpRows(RowsOf[HttpRun]):
         if one.run.refused_most:
             made.figures["refused_percent"] = refused_share(window) * 100
         made.bottleneck, made.evidence = window.bottleneck, window.evidence
-        if made.attempt == 1 and made.block <= len(self.compared()):  # the first round
+        if (made.block, made.attempt) == (1, 1):
             made.details = {"histogram": oha_text(window)}
         if window.db_rtt_ms is not None:
             idle, loaded = window.db_rtt_ms.before_p50, window.db_rtt_ms.during_p50

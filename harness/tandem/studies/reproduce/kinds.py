@@ -138,8 +138,8 @@ class RowsOf[Run: BaseModel](ABC):
             )
         return known, catalog.effective_settings(known, self.app_cpus(placement), dict(settings))
 
-    def compared(self) -> list[list[str]]:
-        """The groups, joined where a claim compares their rows, directly or by way of a third."""
+    def joined_by_claims(self) -> list[list[str]]:
+        """The groups, together where a claim compares their rows, directly or by way of a third row."""
         joined = [[group] for group in self.groups]
         for claim in self.experiment.claims:
             ends = {claim.of, claim.to}
@@ -148,17 +148,20 @@ class RowsOf[Run: BaseModel](ABC):
             joined = [part for part in joined if part not in parts] + ([one] if one else [])
         return joined
 
-    def outline(self, seed: int) -> list[list[TrialSpec]]:
-        """Rounds of randomised complete blocks of what is compared, fixed by the seed. The order of rows within a start
-        is random too."""
+    def outline(self, seed: int, together: Sequence[Sequence[str]]) -> list[list[TrialSpec]]:
+        """Rounds of randomised complete blocks, fixed by the seed. The order of rows within a start is random too.
+
+        together: the groups that stand side by side in one block.
+        """
         starts = self.plan.starts
+        others = seed + len(together) + 1  # before it are the seeds of the blocks
         orders = {
-            group: iter(complete_blocks(labels, starts, seed + number))
-            for number, (group, labels) in enumerate(self.groups.items(), start=1)
+            group: iter(complete_blocks(labels, starts, others + number))
+            for number, (group, labels) in enumerate(self.groups.items())
         }
         return [
             [self.trial(group, block, next(orders[group])) for group in order]
-            for block, order in enumerate(rounds_of_blocks(self.compared(), starts, seed), start=1)
+            for block, order in enumerate(rounds_of_blocks(together, starts, seed), start=1)
         ]
 
 

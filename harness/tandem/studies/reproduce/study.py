@@ -1,11 +1,13 @@
-"""The study behind `reproduce`: an experiment's rows as variants and windows, in randomised complete blocks."""
+"""The study behind `reproduce`: an experiment's rows as variants and windows, in rounds of randomised complete blocks."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
 
+from pydantic import Field
+
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.study import Study
+from tandem.engine.study import Options, Study
 from tandem.errors import UsageError, unknown
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
@@ -23,6 +25,18 @@ from tandem.studies.reproduce.tools import ToolsRows
 KINDS: dict[Kind, type[RowsOf[Any]]] = {"http": HttpRows, "tools": ToolsRows, "connections": ConnectionsRows}
 """How the rows of each kind are measured."""
 PLANS: tuple[PlanName, ...] = get_args(PlanName)
+
+
+class ReproduceOptions(Options):
+    needs = "a reproduction needs an experiment, its digest and a number of CPUs"
+    experiment: str
+    """A name, or the path of a TOML file."""
+    digest: str
+    """Of what its file says is measured."""
+    cpus: int
+    """Of the host; in a lab, of the application."""
+    together: list[list[str]] = Field(default_factory=list)
+    """The starts of each block of a round, named as the kind of experiment does. Empty, as in older records: one block."""
 
 
 def plan_named(name: str) -> PlanName:
@@ -66,7 +80,9 @@ def request_for(
         seed=seed,
         salt=str(seed),
         title=experiment.name,
-        options={"experiment": name, "digest": experiment.digest(plan), "cpus": cpus},
+        options=ReproduceOptions(
+            experiment=name, digest=experiment.digest(plan), cpus=cpus, together=rows.joined_by_claims()
+        ).as_options(),
     )
 
 
@@ -77,11 +93,7 @@ def too_few_starts(starts: int, expected_s: float) -> list[str]:
 
 
 class Reproduce(Study[Reproduced]):
-    """Each row once in each block; rows that share a fresh start are windows of one trial.
-
-    options of its request: `experiment` (a name, or the path of a TOML file), `digest` (of what its file says is
-    measured), `cpus` (of the host; in a lab, of the application).
-    """
+    """Each row once in each round; rows that share a fresh start are windows of one trial."""
 
     name = "reproduce"
     kind = Reproduced
@@ -91,15 +103,16 @@ class Reproduce(Study[Reproduced]):
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         self.catalog, self.request = catalog, request
-        options, self.plan_name = request.options, plan_named(request.plan)
-        self.experiment = pick(read_all(catalog.root) | read_claims(catalog.root), str(options["experiment"]))
+        self.asked, self.plan_name = ReproduceOptions.read(request), plan_named(request.plan)
+        self.experiment = pick(read_all(catalog.root) | read_claims(catalog.root), self.asked.experiment)
         digest = self.experiment.digest(self.plan_name)
-        if digest != options["digest"]:
+        if digest != self.asked.digest:
             raise UsageError(
                 f"{self.experiment.name}: what its file says is measured has changed since this was asked for"
             )
-        cpus, in_lab = int(str(options["cpus"])), request.conditions.lab is not None
-        self.rows = rows_of(catalog, self.experiment, self.plan_name, cpus, in_lab)
+        in_lab = request.conditions.lab is not None
+        self.rows = rows_of(catalog, self.experiment, self.plan_name, self.asked.cpus, in_lab)
+        self.together = self.asked.together or [list(self.rows.groups)]
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -114,15 +127,17 @@ class Reproduce(Study[Reproduced]):
         return self.rows.variants
 
     def outline(self) -> list[list[TrialSpec]]:
-        return self.rows.outline(self.request.seed)
+        return self.rows.outline(self.request.seed, self.together)
 
     @classmethod
     def today(cls, catalog: Catalog, request: Request) -> Request:
         """Of the experiment as its file has it now."""
-        name, cpus = str(request.options["experiment"]), int(str(request.options["cpus"]))
+        asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
+        name = asked.experiment
         experiment = pick(read_all(catalog.root) | read_claims(catalog.root), name)
-        under, plan = request.conditions, plan_named(request.plan)
-        return request_for(catalog, name, experiment, plan, cpus, request.seed, under.lab, under.generators)
+        return request_for(
+            catalog, name, experiment, plan, asked.cpus, request.seed, under.lab, under.generators
+        )
 
     def ahead(self, expected_s: float) -> list[str]:
         return too_few_starts(self.rows.plan.starts, expected_s)
@@ -130,13 +145,17 @@ class Reproduce(Study[Reproduced]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         groups = {file_name(group): group for group in self.rows.groups}
         found = [
-            self.rows.row_trial(label, trial)
+            self.rows.row_trial(label, self._of_round(trial))
             for trial in trials
             for label in self.rows.labels(groups[trial.spec.name.partition("-")[2]])
         ]
         facts = {row.label: self.rows.facts(row.label) for row in self.rows.rows}
-        digest = str(self.request.options["digest"])
-        return conclude(self.experiment, self.plan_name, digest, found, facts)
+        return conclude(self.experiment, self.plan_name, self.asked.digest, found, facts)
+
+    def _of_round(self, trial: Trial) -> Trial:
+        """The same with the number of its round in the place of that of its block: rows of one round are compared."""
+        number = (trial.spec.block - 1) // len(self.together) + 1
+        return trial.model_copy(update={"spec": trial.spec.model_copy(update={"block": number})})
 
     @classmethod
     def files(cls, result: Result[Reproduced]) -> dict[str, str]:

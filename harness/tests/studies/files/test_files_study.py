@@ -227,7 +227,7 @@ def test_a_disturbed_start_voids_its_block_which_is_made_again(place: Place, req
     assert trials[0].verdict is Verdict.VOID
     assert result.verdict is Verdict.OK
     lost = trials[0].spec.variants
-    assert result.reasons == [f"{row}, block 1: void: the hypervisor took 30.0% of the CPUs" for row in lost]
+    assert result.reasons == [f"{row}, round 1: void: the hypervisor took 30.0% of the CPUs" for row in lost]
     rows = {row.label: row for row in result.conclusions.rows}
     assert {label: good(row) for label, row in rows.items()} == {
         label: 2 if label in lost else 3 for label in rows
@@ -254,7 +254,7 @@ def test_one_wrong_count_makes_the_whole_invalid(place: Place, request_: Request
     place.program.document = place.program.document.replace('"name": "test12"', '"name": "test99"')
     result, _ = place.run(request_)
     assert result.verdict is Verdict.INVALID
-    assert "io_uring, block 1: invalid" in " ".join(result.reasons)
+    assert "io_uring, round 1: invalid" in " ".join(result.reasons)
     rows = {row.label: row for row in result.conclusions.rows}
     assert (good(rows["io_uring"]), good(rows["one thread"])) == (0, 2)
 

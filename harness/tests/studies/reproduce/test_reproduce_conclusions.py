@@ -183,7 +183,7 @@ def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
     assert found.verdict is Verdict.OK
     assert found.conclusions.rows[1].figures["goodput_rps"].n == 4
     assert found.conclusions.claims[0].ratio.n == 4
-    assert found.reasons == [f"{FAST}, block 1: void: steal"]
+    assert found.reasons == [f"{FAST}, round 1: void: steal"]
 
 
 @pytest.mark.parametrize("bad", [Verdict.INVALID, Verdict.FAILED])

@@ -235,7 +235,9 @@ def test_one_load_is_made_once_in_a_start(hyper: Experiment, real: Catalog) -> N
 
 def test_what_a_tool_is_told_stands_in_its_window(hyper: Experiment, real: Catalog) -> None:
     rows = ToolsRows(real, hyper, "smoke", 2)
-    windows = {w.name: w for block in rows.outline(7) for spec in block for w in spec.windows}
+    windows = {
+        w.name: w for block in rows.outline(7, [list(rows.groups)]) for spec in block for w in spec.windows
+    }
     wrk = (
         windows["wrk-t10-release-v0.2"]
         if "wrk-t10-release-v0.2" in windows
@@ -259,7 +261,7 @@ def test_a_ladder_ascends_and_silent_connections_have_a_start_of_their_own(
         "cpp-async": {},
         "node": {},
     }
-    for spec in rows.outline(7)[0]:
+    for spec in rows.outline(7, [list(rows.groups)])[0]:
         idle = spec.name.endswith("-idle")
         name = "idle_connections" if idle else "connections"
         levels = [window.scenario_changes[name] for window in spec.windows]

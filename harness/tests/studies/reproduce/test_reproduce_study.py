@@ -15,7 +15,7 @@ from tandem.engine.journal import Journal
 from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.lab.visit import Windows
-from tandem.record.result import Result
+from tandem.record.result import Baselines, Result
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
@@ -131,7 +131,7 @@ def test_rows_that_differ_in_the_delay_share_a_start(real: Catalog, root: Path) 
     assert [one.label for one in found.variants] == list(found.groups)
     for one in found.variants:
         assert one.scenario_changes["path"] == "/work?delay_ms=20", "the shortest is verified and warmed up"
-    for spec in found.outline(7)[0]:
+    for spec in found.outline(7, [list(found.groups)])[0]:
         assert len(spec.windows) == 3
         paths = {window.scenario_changes["path"] for window in spec.windows}
         assert paths == {f"/work?delay_ms={ms}" for ms in (20, 200, 1000)}
@@ -150,30 +150,70 @@ def test_limits_and_distance_reach_the_variant(real: Catalog, root: Path) -> Non
     assert {one.db_rtt_ms for one in found.variants} == {4, 15}
 
 
-def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog, root: Path) -> None:
-    rows = HttpRows(real, read_all(root)["hyper-delay"], "full", 2)
-    blocks, parts = rows.outline(7), len(rows.compared())
+def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
+    return Reproduce(real, request_for(real, name, read_all(real.root)[name], plan, 2, 7))
+
+
+def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> None:
+    study = asked(real, "hyper-delay", "full")
+    blocks, parts = study.outline(), len(study.together)
+    assert parts > 1
     assert len(blocks) == 4 * parts
-    assert [spec.block for block in blocks for spec in block[:1]] == list(range(1, len(blocks) + 1))
+    assert [{spec.block for spec in block} for block in blocks] == [{n + 1} for n in range(len(blocks))]
     rounds = [list(chain.from_iterable(blocks[n : n + parts])) for n in range(0, len(blocks), parts)]
     for made in rounds:
-        assert sorted(w.name for spec in made for w in spec.windows) == sorted(map(file_name, rows.specs))
+        assert sorted(w.name for spec in made for w in spec.windows) == sorted(
+            map(file_name, study.rows.specs)
+        )
     names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
     assert len({tuple(order) for order in names}) == 4
-    assert blocks == rows.outline(7)
-    assert blocks != rows.outline(8)
+    assert blocks == asked(real, "hyper-delay", "full").outline()
+    other = study.request.model_copy(update={"seed": 8})
+    assert blocks != Reproduce(real, other).outline()
     within = {
         tuple(w.name for w in spec.windows) for block in blocks for spec in block if "async1" in spec.name
     }
     assert len(within) > 1, "the rows of a start have a random order as well"
 
 
+def test_rows_of_one_round_are_compared_whatever_their_blocks(real: Catalog) -> None:
+    study = asked(real, "hyper-delay", "full")
+    trials = [
+        made_trial(spec).model_copy(
+            update={
+                "windows": [
+                    WindowRecord(spec=window, windows={spec.variants[0]: good_window()})
+                    for window in spec.windows
+                ]
+            }
+        )
+        for block in study.outline()
+        for spec in block
+    ]
+    found = study.conclude(trials, Baselines()).conclusions
+    for row in found.rows:
+        assert sorted(one.block for one in row.trials) == [1, 2, 3, 4]
+        told = [one.block for one in row.trials if one.details]
+        assert told == [1], "the text of the first round is kept"
+
+
+def test_a_request_fixes_its_blocks_and_an_older_one_has_a_block_for_each_round(real: Catalog) -> None:
+    study = asked(real, "hyper-delay", "full")
+    options = {name: value for name, value in study.request.options.items() if name != "together"}
+    older = Reproduce(real, study.request.model_copy(update={"options": options}))
+    assert [len(block) for block in older.outline()] == [len(older.rows.groups)] * 4
+    turned = {**study.request.options, "together": [list(part) for part in reversed(study.together)]}
+    assert (
+        Reproduce(real, study.request.model_copy(update={"options": turned})).together == turned["together"]
+    )
+    with pytest.raises(UsageError, match="a reproduction needs an experiment"):
+        Reproduce(real, study.request.model_copy(update={"options": {}}))
+
+
 @pytest.mark.parametrize("plan", ["core", "full"])
-def test_a_block_holds_what_claims_compare_and_nothing_else(
-    plan: PlanName, real: Catalog, root: Path
-) -> None:
-    own = read_all(root)["sync-to-async-python"]
-    blocks = HttpRows(real, own, plan, 2).outline(7)
+def test_a_block_holds_what_claims_compare_and_nothing_else(plan: PlanName, real: Catalog) -> None:
+    study = asked(real, "sync-to-async-python", plan)
+    own, blocks = study.experiment, study.outline()
     held = [{w.name for spec in block for w in spec.windows} for block in blocks]
     measured = {row.label for row in own.measured(plan)}
     for claim in own.claims:
@@ -191,7 +231,7 @@ def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
     pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
     claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
     found = HttpRows(real, http(rows=rows, claims=claims), "smoke", 2)
-    assert sorted(map(sorted, found.compared())) == [["a", "b", "c"], ["alone"]]
+    assert sorted(map(sorted, found.joined_by_claims())) == [["a", "b", "c"], ["alone"]]
 
 
 def test_usable_connections(real: Catalog, root: Path) -> None:
