@@ -114,9 +114,11 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert broken(page) == ["none.md", "#three"]
 
 
-def described(section: str) -> list[str]:
+MAP = (ROOT / "docs/architecture.md").read_text()
+
+
+def described(section: str, page: str = MAP) -> list[str]:
     """The folders and files in the first column of a section's tables, from the page that maps the harness."""
-    page = (ROOT / "docs/architecture.md").read_text()
     rows = re.findall(r"^\| (`[^|]+) \|", page[page.index(section) :].partition("\n## ")[0], re.MULTILINE)
     return [name.removesuffix("/") for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
@@ -140,3 +142,11 @@ def test_the_map_has_the_layers_in_their_order_and_every_folder_beside_them() ->
     found = [name.removesuffix(".py") for name in described("## One folder, one question")]
     assert found[: len(inside)] == inside
     assert sorted(found[len(inside) :]) == sorted({*kept} - {"tandem"})
+
+
+def test_a_folder_that_the_map_leaves_out_or_moves_is_found() -> None:
+    section, row = "## One folder, one question", "| `report/` | What do all reports share? |\n"
+    assert described(section, MAP.replace(row, "")) != described(section)
+    moved = MAP.replace(row, "").replace("| `judge/` |", f"{row}| `judge/` |")
+    assert described(section, moved) != described(section)
+    assert sorted(described(section, moved)) == sorted(described(section))

@@ -35,7 +35,8 @@ from tandem.studies.sweep.conclusions import MeanOfRounds, good_windows, mean
 
 
 class Crossover(Study[Crossed]):
-    """Each of two variants in each cell once in each round; a block has one wait and pool. The plan's warm-up and closed window are those of every trial."""
+    """Each of two variants in each cell once in each round; a block has one wait and pool. Every trial has the plan's
+    warm-up and closed window."""
 
     name = "crossover"
     kind = Crossed
