@@ -56,7 +56,7 @@ def main() -> None:
         print(f"{name:24}{seconds:8.2f} s")
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{len(found):,} rows of {generators} generators; at the most {after / 2**20:.2f} GiB, {before / 2**20:.2f} before"
+        f"{len(found):,} rows of {generators} generators; at most {after / 2**20:.2f} GiB, {before / 2**20:.2f} before"
     )
 
 

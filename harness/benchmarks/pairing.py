@@ -23,7 +23,7 @@ from tandem.engine.blocks import counting
 from tandem.record.trial import Trial, WindowRecord
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench.conclusions import CLOSED, OPEN
-from tandem.studies.compare.conclusions import is_duet, round_of, second
+from tandem.studies.compare.conclusions import kind, round_of, second
 from tandem.studies.registry import read_folder
 
 BUDGET_S = 15 * 60
@@ -36,6 +36,11 @@ KEPT_LEAST = 0.5
 Figure = Callable[[Window], float | None]
 Pairs = list[float]
 """ln ratios of one block, one for each round."""
+
+
+def is_duet(record: WindowRecord) -> bool:
+    """Whether all were loaded in it at once."""
+    return kind(record) != "turns"
 
 
 def rate(window: Window) -> float | None:
@@ -152,7 +157,7 @@ def design(name: str, blocks: Sequence[Pairs], lasts_s: float) -> Design:
 
 def steal(windows: Sequence[Window]) -> str:
     shares = [window.host.steal_share or 0.0 for window in windows]
-    return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at the most in a window"
+    return f"steal {statistics.fmean(shares):.1%} on average, {max(shares):.1%} at most in a window"
 
 
 def windows(trials: Sequence[Trial], duets: bool = False) -> list[Window]:

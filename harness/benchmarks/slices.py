@@ -90,7 +90,7 @@ type Variances = dict[str, list[float]]
 
 
 def by_length(found: Sequence[Pair], slice_s: float) -> dict[int, Variances]:
-    """Merged by so many -> variances, of the lengths that each block has two slices of at the least."""
+    """Merged by so many -> variances, of the lengths that each block has two slices of at least."""
     fewest = min(len(one.good) for pair in found for one in pair)
     return {
         merged: {name: [variance(pair, name, merged, slice_s) for pair in found] for name in FIGURES}

@@ -33,18 +33,19 @@ def verify(
     implementations: Annotated[list[str], typer.Argument(help="Implementations, or `all`.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(help="This check alone, as it is named in contract/tests; may be repeated."),
+        typer.Option(help="Run this check only, by its name in contract/tests. May be repeated."),
     ] = None,
     scenario: Annotated[
-        list[str] | None, typer.Option(help="Checks about this scenario alone; may be repeated.")
+        list[str] | None, typer.Option(help="Run the checks of this scenario only. May be repeated.")
     ] = None,
     hardened: Annotated[
-        bool, typer.Option("--hardened", help="Show what of this tier a core implementation passes as well.")
+        bool,
+        typer.Option("--hardened", help="Also run the checks of the hardened tier on a core implementation."),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Tracebacks and logs of what fails, in full.")
+        bool, typer.Option("--verbose", help="Show full tracebacks and logs of failures.")
     ] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Begin when no other command measures.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until no other command measures.")] = False,
 ) -> None:
     """Run the contract's black-box tests against implementations."""
     catalog = Catalog(ROOT)
@@ -59,9 +60,9 @@ def verify(
 
 @app.command(name="shape")
 def shape_(
-    implementations: Annotated[list[str], typer.Argument(help="Folders, or `all` that have a bench.toml.")],
+    implementations: Annotated[list[str], typer.Argument(help="Folders, or `all` with a bench.toml.")],
 ) -> None:
-    """Say in seconds whether a folder has the shape that takes part; starts no container."""
+    """Check within seconds that a folder has the shape of an implementation. Starts no container."""
     names = implementations
     if names == ["all"]:
         names = sorted(file.parent.name for file in ROOT.glob("*/bench.toml"))
@@ -72,21 +73,24 @@ def shape_(
         for flaw in flaws:
             out.print(f"{name}/{flaw}", markup=False, highlight=False, soft_wrap=True)
         if not flaws:
-            out.print(f"{name}: has the shape that takes part", highlight=False)
+            out.print(f"{name}: has the shape of an implementation", highlight=False)
     if flawed:
         raise typer.Exit(1)
 
 
 @app.command(name="new")
 def new_(
-    name: Annotated[str, typer.Argument(help="Of the folder: small letters, digits and hyphens.")],
-    model: Annotated[Literal["sync", "async"], typer.Option(help="What waits: a thread, or an event loop.")],
+    name: Annotated[str, typer.Argument(help="Name of the folder: lower-case letters, digits and hyphens.")],
+    model: Annotated[
+        Literal["sync", "async"],
+        typer.Option(help="How it waits: sync blocks a thread, async uses an event loop."),
+    ],
     tier: Annotated[
-        Literal["core", "hardened"], typer.Option(help="How much of the contract it will promise.")
+        Literal["core", "hardened"], typer.Option(help="Tier of the contract that it promises.")
     ] = "core",
-    language: Annotated[str, typer.Option(help="In which it will be written.")] = "python",
+    language: Annotated[str, typer.Option(help="Programming language.")] = "python",
 ) -> None:
-    """Make the folder of a new implementation: a stub that takes part, with every scenario declared off."""
+    """Create the folder of a new implementation: a stub that runs, with every scenario switched off."""
     made = new.make(ROOT, name, model, tier, language)
     for file in made:
         out.print(str(file.relative_to(ROOT)), highlight=False)
@@ -97,13 +101,15 @@ def new_(
 
 @app.command(name="profile")
 def profile_(
-    implementation: Annotated[str, typer.Argument(metavar="VARIANT", help="As `compare` takes them.")],
+    implementation: Annotated[
+        str, typer.Argument(metavar="VARIANT", help="NAME or NAME:SETTING=VALUE,…, as for `compare`.")
+    ],
     scenario: cli.ScenarioName = "index",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
-    seconds: Annotated[int, typer.Option(min=3, help="Of each of three loads.")] = 15,
+    seconds: Annotated[int, typer.Option(min=3, help="Length of each of the three loads, in seconds.")] = 15,
 ) -> None:
-    """Say where an application's CPU time goes under load: whose code, which functions, which system calls."""
+    """Show where an application's CPU time goes under load: whose code, which functions, which system calls."""
     catalog, view = Catalog(ROOT), view_for(False)
     request = cli.make_request(
         "profile",
@@ -126,20 +132,22 @@ def profile_(
 
 @app.command(name="test")
 def run_tests(
-    weekly: Annotated[bool, typer.Option("--weekly", help="Also what takes hours.")] = False,
+    weekly: Annotated[
+        bool, typer.Option("--weekly", help="Also run the weekly tests, which take hours.")
+    ] = False,
     rest: Annotated[
-        bool, typer.Option("--rest", help="Without what `verify` does for each implementation.")
+        bool, typer.Option("--rest", help="Leave out what `verify` does for each implementation.")
     ] = False,
 ) -> None:
-    """Run all that CI runs."""
+    """Run everything that CI runs."""
     raise typer.Exit(run.everything(ROOT, weekly, rest))
 
 
 @app.command(name="changed")
 def changed_(
-    since: Annotated[str, typer.Option(help="The commit to compare with; of a branch, where it left it.")],
+    since: Annotated[str, typer.Option(help="Commit to compare with. For a branch: its merge base.")],
 ) -> None:
-    """Print the implementations that a change touches, as JSON: what CI builds and verifies."""
+    """Print the implementations that a change affects, as JSON. CI builds and verifies these."""
     catalog = Catalog(ROOT)
     paths = changed.since(ROOT, since)
     print(json.dumps(list(catalog.implementations) if paths is None else changed.touched(catalog, paths)))
@@ -147,15 +155,15 @@ def changed_(
 
 @app.command()
 def images() -> None:
-    """Print every image with the digest of its sources, as JSON: what CI publishes."""
+    """Print every image with the digest of its sources, as JSON. CI publishes these."""
     print(json.dumps([asdict(image) for image in changed.images(Catalog(ROOT))]))
 
 
 @app.command(name="release")
 def release_(
-    version: Annotated[str, typer.Argument(help="The new one, such as 1.2.0.")],
+    version: Annotated[str, typer.Argument(help="New version, such as 1.2.0.")],
 ) -> None:
-    """Write a new version into the changelog and wherever it stands; commits nothing."""
+    """Write a new version into the changelog and everywhere else it is stated. Commits nothing."""
     release.release(ROOT, version, datetime.now(UTC).date())
     out.print(
         f"Next: git commit --all --message 'Release {version}', then git tag --sign v{version}",
@@ -165,7 +173,7 @@ def release_(
 
 @app.command()
 def check() -> None:
-    """Run the part of the tests that takes under two minutes: no containers are started."""
+    """Run the tests that start no container, and the linters: under two minutes."""
     raise typer.Exit(run.quick(ROOT))
 
 
@@ -179,10 +187,12 @@ def fmt() -> None:
 def docs(
     check: Annotated[
         bool,
-        typer.Option("--check", help="Change nothing; 1 if a figure is not what records and sources say."),
+        typer.Option(
+            "--check", help="Change nothing. Exit status 1: a figure differs from the records or the sources."
+        ),
     ] = False,
 ) -> None:
-    """Fill the figures of README.md and docs/ in from the committed records and the sources."""
+    """Fill in the figures of README.md and docs/ from the committed records and the sources."""
     stale = [*fill_all(ROOT, FIGURES, write=not check), *draw_all(ROOT, PICTURES, write=not check)]
     for one in stale:
         (err if check else out).print(str(one), markup=False, highlight=False, soft_wrap=True)

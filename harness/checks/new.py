@@ -20,7 +20,7 @@ def check_name(root: Path, name: str) -> None:
     """Raises UsageError for a name that cannot be, or is taken."""
     if not NAME.fullmatch(name) or len(name) > LONGEST:
         raise UsageError(
-            f"'{name}' is no name: it has to be small letters and digits, words joined by a hyphen, at most"
+            f"'{name}' is not a valid name: use words of lower-case letters and digits, joined by hyphens, at most"
             f" {LONGEST} characters, such as go-async"
         )
     if (root / name).exists():
@@ -31,7 +31,9 @@ def make(root: Path, name: str, model: str, tier: str, language: str) -> list[Pa
     """Writes the folder; returns its files. Raises UsageError, and then nothing was written."""
     check_name(root, name)
     if not re.fullmatch(r"[a-z][a-z0-9+#.-]*", language):
-        raise UsageError(f"'{language}' is no language: it is one word in small letters, such as go")
+        raise UsageError(
+            f"'{language}' is not a valid language: use one word in lower-case letters, such as go"
+        )
     catalog = Catalog(root)
     off = [setting for setting in catalog.settings if setting not in WORKS]
     values = {

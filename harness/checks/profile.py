@@ -73,7 +73,7 @@ def described(window: Window) -> str:
             f"CPU per request {cpu:.1f} µs" + (f", {system:.1f} of it in the kernel" if system else "")
         )
     if switches is not None:
-        lines.append(f"{switches:.2f} context switches per request that its threads asked for")
+        lines.append(f"{switches:.2f} context switches per request (voluntary)")
     lines += [f"{finding.severity}: {finding.text}" for finding in window.findings]
     return "\n".join(lines)
 
@@ -152,7 +152,7 @@ def tools(root: Path) -> Iterator[Container]:
         check=False,
     )
     if built.returncode:
-        raise TandemError(f"the image of perf and strace does not build:\n{built.stderr[-1000:]}")
+        raise TandemError(f"the image of perf and strace cannot be built:\n{built.stderr[-1000:]}")
     container = docker.container.run(
         IMAGE,
         detach=True,
@@ -249,12 +249,12 @@ class Profile:
             Section("without a tool", described(plain)),
             Section("beside perf", described(sampled) + (f"\n{said.strip()}" if said.strip() else "")),
             Section(
-                "whose code the CPU time of a request goes to",
+                "CPU time of a request by owner of the code",
                 by_owner(owned, self._program(), plain.app_cpu_us_per_request),
             ),
             Section("CPU time by function, percent", shares(own)),
             Section(
-                "parts of the kernel with all that they call, percent with and without it",
+                "parts of the kernel, percent with and without the functions they call",
                 kernel_parts(below),
             ),
             Section(

@@ -131,7 +131,7 @@ def build_images(root: Path, weekly: bool = False) -> None:
     if weekly:
         jobs["loadgen, all"] = stack(names[0], LOADGEN="all"), "loadgen"
     jobs |= {name: (stack(name), "app") for name in names}
-    print(f"images: building what is new of {', '.join(jobs)}", flush=True)
+    print(f"images: building {', '.join(jobs)}", flush=True)
     taken = build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
     for name, origin in sorted(taken.items()):
         print(f"  {name}: not built, taken from {origin}", flush=True)
@@ -197,7 +197,7 @@ def undisturbing(measuring: Callable[[], list[str]], wait: bool, pause_s: float 
         if not wait:
             raise TandemError(
                 f"another command is measuring (container {others[0]}), and these tests would disturb it."
-                " Wait for it, or begin after it with --wait"
+                " Try again later, or start after it with --wait"
             )
         time.sleep(pause_s)
 
@@ -224,7 +224,7 @@ def contract(
     # What somebody looks at while it is written fails at once; what CI asks of a whole implementation may be disturbed.
     status = run_all(root, Session(arguments, again=not (only or scenarios)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-        print("no check is both one of --only and about one of --scenario", file=sys.stderr)
+        print("no check matches both --only and --scenario", file=sys.stderr)
     return 2 if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) else status
 
 

@@ -52,14 +52,12 @@ def _bench(root: Path, name: str) -> Iterator[Flaw]:
     file = "bench.toml"
     text = _read(root / name, file)
     if text is None:
-        yield Flaw(
-            file, "is missing", "contract/README.md says what is in it; `just new` writes a commented one"
-        )
+        yield Flaw(file, "is missing", "contract/README.md describes it; `just new` writes a commented one")
         return
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        yield Flaw(file, f"is not TOML: {error}", "https://toml.io: texts stand in quotes, a list in [ ]")
+        yield Flaw(file, f"is not TOML: {error}", "https://toml.io: strings are in quotes, lists in [ ]")
         return
     yield from _types(name, given)
     yield from _names(root, given)
@@ -114,17 +112,17 @@ def _names(root: Path, given: dict[str, Any]) -> Iterator[Flaw]:
 
 
 EXAMPLES = {
-    "title": 'a text: title = "Go, async"',
-    "language": 'a text: language = "go"',
+    "title": 'a string: title = "Go, async"',
+    "language": 'a string: language = "go"',
     "model": 'model = "sync" or model = "async"',
     "tier": 'tier = "core" or tier = "hardened"',
-    "stack": 'a list of texts: stack = ["net/http", "pgx"]',
+    "stack": 'a list of strings: stack = ["net/http", "pgx"]',
     "pool_tells": "pool_tells = true or pool_tells = false, without quotes",
     "worker_pools": "worker_pools = true or worker_pools = false, without quotes",
     "threadless": 'a list of scenarios: threadless = ["index"]',
     "bridge": 'a table: of = "python-async", checks = ["statements", "notes"]',
     "defaults": 'a number or a formula of the CPUs: WORKERS = "cpus", THREADS = "2*cpus+1"',
-    "further_values": 'a list of texts for each setting: DB_PREPARE = ["each"]',
+    "further_values": 'a list of strings for each setting: DB_PREPARE = ["each"]',
     "unsupported": 'tables of reasons: [unsupported.scenarios] and below it users = "several processes share no memory"',
 }
 
@@ -143,7 +141,7 @@ def _dockerfile(root: Path, folder: Path) -> Iterator[Flaw]:
     file = "Dockerfile"
     text = _read(folder, file)
     if text is None:
-        remedy = "its context is the root of the repository; `just new` writes one to begin with"
+        remedy = "its context is the root of the repository; `just new` writes one to start from"
         yield Flaw(file, "is missing", remedy)
         return
     instructions = _instructions(text)
@@ -173,7 +171,7 @@ def _stages(instructions: list[tuple[str, list[str]]]) -> Iterator[Flaw]:
         remedy = "the last stage is the one that runs: FROM debian:trixie-slim"
         yield Flaw(file, "its last stage is `test`", remedy)
     if len(begins) < STAGES:
-        remedy = "three at the least: one that builds, `test`, and the last, which runs"
+        remedy = "three at least: one that builds, `test`, and the last, which runs"
         yield Flaw(file, f"has {len(begins)} stages", remedy)
     last = instructions[begins[-1] :] if begins else []
     users = [words[0] for name, words in last if name == "USER" and words]
@@ -181,7 +179,7 @@ def _stages(instructions: list[tuple[str, list[str]]]) -> Iterator[Flaw]:
         remedy = "in the last stage: RUN useradd --system --uid 10001 tandem, then USER tandem"
         yield Flaw(file, "runs as root", remedy)
     if not any(name in ("CMD", "ENTRYPOINT") for name, _ in last):
-        yield Flaw(file, "starts nothing", 'in the last stage: CMD ["/usr/local/bin/mine"]')
+        yield Flaw(file, "has neither CMD nor ENTRYPOINT", 'in the last stage: CMD ["/usr/local/bin/mine"]')
 
 
 def _ignored(folder: Path) -> Iterator[Flaw]:

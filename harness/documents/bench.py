@@ -54,13 +54,13 @@ def questions_brief(records: Records, waiting: str) -> str:
                 mib(cost.app_memory_peak_bytes),
             )
         )
-    by = f"by `{first}`>"
+    against = f"against `{first}`>"
     headings = (
-        "CPU a request, µs>",
-        by,
-        "requests/s where that is the limit>",
-        by,
-        "of what waiting allows>",
+        "CPU per request, µs>",
+        against,
+        "requests/s where CPU is the limit>",
+        against,
+        "share of what waiting allows>",
         "MiB>",
     )
     return table(("", *headings), rows)

@@ -49,13 +49,14 @@ def slice_lengths(records: Records) -> str:
                 )
             )
         words.append(
-            f"By these blocks the shortest slice that no longer one is better than lasts {one.best_s:g} s."
+            f"By these blocks, the best slice length is {one.best_s:g} s: the shortest for which longer slices are not"
+            " shown to be better."
         )
     heads = (
         "data",
         "slice>",
         *(f"standard error of a block, {name}>" for name in FIGURES),
-        "by the shortest>",
+        "against the shortest>",
     )
     return "\n\n".join((table(heads, rows), *words))
 
@@ -64,7 +65,7 @@ def slice_lengths(records: Records) -> str:
 
 
 def blocks_needed(scatter: float, size: float = SIZE) -> int | None:
-    """So many blocks find a difference of that size with 80 % power, by the t test; six decide at the least."""
+    """So many blocks find a difference of that size with 80 % power, by the t test; six decide at least."""
     for blocks in count(BLOCKS_LEAST):
         found = detectable_ratio(scatter, blocks)
         if found is not None and found <= 1 + size:
@@ -129,12 +130,12 @@ def scatter_by_record(records: Records) -> str:
         )
         for one in sorted(records.with_itself(), key=lambda one: (one.sliced, one.name))
     ]
-    return table(("record", "in", "blocks>", *METRICS), rows)
+    return table(("record", "loaded in", "blocks>", *METRICS), rows)
 
 
 def before_and_after(records: Records) -> str:
-    """A row for each aim."""
-    made = records.with_itself()
+    """A row for each aim. Comparisons of one plan: blocks of a shorter plan scatter more, in turns as in slices."""
+    made = [one for one in records.with_itself() if one.plan == "quick"]
     rows: list[tuple[str, str, str]] = []
     for words, value, tell in (
         ("scatter of a block's ln ratio, a program with itself", _scatter, lambda share: percent(share, 1)),
@@ -153,9 +154,9 @@ def before_and_after(records: Records) -> str:
         rows.append((name.replace("%", " %"), told[0], told[1]))
     first = records.first_numbers()
     for words, cold, place in (
-        ("from the command to the first figure, images there", False, 3),
-        ("from the command to the first figure, images built from nothing", True, 3),
-        ("from the command to the first table, images built from nothing", True, 4),
+        ("from the command to the first figure, images already built", False, 3),
+        ("from the command to the first figure, images built from scratch", True, 3),
+        ("from the command to the first table, images built from scratch", True, 4),
     ):
         old, new = (
             [f"{one[0]}: {lasts(float(one[place]))}" for one in first if one[2] is cold and one[1] is blocked]
@@ -178,4 +179,4 @@ def records_list(records: Records) -> str:
         )
         for name, result in records.every()
     ]
-    return table(("record", "study", "plan", "variants>", "made", "took>"), rows)
+    return table(("record", "study", "plan", "variants>", "date", "duration>"), rows)

@@ -113,7 +113,7 @@ def gaps(records: Records) -> str:
                     _with(programs.ratio, programs.interval, programs.bound),
                     _with(other.ratio, other.interval),
                 ]
-            rows.append((f"{b} by {a}", f"{ms} ms away", *cells))
+            rows.append((f"{b} against {a}", f"{ms} ms away", *cells))
     heads = (
         "gap",
         "database",

@@ -48,7 +48,7 @@ def limits(records: Records, series: str) -> str:
     one = next(found for found in records.detections().found if found.series.startswith(series))
     rows = [
         (
-            f"{at.limit:g}" + (" (the judge's)" if at.limit == change.LIMIT else ""),
+            f"{at.limit:g}" + (" (in use)" if at.limit == change.LIMIT else ""),
             _rarity(one, at.false_alarms),
             *(str(at.median[what] or "–") for what in CHANGES),
         )
@@ -66,12 +66,14 @@ def injected(records: Records) -> str:
         n for n, night in enumerate(nights) if any(p.commit in truth.slow for p in night.programs.values())
     ]
     place = {night.id: n for n, night in enumerate(nights)}
-    rows.append(("nights without it, and with it", f"{slow[0]}, {len(slow)}"))
-    rows.append(("injected", f"{truth.spin_ns} ns a request, {percent(truth.share)} of its CPU time before"))
+    rows.append(("nights without and with the slowdown", f"{slow[0]}, {len(slow)}"))
+    rows.append(
+        ("injected", f"{truth.spin_ns} ns per request, {percent(truth.share)} of its CPU time before")
+    )
     for answer in history.answers:
         name = METRIC_NAMES[answer.series.metric]
         after = place[answer.raised] - slow[0] + 1
-        when = f"night {after} of the slow ones" if after > 0 else "before the slowdown"
+        when = f"night {after} with the slowdown" if after > 0 else "before the slowdown"
         named = "–"
         if answer.word == "confirmed" and answer.good and answer.bad:
             right = answer.good.commit not in truth.slow and answer.bad.commit == truth.slow[0]

@@ -139,7 +139,7 @@ def _declared(root: Path, pair: tuple[Implementation, Implementation]) -> Iterat
         no = one.unsupported
         return {
             "stack": ", ".join(one.stack),
-            "`/pool` tells the wait": "yes" if one.pool_tells else "no",
+            "`/pool` reports the wait": "yes" if one.pool_tells else "no",
             **{f"default of `{name}`": value for name, value in one.defaults.items()},
             **{f"further values of `{name}`": ", ".join(more) for name, more in one.further_values.items()},
             **{f"setting `{name}`": f"no: {reason}" for name, reason in no.settings.items()},
@@ -162,7 +162,7 @@ def section(root: Path, one: str, other: str) -> str:
     common = _common(root, pair)
     shared = sum(map(len, sources(root / common).values())) if common else 0
     more = f", and {shared:,} lines of `{common}`" if common else ""
-    told = f"Both have {both:,} lines{more}. Only `{one}` has {left:,}, only `{other}` has {right:,}."
+    told = f"In both: {both:,} lines{more}. Only in `{one}`: {left:,}. Only in `{other}`: {right:,}."
     same = [f"`{file.file}`" for file in files if not file.one + file.other]
     parts = [f"### {pair[0].title} and {pair[1].title}", told, table(["", one, other], _declared(root, pair))]
     rows = [

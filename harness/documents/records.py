@@ -67,6 +67,7 @@ class WithItself:
     """Metric -> scatter of a block's ln ratio, of each other variant to the reference."""
     block_s: float
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
+    plan: str = "quick"
 
 
 class Truth(Part):
@@ -175,6 +176,7 @@ class Records:
                         for metric in METRICS
                     },
                     block_s=sum(lasts) / len(lasts),
+                    plan=result.request.plan,
                 )
             )
         return out
@@ -192,14 +194,11 @@ class Records:
         return {name: (one["before"], one["after"]) for name, one in found.items()}
 
     def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
-        """Of each committed bench: its folder; whether it looks at the ceilings in its blocks, as those after issue 15 do;
+        """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as those after issue 15 do;
         whether its images were built from nothing; seconds from its beginning to its first figure, and to its table."""
-        folders = [
-            BENCH,
-            *(str(f.parent.relative_to(self.root)) for f in (self.root / FIRST).glob(f"*/{RESULT}")),
-        ]
         out = []
-        for folder in folders:
+        for file in (self.root / FIRST).glob(f"*/{RESULT}"):
+            folder = str(file.parent.relative_to(self.root))
             result, trials = self._folder(folder)
             own = [trial for trial in trials if not is_look(trial.spec)]
             ends = [

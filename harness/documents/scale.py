@@ -10,7 +10,9 @@ from tandem.catalog.labs import ROLES, Lab
 NUMBERS = (3, 10, 50)
 NETWORK_BPS = 1e9
 UNKNOWN = "not measured"
-PRINTED = re.compile(r"all stages +([\d.]+) s\n([\d,]+) rows of (\d+) generators; at the most ([\d.]+) GiB")
+PRINTED = re.compile(
+    r"all stages +([\d.]+) s\n([\d,]+) rows of (\d+) generators; at (?:the )?most ([\d.]+) GiB"
+)
 """The end of what harness/benchmarks/merging.py prints."""
 
 
@@ -55,7 +57,7 @@ def table(records: Records) -> str:
             lambda of: str(len(of.links())),
         ),
         ("images copied to hosts that have none", copies),
-        ("the same at 1 Gbit/s from the machine that has them, no layer shared", seconds),
+        ("time to copy them at 1 Gbit/s from the machine that has them, no layer shared", seconds),
     ]
     lines = [f"| hosts | {' | '.join(map(str, NUMBERS))} |", f"| --- |{' ---: |' * len(NUMBERS)}"]
     return "\n".join([*lines, *(f"| {name} | {' | '.join(map(told, labs))} |" for name, told in rows)])
@@ -69,8 +71,8 @@ def visit(records: Records) -> str:
     printed = json.loads(file.read_text())
     here, far, hosts = printed["median"]["here"], printed["median"]["three hosts"], printed["hosts"]
     return (
-        f"{far['overhead_s']:.1f} s over {hosts} hosts, {here['overhead_s']:.1f} s here; the harness uses"
-        f" {far['harness_cores'] / hosts:.1%} of a core on each, {here['harness_cores']:.1%} here"
+        f"{far['overhead_s']:.1f} s over {hosts} hosts, {here['overhead_s']:.1f} s without a lab; the harness uses"
+        f" {far['harness_cores'] / hosts:.1%} of a core on each host, {here['harness_cores']:.1%} without a lab"
     )
 
 
@@ -81,4 +83,6 @@ def merging(records: Records) -> str:
     if not found:
         return UNKNOWN
     seconds, rows, generators, gib = found.groups()
-    return f"{float(seconds):.0f} s for {rows} rows of {generators} generators, with {gib} GiB of memory at the most"
+    return (
+        f"{float(seconds):.0f} s for {rows} rows of {generators} generators, with {gib} GiB of memory at most"
+    )

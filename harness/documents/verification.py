@@ -35,4 +35,4 @@ def on_the_wire(records: Records, folder: str) -> str:
 
 def of_a_start(records: Records, folder: str) -> str:
     seconds = list(starts_s(records.trials_of(folder)))
-    return f"{span(seconds, 1)} s, half of them under {median(seconds):.1f} s ({len(seconds)} starts)"
+    return f"{span(seconds, 1)} s, median {median(seconds):.1f} s ({len(seconds)} starts)"

@@ -25,7 +25,7 @@ class Ask(Part):
     cpu_ms: Number
     """Of a request, in the application, as a sync program."""
     pool: int | None
-    """Database connections that it may have at the most, each held for the wait and the computing; None: it needs none."""
+    """Database connections that it may have at most, each held for the wait and the computing; None: it needs none."""
     cores: int
     """Of the application."""
     rate_rps: Number
@@ -50,7 +50,7 @@ class Evidence(Part):
     pairs: dict[str, Number]
     """Record -> CPU per request of its async program by that of its sync one, of this language."""
     threads_most: int
-    """So many handler threads a sync program of this language had at the most."""
+    """So many handler threads a sync program of this language had at most."""
     checked: list[Checked]
 
 
@@ -111,7 +111,7 @@ def _rate(ask: Ask, cpu_ms: float, in_flight: int, pool: int | None) -> float:
 
 
 def size(ask: Ask, model: Model, cpu_ms: float, one_core: bool) -> Sized:
-    """one_core: a worker uses one core at the most, so there are as many as cores."""
+    """one_core: a worker uses one core at most, so there are as many as cores."""
     wanted = ask.rate_rps / SPARE
     workers = ask.cores if one_core or model == "async" else 1
     little = wanted * (ask.wait_ms + cpu_ms) / 1e3
@@ -130,11 +130,11 @@ def size(ask: Ask, model: Model, cpu_ms: float, one_core: bool) -> Sized:
         if pool is not None:
             enough = least(lambda n: _rate(ask, cpu_ms, most, n) >= wanted, most)
             if in_flight is None:
-                lacks = f"database connections: {pool} answer {SPARE * _rate(ask, cpu_ms, most, pool):,.0f}/s with a fifth to spare; {enough or 'more than any'} are needed"
+                lacks = f"database connections: {pool} answer {SPARE * _rate(ask, cpu_ms, most, pool):,.0f}/s with a fifth to spare; {f'{enough} are needed' if enough else 'no number is enough'}"
             else:
                 pool = enough
         elif in_flight is None:
-            lacks = f"more than {most} requests would have to be under way at once"
+            lacks = f"more than {most} requests would have to be in flight at once"
     number = in_flight or min(most, pool or most)
     threads = math.ceil(number / workers) if model == "sync" else None
     return Sized(
@@ -169,7 +169,7 @@ def choose(ask: Ask, evidence: Evidence) -> tuple[Sized, Sized, str]:
     return (
         sync,
         other,
-        "both reach the rate at about the same cost, and so many threads are in the records: the simpler one",
+        "both reach the rate at about the same cost, and the records have that many threads: the simpler one",
     )
 
 
@@ -205,12 +205,12 @@ def confidence(evidence: Evidence, chosen: Sized) -> tuple[Literal["high", "medi
     reasons = []
     counted = [one for one in evidence.checked if one.elsewhere] or evidence.checked
     if not counted:
-        return "low", ["no record tells how far predictions are off"]
+        return "low", ["no record shows how far predictions are off"]
     errors = sorted(abs(one.off) for one in counted)
     middle = statistics.median(errors)
     kind = "from other cells" if counted[0].elsewhere else "from their own CPU times"
     reasons.append(
-        f"{len(errors)} predictions {kind} were {middle:.0%} off in the median, {errors[-1]:.0%} at the worst"
+        f"{len(errors)} predictions {kind} were {middle:.0%} off in the median, {errors[-1]:.0%} at worst"
     )
     level: Literal["high", "medium", "low"] = (
         "high" if middle <= GOOD else "medium" if middle <= FAIR else "low"
@@ -218,12 +218,12 @@ def confidence(evidence: Evidence, chosen: Sized) -> tuple[Literal["high", "medi
     beyond = []
     if not evidence.pairs:
         beyond.append(
-            f"no record has both models in {evidence.language}: the same CPU time is taken for both"
+            f"no record has both models in {evidence.language}: the same CPU time is assumed for both"
         )
     if chosen.threads is not None and chosen.in_flight > evidence.threads_most:
         beyond.append(f"no record of {evidence.language} has more than {evidence.threads_most} threads")
     if not counted[0].elsewhere:
-        beyond.append("no record has predicted a cell from another one: just crossover makes one")
+        beyond.append("no record predicts a cell from another one: just crossover makes such a record")
     if beyond:
         level = "medium" if level == "high" else "low"
     return level, [*reasons, *beyond]

@@ -10,7 +10,6 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
 from tandem.load.rows import PERCENTILES, SAMPLES_BEYOND, Floats
-from tandem.record.window import Times
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 60_000_000, 3
 MAGNITUDE = 11
@@ -74,23 +73,6 @@ def over_starts(encoded: Sequence[str]) -> dict[str, tuple[float, float, float]]
             values = [one.get_value_at_percentile(q * 100) / 1e3 for one in filled]
             out[name] = (float(np.median(values)), min(values), max(values))
     return out
-
-
-def merge(encoded: Sequence[str]) -> Times:
-    """The pooled distribution of several histograms, in milliseconds, each figure within three digits.
-
-    Percentiles need SAMPLES_BEYOND samples beyond them, as everywhere. Censored samples are not told apart.
-    """
-    pooled = _empty()
-    for one in encoded:
-        pooled.add(HdrHistogram.decode(one))
-    n = pooled.get_total_count()
-    if n == 0:
-        return Times(samples=0)
-    wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    values = pooled.get_percentile_to_value_dict([q * 100 for q in wanted])
-    told = Times(samples=n, mean=pooled.get_mean_value() / 1e3, max=pooled.get_max_value() / 1e3)
-    return told.model_copy(update={PERCENTILES[q]: values[q * 100] / 1e3 for q in wanted})
 
 
 def curve(encoded: Sequence[str], quantiles: Sequence[float]) -> list[tuple[float, float]]:

@@ -45,7 +45,7 @@ class PlannedLook:
         return self.number >= len(self.planned)
 
     def level(self, alpha: float) -> float:
-        """What a p value of this look may be at the most."""
+        """What a p value of this look may be at most."""
         if len(self.planned) < 2:
             return alpha
         before, share = (

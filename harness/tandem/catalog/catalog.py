@@ -91,10 +91,10 @@ class Pairing(BaseModel):
     @model_validator(mode="after")
     def _can_be_steady(self) -> Self:
         if 0 < self.warm_up_cap_s < self.warm_up_s:
-            raise ValueError(f"warm_up_cap_s is 0 or at least warm_up_s, which is {self.warm_up_s}")
+            raise ValueError(f"warm_up_cap_s must be 0 or at least warm_up_s, which is {self.warm_up_s}")
         if 0 < self.steady_buckets < STEADY_LEAST:
             raise ValueError(
-                f"steady_buckets is 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
+                f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
             )
         return self
 
@@ -127,7 +127,7 @@ class Plan(Entry):
             raise ValueError(f"warm_up_cap_s is below warm_up_s, which is {self.warm_up_s}")
         if 0 < self.steady_buckets < STEADY_LEAST:
             raise ValueError(
-                f"steady_buckets is 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
+                f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
             )
         if min(self.closed_s, self.open_s) <= self.trim_start_s + self.trim_end_s:
             raise ValueError(
@@ -140,8 +140,8 @@ class Plan(Entry):
         if cpus >= self.cpus_least:
             return None
         return (
-            f"the plan {self.name} is meant for at least {self.cpus_least} CPUs and this host has {cpus}:"
-            " roles share CPUs, so absolute figures are the machine's as much as the application's"
+            f"the plan {self.name} is meant for at least {self.cpus_least} CPUs, but this host has {cpus}:"
+            " roles share CPUs, so absolute figures depend on the machine as much as on the application"
         )
 
 
@@ -185,7 +185,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
 def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
     data = _read_toml(file)
     if "name" in data:
-        raise UsageError(f"{file}: name: is the folder's or the file's own and cannot be given")
+        raise UsageError(f"{file}: name: comes from the folder or the file and cannot be given")
     try:
         return model.model_validate({"name": name, **data})
     except ValidationError as error:
@@ -231,7 +231,7 @@ class Catalog:
         settings: dict[str, Setting] = {}
         for name, table in _read_toml(file).items():
             if isinstance(table, dict) and "name" in table:
-                raise UsageError(f"{file}: {name} -> name: is the table's own and cannot be given")
+                raise UsageError(f"{file}: {name} -> name: comes from the table and cannot be given")
             try:
                 settings[name] = Setting.model_validate(
                     {**table, "name": name} if isinstance(table, dict) else table

@@ -68,7 +68,7 @@ class LabHost(BaseModel):
     def _are_cpu_sets(cls, cpus: dict[Role, str]) -> dict[Role, str]:
         for role, cpuset in cpus.items():
             if not CPU_SET.fullmatch(cpuset) or not all(map(expand, cpuset.split(","))):
-                raise ValueError(f"{role} has the CPU set '{cpuset}'; one is written as in \"0,2-3\"")
+                raise ValueError(f"{role} has the CPU set '{cpuset}'; write it as in \"0,2-3\"")
         return cpus
 
     @model_validator(mode="after")
@@ -79,7 +79,7 @@ class LabHost(BaseModel):
             raise ValueError(f"cpus names {strangers[0]}, which is not among its roles")
         if self.cpus and (without := [role for role in self.roles if role not in self.cpus]):
             raise ValueError(
-                f"{without[0]} has no CPU set and would take CPUs of {next(iter(self.cpus))}: give it one, or none at all"
+                f"{without[0]} has no CPU set and would use CPUs of {next(iter(self.cpus))}: give every role one, or none"
             )
         for one, other in combinations(self.cpus, 2):
             if both := sorted({*expand(self.cpus[one])} & {*expand(self.cpus[other])}):
@@ -117,7 +117,7 @@ class Lab(Entry):
         named = {}
         for name, table in hosts.items():
             if isinstance(table, dict) and "name" in table:
-                raise ValueError(f"hosts -> {name} -> name: is the table's own and cannot be given")
+                raise ValueError(f"hosts -> {name} -> name: comes from the table and cannot be given")
             named[name] = {**table, "name": name} if isinstance(table, dict) else table
         return {**told, "hosts": named}
 
@@ -133,9 +133,9 @@ class Lab(Entry):
                 )
         for one, other in combinations(self.hosts.values(), 2):
             if one.engine_key == other.engine_key:
-                raise ValueError(f"{one.name} and {other.name} have one engine: make one host of them")
+                raise ValueError(f"{one.name} and {other.name} have the same engine: make them one host")
             if one.address == other.address:
-                raise ValueError(f"{one.name} and {other.name} have one address, {one.address}")
+                raise ValueError(f"{one.name} and {other.name} have the same address, {one.address}")
         return self
 
     def hosts_of(self, role: Role) -> list[LabHost]:
@@ -173,19 +173,19 @@ class Lab(Entry):
         for host in self.hosts.values():
             if not (found := ask(host.address)):
                 raise UsageError(
-                    f"lab {self.name}: {host.name}: {host.address} is no address and no name of one"
+                    f"lab {self.name}: {host.name}: {host.address} is neither an IPv4 address nor a name that has one"
                 )
             number = IPv4Address(found[0])
             if number.is_loopback or number.is_unspecified or number.is_multicast:
-                means = "" if found[0] == host.address else f" is {number}, which"
+                means = "" if found[0] == host.address else f" ({number})"
                 raise UsageError(
-                    f"lab {self.name}: {host.name}: {host.address}{means} no other host can reach:"
+                    f"lab {self.name}: {host.name}: no other host can reach {host.address}{means}:"
                     " give the address on the network that the hosts share"
                 )
             numbers[host.name] = str(number)
         for one, other in combinations(numbers, 2):
             if numbers[one] == numbers[other]:
-                raise UsageError(f"lab {self.name}: {one} and {other} have one address, {numbers[one]}")
+                raise UsageError(f"lab {self.name}: {one} and {other} have the same address, {numbers[one]}")
         return self.model_copy(
             update={
                 "hosts": {
@@ -201,13 +201,13 @@ def refuse_unequal(labs: Sequence[Lab]) -> None:
     for one, other in combinations(labs, 2):
         if one.shape != other.shape:
             raise UsageError(
-                f"labs {one.name} and {other.name} are not made alike: hosts with the same roles and the same CPU sets can"
-                " take blocks of one study"
+                f"labs {one.name} and {other.name} differ: only labs whose hosts have the same roles and the same CPU"
+                " sets can share the blocks of a study"
             )
         machines = {host.engine_key: host.name for host in one.hosts.values()}
         for host in other.hosts.values():
             if host.engine_key in machines:
                 raise UsageError(
-                    f"{machines[host.engine_key]} of lab {one.name} and {host.name} of lab {other.name} have one engine: each"
+                    f"{machines[host.engine_key]} of lab {one.name} and {host.name} of lab {other.name} have the same engine: each"
                     " lab needs machines of its own"
                 )

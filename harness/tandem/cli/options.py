@@ -45,65 +45,68 @@ Variants = Annotated[
     list[str],
     typer.Argument(
         metavar="VARIANT",
-        help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them."
-        " NAME@TAG is the image tandem/NAME:TAG, as it is; a commit's hash as TAG is built from that commit, once.",
+        help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints."
+        " NAME@TAG uses the image tandem/NAME:TAG. If TAG is a commit's hash, the image is built from that commit.",
     ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Machine-readable output on stdout and nothing else there.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", callback=be_quiet, help="Tell nothing of the progress: the result alone.")
+    bool, typer.Option("--quiet", callback=be_quiet, help="Print no progress, only the result.")
 ]
 """Its callback does all: a command that takes it has nothing to do."""
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the newest unfinished study of the same request.")
+    bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
 ]
-ScenarioName = Annotated[str, typer.Option("--scenario", help="What the client asks for.")]
+ScenarioName = Annotated[str, typer.Option("--scenario", help="Scenario: what the client requests.")]
 ChosenTopology = Annotated[
     str | None,
     typer.Option(
         "--topology",
-        help="What stands between client and database: direct, pooled, proxied or full; default: the scenario's own, or full.",
+        help="Parts between client and database: direct, pooled, proxied or full. Default: the scenario's own, or full.",
     ),
 ]
 ChosenPlacement = Annotated[
-    str | None, typer.Option("--placement", help="Which CPUs each role has; default: what fits this host.")
+    str | None, typer.Option("--placement", help="CPUs of each role. Default: what fits this host.")
 ]
 LabName = Annotated[
     str | None,
     typer.Option(
         "--lab",
-        help="The machines, a file of loadgen/labs or the path of one; it says the CPUs of each role. Default: all here.",
+        help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. Default: this machine.",
     ),
 ]
 LabNames = Annotated[
     list[str] | None,
     typer.Option(
         "--lab",
-        help="The machines, a file of loadgen/labs or the path of one; it says the CPUs of each role. Named more than once: labs"
-        " made alike, which take blocks at the same time. Default: all here.",
+        help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. If repeated, equal labs measure"
+        " blocks at the same time. Default: this machine.",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--setting", help="NAME=VALUE of contract/settings.toml, for all variants; may be repeated."
+        "--setting", help="NAME=VALUE of contract/settings.toml, for all variants. May be repeated."
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="Fixes every order and the data; default: a new one, recorded.")
+    int | None,
+    typer.Option(
+        "--seed", help="Seed of the data and of every random order. Default: a new one, which is recorded."
+    ),
 ]
 DbRtt = Annotated[
     str | None,
     typer.Option(
-        help="Delay what the database answers, such as 15ms; default: no latency proxy in the path."
+        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path."
     ),
 ]
 Generators = Annotated[
     int,
     typer.Option(
-        "--generators", min=1, help="So many load generators share each load, connections and rate."
+        "--generators",
+        min=1,
+        help="Number of load generators that share the connections and the rate of each load.",
     ),
 ]
 MAX_DB_RTT_MS = 250
@@ -171,7 +174,7 @@ def app_cpus(lab: Lab) -> int:
     told = cpus_in(lab.host_of("app").cpus.get("app", ""))
     if told is None:
         raise UsageError(
-            f"lab {lab.name}: what is measured follows from the application's CPUs, and its file does not tell"
+            f"lab {lab.name}: the measurement depends on the application's CPUs, and its file does not state"
             f" them: give {lab.host_of('app').name} a CPU set for each of its roles"
         )
     return told
@@ -183,8 +186,8 @@ def generators_in(lab: Lab, asked: int = 1) -> int:
     if 1 < asked < len(hosts):
         names = " and ".join(host.name for host in hosts)
         raise UsageError(
-            f"lab {lab.name}: loadgen is on {names}, and one of {asked} generators would be idle:"
-            f" take {len(hosts)} or more, or fewer hosts"
+            f"lab {lab.name}: loadgen is on {names}, and {asked} generators would leave a host idle:"
+            f" use {len(hosts)} generators or more, or fewer hosts"
         )
     return max(asked, len(hosts))
 

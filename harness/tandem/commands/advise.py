@@ -45,25 +45,25 @@ def advise_(
         typer.Option(help="How long a request waits for its database or for others, such as 30ms."),
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(help="CPU time of a request in the application, such as 2ms.")
+        str | None, typer.Option(help="CPU time that a request takes in the application, such as 2ms.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests per second that are to be answered.")] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="Cores of the application.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests per second to serve.")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="CPU cores for the application.")] = None,
     pool: Annotated[
         int | None,
-        typer.Option(min=0, help="Database connections that it may have; 0: it needs none."),
+        typer.Option(min=0, help="Database connections that it may open. 0: it uses no database."),
     ] = None,
-    language: Annotated[str, typer.Option(help="Whose records are looked at.")] = "python",
+    language: Annotated[str, typer.Option(help="Language whose records the answer uses.")] = "python",
     as_json: Json = False,
 ) -> None:
-    """Say which model, workers, threads and pool a service needs, how sure that is, and what would change it."""
+    """Recommend model, workers, threads and pool for a service, with the certainty and what would change the answer."""
     catalog = Catalog(ROOT)
     languages = {one.language for one in catalog.implementations.values()}
     if language not in languages:
         raise unknown("language", language, languages)
     wait_ms = milliseconds("--wait", asked("--wait", wait, "How long does a request wait for others (30ms)?"))
     cpu_ms = milliseconds("--cpu", asked("--cpu", cpu, "How much CPU time does it cost (2ms)?"))
-    rate_rps = float(asked("--rate", rate, "How many requests per second are to be answered?"))
+    rate_rps = float(asked("--rate", rate, "How many requests per second does it serve?"))
     cores_ = int(asked("--cores", cores, "How many cores does the application have?"))
     pool_ = int(asked("--pool", pool, "How many database connections may it have (0: it needs none)?"))
     if cpu_ms <= 0 or rate_rps <= 0:
@@ -179,7 +179,7 @@ def lines(found: Advice) -> list[Any]:
         "threads each",
         "at once",
         "pool",
-        "1/s with that",
+        "possible 1/s",
         "lacks",
         left=("model", "lacks"),
     )

@@ -13,9 +13,9 @@ from tandem.studies.registry import STUDIES
 
 @app.command(hidden=True)
 def blocks(
-    folder: Annotated[Path, typer.Argument(help="Of the study.")],
-    lab: Annotated[str, typer.Argument(help="A file of loadgen/labs or the path of one.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the study.")],
+    lab: Annotated[str, typer.Argument(help="Lab: a name in loadgen/labs or the path of a file.")],
 ) -> None:
-    """Make blocks of a study in a further lab; the study's own command starts this."""
+    """Measure blocks of a study in a further lab. The study's own command starts this."""
     journal = Journal.of(folder)
     make_blocks(STUDIES[journal.request.study], journal, lab)

@@ -8,5 +8,5 @@ from tandem.studies.registry import json_schema
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of result.json, of every study, and of the files of its trials."""
+    """Print the JSON Schema of result.json and of the trial files, for every study."""
     print(json.dumps(json_schema(), indent=1))

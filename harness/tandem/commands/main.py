@@ -33,12 +33,12 @@ PAGE_COLUMNS = 100
 @app.command(name="matrix")
 def matrix_(
     implementations: Annotated[
-        list[str] | None, typer.Argument(help="Some only; default: every implementation.")
+        list[str] | None, typer.Argument(help="Implementations. Default: all.")
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Say which implementation serves which scenario: every cell tried on a running container."""
+    """Show which implementation serves which scenario. Tries every pair on a running container."""
     catalog = Catalog(ROOT)
     names = implementations or list(catalog.implementations)
     placement = catalog.default_placement(HERE.cpus).name
@@ -79,7 +79,7 @@ def list_(as_json: Json = False) -> None:
 
 @app.command(name="doctor")
 def doctor_(lab: LabName = None, as_json: Json = False) -> None:
-    """Say what this machine is fit for, what it is not, and why; with --lab, what the machines of a lab are."""
+    """Check what this machine can measure, what it cannot, and why. With --lab: the machines of a lab."""
     if lab is not None:
         _doctor_of(lab, as_json)
         return
@@ -134,12 +134,12 @@ def _interrupt(*_: object) -> None:
 
 
 def interrupted(command: str) -> str:
-    """What an interrupted command says: how to go on, where that is possible."""
+    """What an interrupted command says: how to continue, where that is possible."""
     group = typer.main.get_command(app)
     known = getattr(group, "commands", {}).get(command)
     if known and any("--resume" in parameter.opts for parameter in known.params):
-        return "tandem: interrupted. What was finished is kept; the same command with --resume goes on."
-    return "tandem: interrupted. This command cannot go on where it was: start it again."
+        return "tandem: interrupted. What was finished is kept; the same command with --resume continues."
+    return "tandem: interrupted. This command cannot be resumed: start it again."
 
 
 registry.add_commands()
@@ -161,7 +161,7 @@ def main(commands: typer.Typer = app) -> None:
         # It says nothing where no command was given: then the help has been printed.
         if told := error.format_message():
             err.print(f"tandem: {told}", style="red", markup=False, highlight=False)
-            err.print("With --help the command says what it takes.")
+            err.print("--help lists the command's arguments and options.")
         sys.exit(error.exit_code)
     except (OSError, subprocess.SubprocessError, DockerException) as error:
         err.print(f"tandem: {error}", style="red", markup=False, highlight=False)

@@ -28,21 +28,21 @@ def make(folders: list[Path], out: Path, records: str | None = None) -> None:
         give(out, ROOT)  # the harness's container runs as root
     for one in built.broken:
         err.print(f"not shown: {one.name}: {one.reason}", style="yellow", markup=False, highlight=False)
-    older = f", {built.older:,} older ones by their headline" if built.older else ""
-    err.print(f"{built.runs:,} results{older}: `just open` serves it, or open the file itself")
+    older = f", {built.older:,} older ones with their headline only" if built.older else ""
+    err.print(f"{built.runs:,} results{older}. Run `just open`, or open this file:")
     print(out / "index.html")
 
 
 @app.command()
 def page(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Results, or folders of many; default: results.")
+        list[Path] | None, typer.Argument(help="Results, or folders of results. Default: results.")
     ] = None,
     out: Out = OUT,
     records: Annotated[
         str | None,
         typer.Option(
-            help="Address of the repository's files, ending with /, for a site that does not lie beside them."
+            help="URL of the repository's files, ending with /, for a site that is published elsewhere."
         ),
     ] = None,
 ) -> None:
@@ -53,11 +53,9 @@ def page(
 @app.command(name="open")
 def open_(
     out: Out = OUT,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; default: one that is free.")
-    ] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Default: a free one.")] = 0,
 ) -> None:
-    """Serve the site on 127.0.0.1 until Ctrl-C; builds it first where there is none."""
+    """Serve the site on 127.0.0.1 until Ctrl-C. Builds it first if there is none."""
     if not (out / "index.html").is_file():
         make([], out.resolve())
     with server(out, port) as served:
@@ -76,5 +74,5 @@ def server(out: Path, port: int) -> ThreadingHTTPServer:
         return ThreadingHTTPServer((LOOPBACK, port), partial(_Quiet, directory=str(out)))
     except OSError as error:
         raise TandemError(
-            f"port {port} of {LOOPBACK} cannot be had: {error.strerror}. Give another with --port"
+            f"port {port} of {LOOPBACK} is not available: {error.strerror}. Give another with --port"
         ) from None

@@ -62,11 +62,11 @@ class Committed:
     expected_s: float | None
     """Without builds."""
     refused: str | None
-    """Why it cannot be made anew."""
+    """Why it cannot be measured again."""
 
     @property
     def state(self) -> str:
-        return self.refused or ("made by this harness" if self.today else "to be made anew")
+        return self.refused or ("measured by this harness" if self.today else "to measure again")
 
 
 def folders(results: Path) -> list[Path]:
@@ -90,7 +90,7 @@ def committed(catalog: Catalog, results: Path, folder: Path, harness: str) -> Co
     try:
         expected_s = round(blocks_s(asked(catalog, kind, result), results))
     except UsageError as error:
-        refused = f"cannot be made anew: {error}"
+        refused = f"cannot be measured again: {error}"
     return Committed(
         folder=folder.relative_to(results).as_posix(),
         study=result.request.study,
@@ -146,27 +146,29 @@ def _shown(found: Sequence[Committed]) -> None:
         rows.add_row(one.folder, one.study, one.plan, str(one.variants), one.made, takes, one.state)
     due_s = sum(one.expected_s or 0.0 for one in found if not one.today)
     out.print(
-        proof(), rows, Text(f"what is to be made anew takes about {lasts(due_s)}, without builds"), sep="\n"
+        proof(), rows, Text(f"measuring these again takes about {lasts(due_s)}, without builds"), sep="\n"
     )
 
 
 @app.command()
 def records(
     only: Annotated[
-        list[str] | None, typer.Argument(metavar="[RECORD]...", help="Some only, such as comparisons/falcon.")
+        list[str] | None,
+        typer.Argument(metavar="[RECORD]...", help="Records, such as comparisons/falcon. Default: all."),
     ] = None,
     make_: Annotated[
         bool,
         typer.Option(
-            "--make", help="Make those that this harness did not make. Started again it goes on where it was."
+            "--make",
+            help="Measure again what this version of the harness did not measure. Continues where it stopped.",
         ),
     ] = False,
     untested: Annotated[
-        bool, typer.Option("--untested", help="Also without a passed self-test of this harness.")
+        bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the committed records and what each takes to be made anew, or make them anew."""
+    """List the committed records and the time to measure each again, or measure them again."""
     catalog, harness = Catalog(ROOT), hashes(ROOT)[HARNESS]
     every = {folder.relative_to(RESULTS).as_posix(): folder for folder in folders(RESULTS)}
     if unknown := [name for name in only or [] if name not in every]:
@@ -180,16 +182,14 @@ def records(
         return
     status, told = line(RESULTS, ROOT, datetime.now(UTC))
     if status is not Status.PASSED and not untested:
-        raise UsageError(
-            f"{told}. A record is worth what its harness is: run just selftest first, or give --untested"
-        )
+        raise UsageError(f"{told}. Run just selftest first, or give --untested")
     failed = False
     for one in sorted(found, key=lambda one: one.expected_s or 0.0):
         err.print(f"{one.folder}: {one.state}")
         if one.today or one.refused:
             continue
         why = made_anew(catalog, RESULTS, every[one.folder], as_json)
-        err.print(f"{one.folder}: {why or 'made anew'}")
+        err.print(f"{one.folder}: {why or 'measured again'}")
         failed = failed or why is not None
     if failed:
         raise typer.Exit(1)

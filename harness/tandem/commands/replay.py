@@ -32,7 +32,7 @@ def replay(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Make a recorded study again, and say whether the new figures lie within the recorded noise."""
+    """Measure a recorded study again, and say whether the new figures lie within the recorded noise."""
     folder = record_of(record)
     kind, old, trials = read_folder(folder)
     if not trials:

@@ -30,14 +30,12 @@ FOLDER_LEAST, MOST = 42, {"variants": 24, "main figure": 28}
 def report(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="What a command left in results/, such as results/reference; or a folder of many, such as results."
-        ),
+        typer.Argument(help="A result, such as results/reference, or a folder of results, such as results."),
     ],
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table for a page.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the result of a study again, from its record; of a folder of many, a list of them."""
+    """Print a result from its record, or a list of the results in a folder."""
     many = None if not folder.is_dir() or (folder / RESULT).exists() else index(folder)
     if many is not None and (many.entries or many.unreadable or many.unfinished):
         _list(many, as_markdown, as_json)
@@ -86,7 +84,7 @@ def notes(found: Index) -> list[Text]:
     return [
         *(Text(line, style="red") for line in found.unreadable),
         *(
-            Text(f"{name}: not finished; its command with --resume goes on", style="yellow")
+            Text(f"{name}: not finished; its command with --resume continues it", style="yellow")
             for name in found.unfinished
         ),
     ]

@@ -14,23 +14,25 @@ from tandem.selftest import progress, session, table
 
 @app.command()
 def selftest(
-    full: Annotated[bool, typer.Option("--full", help="Also what takes hours: the weekly class.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Run the weekly checks too, which take hours.")
+    ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="One group of checks: unit, timing, liars, …; may be repeated. Not kept."),
+        typer.Option(
+            help="Run this group of checks only: unit, timing, liars, …. May be repeated. The result is not kept."
+        ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on with the unfinished self-test, after the groups that it has done."
-        ),
+        typer.Option("--resume", help="Continue the unfinished self-test after its last finished group."),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Prove that the harness tells the truth: servers of known behaviour, and every check seen failing on purpose."""
+    """Prove that the harness is right: it measures servers of known behaviour, and each check has to fail on purpose."""
     if only and resume:
-        raise UsageError("--only is not kept, so there is nothing to go on with: leave --resume out")
+        raise UsageError("--only is not kept, so there is nothing to continue: leave --resume out")
     view = view_for(as_json)
     try:
         found = session.run(ROOT, RESULTS, view, only or [], full, resume)

@@ -14,7 +14,7 @@ from tandem.lab import old_images
 from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side, other_measurements
 
 Topology = Annotated[
-    str, typer.Option(help="What stands between client and database: direct, pooled, proxied or full.")
+    str, typer.Option(help="Parts between client and database: direct, pooled, proxied or full.")
 ]
 
 
@@ -29,12 +29,12 @@ def _user_stack(implementation: str, topology: str) -> Stack:
 
 @app.command()
 def up(
-    implementation: Annotated[str, typer.Argument(help="Which implementation to serve.")] = "rust-async",
+    implementation: Annotated[str, typer.Argument(help="Implementation to serve.")] = "rust-async",
     topology: Topology = "full",
 ) -> None:
     """Serve one implementation on 127.0.0.1:8080, with HAProxy's statistics on 127.0.0.1:8404."""
     stack = _user_stack(implementation, topology)
-    err.print("building what is new (the first time this takes minutes) ...")
+    err.print("building images (the first time this takes minutes) ...")
     taken = build_side_by_side(
         {service: (stack, service) for service in SERVED}, lambda name, s: err.print(f"  {name}: {s:.0f} s")
     )
@@ -53,7 +53,7 @@ def down(
         str | None,
         typer.Option(
             "--lab",
-            help="Remove whatever is ours on the hosts of this lab instead, also what a killed command left.",
+            help="Instead, remove everything of Tandem on the hosts of this lab, including what a killed command left.",
         ),
     ] = None,
 ) -> None:
@@ -72,12 +72,14 @@ def down(
 
 @app.command()
 def clean() -> None:
-    """Remove the images that earlier builds left without a tag, and nothing that is not of this project."""
+    """Remove untagged images of earlier builds of this project, and nothing else."""
     images = old_images.untagged()
     out.print(f"{old_images.held(images)}; removed {old_images.remove(images)}")
 
 
 @app.command()
-def logs(service: Annotated[str, typer.Argument(help="app, proxy, pgbouncer or db.")] = "app") -> None:
+def logs(
+    service: Annotated[str, typer.Argument(help="Service: app, proxy, pgbouncer or db.")] = "app",
+) -> None:
     """Print the log of a service that `up` started."""
     print(_user_stack("rust-async", "full").log(service, lines=1000))

@@ -32,6 +32,6 @@ def labs_differ(found: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Find
                 f"x {math.exp(statistics.fmean(own)):.3f} in {lab} ({len(own)} blocks)"
                 for lab, own in labs.items()
             )
-            text = f"{what}: the labs do not agree: {told}; the ratio over all is that of none"
+            text = f"{what}: the labs do not agree: {told}; the overall ratio holds for none of them"
             out.append(Finding.of("labs-differ", "warning", text))
     return out

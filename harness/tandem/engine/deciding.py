@@ -19,5 +19,5 @@ def too_few(
     few = what if have > 1 else what.removesuffix("s")
     named = f" ({plan})" if plan else ""
     lasting = lasts(expected_s * least / have)
-    told = f"{have} {few} cannot {cannot}: that takes {least}{named}, with these windows about {lasting}"
+    told = f"{have} {few} cannot {cannot}: that takes {least}{named}, about {lasting} with these windows"
     return [f"{told}. {so}" if so else told]

@@ -91,8 +91,8 @@ class Journal:
                 continue
             if begun.schema_version != SCHEMA_VERSION:
                 raise TandemError(
-                    f"{file} was begun by another version of Tandem (schema {begun.schema_version}, this is"
-                    f" {SCHEMA_VERSION}): start anew, without --resume."
+                    f"{file} was started by another version of Tandem (schema {begun.schema_version}, this is"
+                    f" {SCHEMA_VERSION}): start again, without --resume."
                 )
             return cls(file.parent, begun)
         names = request.title or ", ".join(variant.label for variant in request.variants)
@@ -118,7 +118,7 @@ class Journal:
         trial = read_trial(file)
         if trial.spec != spec:
             raise TandemError(
-                f"{file} cannot be used: it is of another spec. Remove it to make that trial anew."
+                f"{file} cannot be used: it belongs to another trial specification. Remove it to measure that trial again."
             )
         return trial
 
@@ -190,4 +190,4 @@ class Journal:
 
 def told(trials: Sequence[Trial]) -> str:
     """What is there already, for people."""
-    return f"{len(trials)} trial{'s' if len(trials) != 1 else ''} there already"
+    return f"{len(trials)} trial{'s' if len(trials) != 1 else ''} already measured"

@@ -114,7 +114,7 @@ def _differences(before: Environment, after: Environment) -> Iterator[str]:
         yield f"git commit: {(before.git_commit or '?')[:12]} -> {(after.git_commit or '?')[:12]}"
     for when, environment in (("then", before), ("now", after)):
         if environment.git_dirty:
-            yield f"the working tree had changes that were not committed {when}"
+            yield f"the working tree had uncommitted changes {when}"
 
     def told(host: dict[str, str | int | float | None]) -> dict[str, str]:
         return {name: str(value) for name, value in host.items() if value is not None}
@@ -142,4 +142,4 @@ def _changed(what: str, old: dict[str, str], new: dict[str, str], brief: bool) -
         if name in new and old[name] != new[name]:
             yield f"{what} {name} changed" + ("" if brief else f": {old[name]} -> {new[name]}")
         elif name not in new:
-            yield f"{what} {name} is not known any more"
+            yield f"{what} {name} no longer exists"

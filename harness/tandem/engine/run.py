@@ -94,7 +94,7 @@ def run[C: Conclusions](
     if resume:
         journal = Journal.resume(session.results, request)
         study = kind(session.catalog, journal.request)
-        view.note(f"going on with {journal.folder.name}: {told(journal.trials())}")
+        view.note(f"continuing {journal.folder.name}: {told(journal.trials())}")
     else:
         journal = Journal.begin(session.results, request)
     expected_s = blocks_s(study, session.results)
@@ -237,7 +237,7 @@ def _maker[C: Conclusions](
         if name is not None:
             made.facts[LAB] = name
         if of_further and made.verdict is Verdict.FAILED:
-            raise TandemError(f"{_title(spec)} failed here, and is left to the first lab: {why(made)}")
+            raise TandemError(f"{_title(spec)} failed here and is left to the first lab: {why(made)}")
         journal.save(made)
         trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
         assert trial is not None
@@ -283,7 +283,7 @@ def summary(trial: Trial) -> str:
     ]
     grave = why(trial)
     reason = f": {grave}" if grave else ""
-    rest = f" (besides warm-up and windows {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
+    rest = f" (overhead {trial.overhead_s:.1f} s)" if trial.overhead_s is not None else ""
     read = stated([window for record in trial.windows for window in record.windows.values()])
     return f"{', '.join([*rates, str(trial.verdict)])}{reason}{read and f'; {read}'}{rest}"
 

@@ -62,7 +62,7 @@ class Shared:
             while self._missing(block) and self._alive(other):
                 time.sleep(LOOK_S)
             if self._missing(block) and other != self._lab:
-                self._note(f"lab {other} is lost: block {block[0].block} is made in lab {self._lab}")
+                self._note(f"lab {other} was lost: block {block[0].block} is measured in lab {self._lab}")
         if self._missing(block):
             for spec in own(block):
                 found = self._journal.find(spec)

@@ -40,7 +40,7 @@ def locked(folder: Path) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise TandemError(
-                f"another nightly uses {folder}: two at once would measure each other. Wait for it, or end it."
+                f"another nightly uses {folder}: two at once would disturb each other. Wait for it, or end it."
             ) from None
         yield
 
@@ -73,14 +73,14 @@ def _read[M: BaseModel](kind: type[M], file: Path, said: list[str]) -> M | None:
         if version in FORMS:
             new = kind.model_validate(FORMS[version](json.loads(text)))
             write_atomically(file, new.model_dump_json() + "\n")
-            said.append(f"{file}: brought from schema {version} to {NIGHT_SCHEMA}")
+            said.append(f"{file}: migrated from schema {version} to {NIGHT_SCHEMA}")
             return new
         return kind.model_validate_json(text)
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         place = file.parent.parent / QUARANTINE / file.name
         place.parent.mkdir(exist_ok=True)
         os.replace(file, place)
-        said.append(f"{file}: cannot be read, and is now in {QUARANTINE}/: {explained(error)}")
+        said.append(f"{file}: cannot be read; moved to {QUARANTINE}/: {explained(error)}")
         return None
 
 
@@ -98,7 +98,7 @@ def append(folder: Path, night: Night) -> Night:
     newest = max((one.name for one in place.glob("*.json")), default=None)
     # Names begin with the time, so the newest is read and no other: thousands of nights cost nothing.
     if newest is not None and newest > file.name:
-        text = f"the clock went back: {newest} is there already and is later"
+        text = f"the clock went back: {newest} already exists and is later"
         night = night.model_copy(update={"clock": text})
     write_atomically(file, night.model_dump_json() + "\n")
     return night

@@ -29,7 +29,7 @@ def ask(history: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
 
     files = [str(file) for file in sorted(history.glob("*/nights/*.json"))]
     if not files:
-        raise UsageError(f"{history} holds no night: `just nightly` makes one")
+        raise UsageError(f"{history} holds no nights yet: `just nightly` adds one")
     with duckdb.connect() as connection:
         read = "read_json($files, columns = $columns, format = 'unstructured', maximum_object_size = $most)"
         given = {"files": files, "columns": COLUMNS, "most": LARGEST_BYTES}
@@ -42,4 +42,4 @@ def ask(history: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
             found = connection.execute(sql)
             return [column[0] for column in found.description or []], found.fetchall()
         except duckdb.Error as error:
-            raise UsageError(f"the question to the history: {error}") from None
+            raise UsageError(f"the query on the history failed: {error}") from None

@@ -24,5 +24,5 @@ def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> Dock
 def complaint(error: DockerException) -> str:
     """What was wrong, for people."""
     if error.return_code == GAVE_UP:
-        return "its Docker engine has stopped to answer, while its SSH connection lives"
+        return "its Docker engine has stopped answering, but its SSH connection is still open"
     return ((error.stderr or "") + (error.stdout or "")).strip() or str(error)

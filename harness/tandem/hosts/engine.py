@@ -93,7 +93,7 @@ class Engine:
         """Raises TandemError where somebody measures on it: copying images would disturb that."""
         if others := self.agents:
             raise TandemError(
-                f"host {self.name}: somebody measures on it (container {others[0]}): wait for it, or end it with"
+                f"host {self.name}: another measurement is running on it (container {others[0]}): wait for it, or stop it with"
                 " just down --lab"
             )
 
@@ -115,13 +115,13 @@ class Engine:
         copied. Raises TandemError."""
         wanted = content(source, image)
         if wanted is None:
-            raise TandemError(f"there is no image {image} that could be sent to host {self.name}")
+            raise TandemError(f"there is no image {image} to send to host {self.name}")
         if content(self.docker, image) == wanted:
             return False
         self._copy(source, image)
         if content(self.docker, image) != wanted:
             raise TandemError(
-                f"host {self.name}: the image {image} did not arrive whole, or its CPU is of another kind"
+                f"host {self.name}: the image {image} did not arrive complete, or its CPU has another architecture"
             )
         return True
 

@@ -108,7 +108,7 @@ class Cgroup(Protocol):
         """How often each living thread in the group gave up its CPU by itself since its start, by thread id."""
 
     def processes(self, name: str | None = None) -> list[int]:
-        """PIDs in the group, of all or of those with this name (the kernel's: 15 characters at the most)."""
+        """PIDs in the group, of all or of those with this name (the kernel's: 15 characters at most)."""
 
     def resident_bytes(self) -> int:
         """Resident memory summed over the processes, as psrecord does: shared pages count more than once."""

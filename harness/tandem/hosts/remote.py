@@ -97,11 +97,11 @@ class Caller:
         except (OSError, EOFError) as error:
             self._own.channel = None  # a late answer must not be taken for that of the next question
             late = isinstance(error, Channel.TimeoutError)
-            what = f"did not answer within {within_s:g} s" if late else "is not reached any more"
+            what = f"did not answer within {within_s:g} s" if late else "can no longer be reached"
             raise ConnectionError(f"host {self.name} {what} ({member})") from None
         except execnet.RemoteError as error:
             self._own.channel = None
-            raise ConnectionError(f"the agent on host {self.name} broke: {str(error)[-300:]}") from None
+            raise ConnectionError(f"the agent on host {self.name} failed: {str(error)[-300:]}") from None
         if told[0] == agent.ERROR:
             raise error_of(told[1], told[2])
         return (agent.OBJECT, told[1]) if told[0] == agent.OBJECT else unpacked(told[1])
@@ -252,8 +252,8 @@ class Remote:
         best = min(looks, key=lambda look: look.error_s)
         if best.error_s > CLOCK_ERROR_MOST_S:
             raise TandemError(
-                f"host {self.name}: its clock cannot be known better than to {best.error_s * 1e3:.1f} ms, because an answer takes"
-                f" {best.round_trip_s * 1e3:.1f} ms; {CLOCK_ERROR_MOST_S * 1e3:.0f} ms are needed: measure from a machine nearer to it"
+                f"host {self.name}: its clock can only be known to within {best.error_s * 1e3:.1f} ms, because an answer takes"
+                f" {best.round_trip_s * 1e3:.1f} ms; at most {CLOCK_ERROR_MOST_S * 1e3:.0f} ms is allowed: measure from a machine nearer to it"
             )
         self.clock = best
         return best
@@ -416,7 +416,7 @@ class AgentContainer:
             except (NotInTimeError, execnet.HostNotFound, EOFError, OSError):
                 self.close()  # ends the container, and with it the wait
                 why = said.read().strip()[-300:] or f"nothing within {START_S:.0f} s"
-                raise TandemError(f"host {name}: its agent does not begin to answer: {why}") from None
+                raise TandemError(f"host {name}: its agent does not answer: {why}") from None
 
     def line(self, name: str) -> Caller:
         """To the agent. name: of the host."""

@@ -32,9 +32,9 @@ OPTIONS: Final = {
 }
 REMEDIES: Final = {
     "Host key verification failed": "connect to it once by hand and compare its key: ssh {}",
-    "REMOTE HOST IDENTIFICATION HAS CHANGED": "it has another key than before: ask who runs it, then ssh-keygen -R",
+    "REMOTE HOST IDENTIFICATION HAS CHANGED": "its key has changed: ask whoever runs it, then remove the old key with ssh-keygen -R",
     "Permission denied": "add your key to its authorized_keys, and to your agent if it has a passphrase: ssh-copy-id {}",
-    "Could not resolve hostname": "the lab's file names a host that nobody knows",
+    "Could not resolve hostname": "the lab's file names an unknown host",
     "administratively prohibited": "its sshd must allow forwarding: AllowTcpForwarding, AllowStreamLocalForwarding",
 }
 """What ssh says, and what helps."""
@@ -93,11 +93,11 @@ class Connection:
         while not self._control.exists():
             if self._master.poll() is not None:
                 raise TandemError(
-                    f"{self.destination} is not reached: {explained(self._said.read_text(), self.destination)}"
+                    f"{self.destination} cannot be reached: {explained(self._said.read_text(), self.destination)}"
                 )
             if time.monotonic() > deadline:
                 raise TandemError(
-                    f"{self.destination} is not reached: no answer within {CONNECT_S} s of its SSH server"
+                    f"{self.destination} cannot be reached: no answer within {CONNECT_S} s of its SSH server"
                 )
             time.sleep(0.02)
 
@@ -134,7 +134,7 @@ class Connection:
         if done.returncode:
             said = done.stderr + (self._said.read_text() if self._said.exists() else "")
             raise TandemError(
-                f"{self.destination}: {' '.join(arguments)} is not forwarded: {explained(said, self.destination)}"
+                f"{self.destination}: {' '.join(arguments)} cannot be forwarded: {explained(said, self.destination)}"
             )
 
     def close(self) -> None:

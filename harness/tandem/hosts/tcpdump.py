@@ -10,7 +10,7 @@ from pathlib import Path
 from tandem.hosts.host import Captured
 
 RING_KIB, LEAST_KIB, FRAME_BYTES = 16384, 512, 256
-"""At the most, at the least, and what the kernel adds to each packet in it, about. A ring takes CPU time to set up: 16 MiB as much as the
+"""At most, at least, and what the kernel adds to each packet in it, about. A ring takes CPU time to set up: 16 MiB as much as the
 packets of a short burst."""
 
 

@@ -45,12 +45,12 @@ def accounting(window: Window) -> list[Finding]:
     found = []
     rows, reported = window.rows_2xx, window.reported_2xx
     if rows is not None and reported is not None and abs(rows - reported) > ROWS_TOLERANCE * reported:
-        text = f"the generator reports {reported} responses 2xx and left rows of {rows}"
+        text = f"the generator reports {reported} 2xx responses, but its rows contain {rows}"
         found.append(Finding.of("rows-mismatch", "invalid", text))
     bound = window.utilisation_bound_rps
     tolerance = UTILISATION_TOLERANCE + SAMPLING_S / window.measured_s
     if bound is not None and window.goodput_rps > bound * (1 + tolerance):
-        text = f"{window.goodput_rps:,.0f}/s were answered, and by the CPU time counted {window.utilisation_bound_by} can answer only {bound:,.0f}/s"
+        text = f"{window.goodput_rps:,.0f}/s were answered, but the CPU time of {window.utilisation_bound_by} allows only {bound:,.0f}/s"
         found.append(Finding.of("utilisation-law", "invalid", text))
     proxy, rows_mean = window.proxy, window.in_flight_mean
     if window.load == "open" and proxy is not None and rows_mean is not None:
@@ -59,6 +59,6 @@ def accounting(window: Window) -> list[Finding]:
             return found
         forgiven = IN_FLIGHT_TOLERANCE * rows_mean + IN_FLIGHT_SLACK + IN_FLIGHT_ERRORS * error
         if abs(sampled - rows_mean) > forgiven:
-            text = f"Little's law: {rows_mean:.1f} requests in flight by the rows, {sampled:.1f} by HAProxy"
+            text = f"Little's law: {rows_mean:.1f} requests in flight according to the rows, {sampled:.1f} according to HAProxy"
             found.append(Finding.of("littles-law", "warning", text))
     return found

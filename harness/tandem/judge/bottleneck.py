@@ -166,7 +166,7 @@ def bottleneck(
     if locked := _lock_wait(window, db_pool_usable):
         return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
-        return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took a part of them"]
+        return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took part of them"]
     return _held(
         window, evidence, db_pool_usable, handler_threads, distance(window, db_pool_usable, round_trips)
     )
@@ -209,7 +209,7 @@ def _held(
         shared = f"{window.connections} connections share {handler_threads} handler threads, and no CPU is exhausted"
         found, evidence = ["thread-pool"], [*evidence, shared]
     if far is not None and far.utilisation > far.limit:
-        told = f"the way to the database and back is {far.utilisation:.0%} of the time of the connections that can be in use"
+        told = f"round trips to the database take {far.utilisation:.0%} of the time of the connections that can be in use"
         found, evidence = [*found, far.tag], [*evidence, told]
     if found:
         return "+".join(found), evidence
@@ -238,7 +238,7 @@ def _proxy_queue(window: Window) -> str | None:
     queue = window.proxy.queue_mean if window.proxy else None
     if queue is None or queue <= PROXY_QUEUE_SHARE * window.connections:
         return None
-    return f"{queue:.0f} of {window.connections} requests wait in HAProxy's queue in the mean"
+    return f"on average, {queue:.0f} of {window.connections} requests wait in HAProxy's queue"
 
 
 def _lock_wait(window: Window, db_pool_usable: int | None) -> str | None:
@@ -247,7 +247,7 @@ def _lock_wait(window: Window, db_pool_usable: int | None) -> str | None:
     in_use = min(db_pool_usable or 0, window.connections)
     if waiting is None or waiting <= LOCK_WAIT_SHARE * in_use:
         return None
-    return f"{waiting:.0f} of {in_use} database connections wait for a lock in the mean"
+    return f"on average, {waiting:.0f} of {in_use} database connections wait for a lock"
 
 
 def _app_pool(window: Window) -> list[str]:
@@ -256,7 +256,7 @@ def _app_pool(window: Window) -> list[str]:
     if waited_ms is None or not mean_ms:
         return []
     share = f"{waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%})"
-    return [f"a checkout waits {share} for a connection of the application's own pool"]
+    return [f"a checkout waits {share} for a connection from the application's own pool"]
 
 
 def _pool_wait(window: Window, db_pool_usable: int | None) -> list[str]:

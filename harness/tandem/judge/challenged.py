@@ -60,32 +60,30 @@ def wrong(told: Told, world: World, scenario: Scenario) -> str | None:
     if not world.session:
         return None if told.status == 401 else f"status {told.status} for a session that has ended"
     if told.key in world.hidden:
-        return (
-            None if told.status == 404 else f"status {told.status} for a recipe that is not visible any more"
-        )
+        return None if told.status == 404 else f"status {told.status} for a recipe that is no longer visible"
     if told.status != scenario.status:
-        return f"status {told.status} for what is visible"
+        return f"status {told.status} for visible data"
     try:
         return _stale(json.loads(told.body), world, scenario.answer.golden)
     except (ValueError, KeyError, TypeError):
-        return f"{told.body[:60]!r} is no answer"
+        return f"{told.body[:60]!r} is not a valid answer"
 
 
 def _stale(body: dict[str, object], world: World, kind: str | None) -> str | None:
     if kind == "recipes":
         notes = [part["text"] for part in body["timeline"] if part["kind"] == "note"]  # type: ignore[attr-defined]
         if body["id"] in world.hidden:
-            return f"recipe {body['id']} is not visible any more"
+            return f"recipe {body['id']} is no longer visible"
         if body["name"] != f"{world.mark} {body['id']}":
-            return f"recipe {body['id']} has the name that it had"
+            return f"recipe {body['id']} still has its old name"
         return None if notes[-1:] == [world.mark] else f"recipe {body['id']} has no new note"
     if kind == "dashboards":
         if any(team["id"] == world.left for team in body["teams"]):  # type: ignore[attr-defined]
-            return "the dashboard has a team that the user has left"
+            return "the dashboard still shows a team that the user has left"
         if any(recipe["name"] != f"{world.mark} {recipe['id']}" for recipe in body["recipes"]):  # type: ignore[attr-defined]
-            return "the dashboard has names that recipes had"
+            return "the dashboard still shows old recipe names"
         if any(note["text"] != world.mark for note in body["notes"]):  # type: ignore[attr-defined]
-            return "the dashboard has no new note"
+            return "the dashboard still shows an old note"
     return None
 
 
@@ -93,7 +91,7 @@ def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, li
     """The same of a scenario whose work is in its body. new_by_known: CPU time of a new one by that of the load's."""
     found = []
     if new_by_known > NEW_BY_KNOWN_MOST:
-        text = f"a body that is new takes {new_by_known:.1f} times the CPU time of the one that the load has sent"
+        text = f"a new body takes {new_by_known:.1f} times the CPU time of one that the load has sent"
         found.append(Finding.of("work-remembered", "invalid", text))
     own = [one for one in told if one.right is not None and one.status]
     if wrong := sum(not one.right for one in own):
@@ -109,15 +107,15 @@ def judged(
     found = []
     # A request that was given up goes on, and is answered to nobody.
     if order.late and all(one.status == scenario.status for one in told if one.began_s < lock.since_s):
-        text = f"{order.late} statements were still to come when all requests had been answered"
+        text = f"{order.late} statements ended only after all requests had been answered"
         found.append(Finding.of("answered-first", "invalid", text))
     if order.ahead:
-        text = f"{order.ahead} statements did not wait for the session, whose table was locked"
+        text = f"{order.ahead} statements did not wait for the session: they ended while its table was locked"
         found.append(Finding.of("session-not-awaited", "invalid", text))
     met = [one for one in told if lock.since_s <= one.began_s < lock.until_s]
     early = [one for one in met if one.ended_s < lock.until_s and one.status == scenario.status]
     if early:
-        text = f"{len(early)} of {len(met)} requests were answered while the sessions and then {lock.table} were locked, which no right answer can do without"
+        text = f"{len(early)} of {len(met)} requests were answered while the sessions and then {lock.table} were locked, although a right answer needs both"
         found.append(Finding.of("answered-locked", "invalid", text))
     compared, stale = [0] * len(worlds), list[str]()
     for number, world in enumerate(worlds):
@@ -128,16 +126,14 @@ def judged(
                 if problem := wrong(one, world, scenario):
                     stale.append(problem)
     if stale:
-        text = (
-            f"{len(stale)} of {sum(compared)} answers after a change of the data do not show it: {stale[0]}"
-        )
+        text = f"{len(stale)} of {sum(compared)} answers after a data change do not show it: {stale[0]}"
         found.append(Finding.of("change-unseen", "invalid", text))
     looked_for = [one.stored for one in told if one.stored is not None]
     if lost := looked_for.count(False):
-        text = f"{lost} of {len(looked_for)} rows that were acknowledged could not be read right afterwards on another connection"
+        text = f"{lost} of {len(looked_for)} acknowledged rows could not be read on another connection immediately afterwards"
         found.append(Finding.of("not-readable", "invalid", text))
     if not met or not all(compared) or order.ahead is None:
-        text = "too few answers to say whether a locked table is waited for and a change is shown"
+        text = "too few answers to tell whether the application waits for a locked table and shows a change"
         found.append(Finding.of("not-challenged", "warning", text))
     return Challenge(
         locked=lock.table, met_lock=len(met), compared=sum(compared), looked_for=len(looked_for)

@@ -40,7 +40,7 @@ def _hiccups(found: Hiccup | None) -> list[Finding]:
     if found is None or not found.realtime:
         return []
     if found.max_ms > HICCUP_MAX_VOID_MS:
-        text = f"the machine stood still for {found.max_ms:.0f} ms (limit {HICCUP_MAX_VOID_MS:.0f} ms)"
+        text = f"the machine stalled for {found.max_ms:.0f} ms (limit {HICCUP_MAX_VOID_MS:.0f} ms)"
         return [Finding.of("hiccup", "void", text)]
     if found.p999_ms is not None and found.p999_ms > HICCUP_P999_WARN_MS:
         text = f"one sleep in a thousand lasted {found.p999_ms:.1f} ms too long (aim {HICCUP_P999_WARN_MS:.0f} ms)"
@@ -54,15 +54,13 @@ def disturbances(host: HostActivity) -> list[Finding]:
     if host.clock_changed:
         found.append(Finding.of("clock", "void", "the kernel changed its clock source"))
     elif host.clock_drift_ms is not None and abs(host.clock_drift_ms) > CLOCK_DRIFT_VOID_MS:
-        text = f"the wall clock moved by {host.clock_drift_ms:+.0f} ms against the monotonic one (limit {CLOCK_DRIFT_VOID_MS:.0f} ms)"
+        text = f"the wall clock moved by {host.clock_drift_ms:+.0f} ms relative to the monotonic clock (limit {CLOCK_DRIFT_VOID_MS:.0f} ms)"
         found.append(Finding.of("clock", "void", text))
     if host.swapped_pages is not None and host.swapped_pages > SWAPPED_WARN:
         severity: Literal["void", "warning"] = "void" if host.swapped_pages > SWAPPED_VOID else "warning"
         text = f"the host swapped {host.swapped_pages} pages (limit {SWAPPED_VOID})"
         found.append(Finding.of("swap", severity, text))
     if host.listen_overflows:
-        text = (
-            f"the kernel dropped {host.listen_overflows} connections at the application's full listen queue"
-        )
+        text = f"the kernel dropped {host.listen_overflows} connections because the application's listen queue was full"
         found.append(Finding.of("listen-overflow", "warning", text))
     return found

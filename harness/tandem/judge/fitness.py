@@ -86,7 +86,7 @@ def offset(told: Readings) -> str:
 def _clock(name: str, told: Readings) -> Remark:
     found = offset(told)
     if abs(told.offset_ms) - told.bound_ms > OFFSET_LARGE_MS:
-        means = "corrected and recorded, but nobody sets it: let it keep its time by NTP (chrony), and this machine too"
+        means = "corrected and recorded, but not synchronized: run an NTP client (chrony) on it and on this machine"
         return Remark(name, "clock", "limited", found, means)
     return Remark(name, "clock", "good", found, "corrected and recorded")
 
@@ -95,10 +95,10 @@ def _cpus(host: LabHost, told: Readings) -> Remark:
     found = str(told.cpus)
     for role, cpuset in host.cpus.items():
         if (highest := max(expand(cpuset))) >= told.cpus:
-            means = f"{role} has CPU {highest} in the lab file, and the last one there is {told.cpus - 1}"
+            means = f"the lab file gives {role} CPU {highest}, but the last CPU there is {told.cpus - 1}"
             return Remark(host.name, "cpus", "bad", found, means)
     if len(host.roles) > 1 and not host.cpus:
-        means = f"{' and '.join(host.roles)} share them: what one takes the other lacks"
+        means = f"{' and '.join(host.roles)} share them, so they compete for CPU time"
         return Remark(host.name, "cpus", "limited", found, means)
     return Remark(host.name, "cpus", "good", found, "every role has CPUs of its own")
 
@@ -106,10 +106,10 @@ def _cpus(host: LabHost, told: Readings) -> Remark:
 def _files(name: str, told: Readings) -> Remark:
     found = f"{told.open_files:,}"
     if told.open_files >= TEN_THOUSAND_CONNECTIONS:
-        return Remark(name, "open files", "good", found, "10,000 connections through HAProxy fit")
+        return Remark(name, "open files", "good", found, "enough for 10,000 connections through HAProxy")
     most = max(0, told.open_files // 2 - 100)
     return Remark(
-        name, "open files", "limited", found, f"{most:,} connections through HAProxy fit, not 10,000"
+        name, "open files", "limited", found, f"enough for {most:,} connections through HAProxy, not 10,000"
     )
 
 
@@ -154,16 +154,16 @@ def of_link(link: Link) -> list[Remark]:
             "round trip",
             "limited" if long else "good",
             trip,
-            "each request and each query waits so long more: is this the network you mean?"
+            "added to each request and each query: is this the intended network?"
             if long
-            else "in every figure, the same for all implementations",
+            else "included in every figure, the same for all implementations",
         ),
         Remark(
             about,
             "bandwidth",
             "limited" if narrow else "good",
             bits(least_bps),
-            f"{answers}: it may limit before an application does" if narrow else answers,
+            f"{answers}: it may be the limit before an application is" if narrow else answers,
         ),
     ]
 
@@ -206,7 +206,7 @@ def fit(lab: Lab, found: list[Remark], links: list[Link]) -> list[str]:
     out = ["fit for every plan: all hosts answer, their clocks are known, and every role has CPUs of its own"]
     if sharing := [one.about for one in found if one.state == "limited" and one.name == "cpus"]:
         out = [
-            f"fit for smoke and quick; on {', '.join(sharing)} roles share CPUs, so absolute figures are the hosts' too"
+            f"fit for smoke and quick; on {', '.join(sharing)} roles share CPUs, so absolute figures also depend on the hosts"
         ]
     way: list[tuple[Role, Role]] = [
         ("loadgen", "proxy"),
@@ -217,7 +217,7 @@ def fit(lab: Lab, found: list[Remark], links: list[Link]) -> list[str]:
     trips = [trip for pair in way if (trip := _between(lab, links, *pair)) is not None]
     if len(trips) == len(way) and sum(trips) > 0:
         out.append(
-            f"of a response with one query {sum(trips):.2f} ms are round trips between hosts (topology full)"
+            f"{sum(trips):.2f} ms of a response with one query are round trips between hosts (topology full)"
         )
     if narrow := [one for one in found if one.state == "limited" and one.name == "bandwidth"]:
         out.append(f"not fit for large answers: {narrow[0].about} {narrow[0].means}")

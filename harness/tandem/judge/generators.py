@@ -70,9 +70,7 @@ def _there(window: Window, one: GeneratorShare) -> list[Finding]:
         text = f"{name(window, one)} left no rows: {one.problem}"
         return [Finding.of("generator-lost", "void", text)]
     if one.late_ms is not None and abs(one.late_ms) > APART_VOID_MS:
-        text = (
-            f"{name(window, one)} began {one.late_ms:.0f} ms after its moment (limit {APART_VOID_MS:.0f} ms)"
-        )
+        text = f"{name(window, one)} started {one.late_ms:.0f} ms after its scheduled time (limit {APART_VOID_MS:.0f} ms)"
         return [Finding.of("generators-apart", "void", text)]
     return []
 
@@ -86,13 +84,13 @@ def _sent(window: Window, one: GeneratorShare) -> list[Finding]:
         missing, best = _missing(one), min(_missing(other) for other in others)
         if missing <= SHORT or missing <= 2 * best:
             return []
-        what = f"sent {1 - missing:.1%} of its {one.scheduled} requests, another {1 - best:.1%}"
+        what = f"sent {1 - missing:.1%} of its {one.scheduled} requests, another generator {1 - best:.1%}"
     else:
         rate, best = _each(one), max(_each(other) for other in others)
         expected = best * one.connections
         if not expected or one.requests >= (1 - SLOW) * expected - SLOW_ERRORS * expected**0.5:
             return []
-        what = f"got {rate:,.0f} answers on each connection, another {best:,.0f}"
+        what = f"got {rate:,.0f} answers per connection, another generator {best:,.0f}"
     return [Finding.of("generator-short", "void", f"{name(window, one)} {what}")]
 
 

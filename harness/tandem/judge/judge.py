@@ -49,7 +49,7 @@ DB_RTT_EXCESS_WARN = 0.30
 
 REOPENED_MOST, REOPENED_SLACK = 0.002, 5
 """Connections that HAProxy opened to the application beyond those of the load, by requests, and five more: beyond, they
-are not kept. In the committed records there were two more at the most (the same test): the harness's own. Some servers
+are not kept. In the committed records there were two more at most (the same test): the harness's own. Some servers
 close a connection after a thousand requests on purpose (https://nginx.org/en/docs/http/ngx_http_core_module.html#keepalive_requests);
 twice as often is no such server."""
 
@@ -96,10 +96,10 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     bad = sum(window.failed.values())
     allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * (window.good + bad))
     if allowed:
-        text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} may be"
+        text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} is allowed"
         found.append(Finding.of("refused", "warning", text))
     if wrong := window.failed.get(WRONG_LENGTH):
-        text = f"{wrong} answers had a length that no right answer has"
+        text = f"{wrong} answers had a length that no correct answer has"
         found.append(Finding.of("wrong-length", "invalid", text))
     if bad - allowed > (wrong or 0):
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
@@ -118,10 +118,10 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
         found.append(Finding.of("own-requests", "warning", text))
     found += statements(window.statements, [Given.of(window, expected)])
     if window.choice_p is not None and window.choice_p < CHOICE_P_LEAST:
-        text = f"the recipes that were answered are no random choice of the visible ones (p = {window.choice_p:.0e})"
+        text = f"the recipes that were answered are not a random choice of the visible ones (p = {window.choice_p:.0e})"
         found.append(Finding.of("not-random", "invalid", text))
     if window.stored_rows is not None and window.stored_rows < answered:
-        text = f"{answered} answers said that a row is stored, and the table grew by {window.stored_rows}"
+        text = f"{answered} answers said that a row was stored, but the table grew by {window.stored_rows}"
         found.append(Finding.of("not-stored", "invalid", text))
     if window.foreign_settings:
         text = f"settings that the contract does not name: {', '.join(window.foreign_settings)}"
@@ -130,22 +130,22 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if window.wal_syncs is not None and expected.db_pool_max is not None and "commit" in expected.statements:
         least = commits / expected.db_pool_max * (1 - SYNCS_LATE_S / window.duration_s)
         if window.wal_syncs < least:
-            text = f"{commits} transactions were committed on {expected.db_pool_max} connections, and the log was flushed {window.wal_syncs} times: commits did not wait for it"
+            text = f"{commits} transactions were committed on {expected.db_pool_max} connections, but the log was flushed only {window.wal_syncs} times: commits did not wait for it"
             found.append(Finding.of("not-flushed", "invalid", text))
     most = window.db_connections_max
     # One that was given up because a statement hung is there until the database has noticed.
     if most is not None and expected.db_pool_max is not None and most > expected.db_pool_max + bad:
-        text = f"the application had {most} connections to the database, and DB_POOL_MAX is {expected.db_pool_max}"
+        text = f"the application had {most} connections to the database, but DB_POOL_MAX is {expected.db_pool_max}"
         found.append(Finding.of("too-many-connections", "invalid", text))
     if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
         text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
         found.append(Finding.of("idle-lost", "invalid", text))
     if window.proxy is not None and not _agrees(window.proxy.responses_2xx, answered, bad):
-        text = f"HAProxy counted {window.proxy.responses_2xx} responses 2xx, the generator and the probes {answered}"
+        text = f"HAProxy counted {window.proxy.responses_2xx} 2xx responses, the generator and the probes {answered}"
         found.append(Finding.of("proxy-mismatch", "invalid", text))
     opened = window.proxy.connections_opened if window.proxy else None
     if opened is not None and opened > REOPENED_MOST * answered + window.connections + REOPENED_SLACK:
-        text = f"HAProxy opened {opened} connections to the application for {answered} answers: it does not keep them"
+        text = f"HAProxy opened {opened} connections to the application for {answered} answers: they are not kept alive"
         found.append(Finding.of("not-kept-alive", "invalid", text))
     return found
 
@@ -207,7 +207,7 @@ def _rows(name: str, rows: int, answers: int, failed: int, parts: list[Given]) -
         return []
     if _agrees(rows, due, failed * most, most + ROWS_ERRORS * error):
         return []
-    text = f"'{name}' returned {rows} rows, and the answers given have {due:.0f}: what was answered is not what was asked for"
+    text = f"'{name}' returned {rows} rows, but the answers contain {due:.0f}: they do not match the query"
     return [Finding.of("sql-rows", "invalid", text)]
 
 
@@ -216,7 +216,7 @@ def _time(window: Window, expected: Expectation) -> list[Finding]:
     quickest, least = window.answer_ms_min, expected.least_ms
     if quickest is None or quickest >= least - EARLY_MS:
         return []
-    text = f"an answer came after {quickest:.1f} ms, and what it asks for takes {least} ms at the least"
+    text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
     return [Finding.of("too-early", "invalid", text)]
 
 
@@ -226,8 +226,8 @@ def _load(window: Window) -> list[Finding]:
     if window.slices is not None:
         apart_ms = window.slices.clock_error_ms
         if apart_ms is None or apart_ms > CLOCK_APART_VOID_MS:
-            how = "cannot be told" if apart_ms is None else f"is {apart_ms:.0f} ms"
-            text = f"the distance between the clock of the rows and that of the switches {how} (limit {CLOCK_APART_VOID_MS:.0f} ms)"
+            how = "is unknown" if apart_ms is None else f"is {apart_ms:.0f} ms"
+            text = f"the offset between the clock of the rows and that of the slices {how} (limit {CLOCK_APART_VOID_MS:.0f} ms)"
             found.append(Finding.of("slices-clock", "void", text))
     if window.load == "closed":
         fast = (window.service_time_ms.mean or 0) < 1
@@ -240,7 +240,7 @@ def _load(window: Window) -> list[Finding]:
     for name, lateness_ms in (each or {"the generator": window.lateness_ms}).items():
         found += _lateness(name, lateness_ms)
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
-        text = f"only {window.good} of {window.scheduled} scheduled requests were answered right ({window.good / window.scheduled:.1%})"
+        text = f"only {window.good} of {window.scheduled} scheduled requests were answered correctly ({window.good / window.scheduled:.1%})"
         found.append(Finding.of("incomplete", "invalid", text))
     return found
 
@@ -250,10 +250,10 @@ def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
         return []
     worst, p99 = lateness_ms.max or 0.0, lateness_ms.p99
     if worst > LATENESS_GAP_VOID_MS:
-        text = f"{name} was {worst:.0f} ms late at the worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
+        text = f"{name} was {worst:.0f} ms late at worst (limit {LATENESS_GAP_VOID_MS:.0f} ms)"
         return [Finding.of("generator-stalled", "void", text)]
     if p99 is not None and p99 > LATENESS_P99_WARN_MS:
-        text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times contain it"
+        text = f"{name} was {p99:.1f} ms late at p99 (aim {LATENESS_P99_WARN_MS:.0f} ms); response times include it"
         return [Finding.of("generator-late", "warning", text)]
     return []
 
@@ -263,7 +263,7 @@ def _round_trip(window: Window) -> list[Finding]:
     trip = window.db_rtt_ms
     if trip is None or not trip.setting or trip.during_p50 <= trip.setting * (1 + DB_RTT_EXCESS_WARN):
         return []
-    text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were asked for"
+    text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were requested"
     return [Finding.of("db-rtt", "warning", text)]
 
 

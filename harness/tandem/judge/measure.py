@@ -377,7 +377,7 @@ def _role(role: str, series: Series, asked: WindowConditions, spans: Spans) -> R
 
 
 def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[float, float]:
-    """What processes beside the groups of these names used, in cores: at the least and at the most.
+    """What processes beside the groups of these names used, in cores: at least and at most.
 
     A group's time contains the interrupts that came while it ran, and user and system time do not: that difference is
     nobody's CPU. So what all groups used is taken where the host tells, and the kernel's ticks bound it from above.

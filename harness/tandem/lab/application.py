@@ -121,7 +121,7 @@ class Application:
         seen = self.client.look(look)
         wrong, asked = [answer for answer in seen if answer is not None], len(seen)
         if wrong:
-            text = f"{len(wrong)} of {asked} answers before the load were not right: {wrong[0].text}"
+            text = f"{len(wrong)} of {asked} answers before the load were wrong: {wrong[0].text}"
             return [Finding.of("wrong-body", "invalid", text)]
         part = judge.Given(self.cell.expected, asked)
         return judge.statements(self.postgres.statements(), [part], slack=BEFORE_LOAD.most // 2)
@@ -203,7 +203,7 @@ class Application:
         return []
 
     def peaks(self) -> tuple[float, int] | None:
-        """What psrecord saw at the most, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
+        """What psrecord saw at most, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
         return self._psrecord.peaks() if self._psrecord else None
 
     # ---- parts ----

@@ -58,7 +58,7 @@ def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     try:
         return _asked(app, table, mark, user, created)
     except psycopg.errors.LockNotAvailable as error:
-        text = f"{table} or {SESSIONS} could not be locked, so it is not known whether a locked table is waited for"
+        text = f"{table} or {SESSIONS} could not be locked, so it is unknown whether the application waits for a locked table"
         return None, [Finding.of("not-challenged", "warning", f"{text}: {error}")]
 
 

@@ -51,21 +51,19 @@ def _quiet(host: Host) -> list[Check]:
             "steal", "limited", f"{steal:.1%}", "differences below 25 % mean nothing unless they are paired"
         )
     else:
-        stolen = Check(
-            "steal", "good", f"{steal:.1%}", "now; bursts come later on shared hosts and are recorded"
-        )
+        stolen = Check("steal", "good", f"{steal:.1%}", "now; later bursts on shared hosts are recorded")
     state: State = "limited" if busy > FOREIGN_WARN else "good"
     means = (
-        "something else is running: end it before you measure" if state == "limited" else "nothing else runs"
+        "something else is running: stop it before you measure" if state == "limited" else "nothing else runs"
     )
     return [stolen, Check("foreign CPU", state, f"{busy:.1%}", means)]
 
 
 def _hiccups(host: Host) -> Check:
     if host.can_be_realtime():
-        means = f"a machine that stands still for {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
+        means = f"a stall of more than {HICCUP_MAX_VOID_MS:.0f} ms voids the window"
         return Check("hiccup meter", "good", "real-time priority", means)
-    means = "the engine grants no real-time priority, so hiccups are recorded and judge nothing"
+    means = "the engine grants no real-time priority, so hiccups are recorded but not judged"
     return Check("hiccup meter", "limited", "ordinary priority", means)
 
 
@@ -116,13 +114,13 @@ def examine(root: Path, host: Host) -> list[Check]:
         )
         if host.cgroups_readable()
         else Check("cgroups", "bad", "not readable", "CPU and memory cannot be measured"),
-        Check("open files", "good", f"{files:,}", "10,000 connections through HAProxy fit")
+        Check("open files", "good", f"{files:,}", "enough for 10,000 connections through HAProxy")
         if files >= TEN_THOUSAND_CONNECTIONS
         else Check(
             "open files",
             "limited",
             f"{files:,}",
-            f"{max(0, files // 2 - 100):,} connections through HAProxy fit, not 10,000",
+            f"enough for {max(0, files // 2 - 100):,} connections through HAProxy, not 10,000",
         ),
         Check("clock", "good", clock, "steady and cheap to read")
         if clock in ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
@@ -144,7 +142,7 @@ def fitness(checks: list[Check]) -> list[str]:
     if "bad" in states.values():
         bad = ", ".join(check.name for check in checks if check.state == "bad")
         return [f"not fit for measuring: {bad}"]
-    out = ["fit for smoke and quick: absolute figures of this machine, with their bottleneck named"]
+    out = ["fit for smoke and quick: absolute figures of this machine, each with its bottleneck"]
     if "limited" in (states["cpus"], states["steal"], states["foreign CPU"]):
         out.append(
             "not fit for small differences (below about 25 % between two separate sessions) or response times under 3 ms"

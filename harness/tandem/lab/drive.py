@@ -67,7 +67,7 @@ def split(said: str) -> Ran:
     try:
         return Ran(float(lines[0]), float(lines[-1]), "\n".join(lines[1:-1]) + "\n")
     except (ValueError, IndexError):
-        raise TandemError(f"the load generator's output has no stamps:\n{said[-500:]}") from None
+        raise TandemError(f"the load generator's output has no time stamps:\n{said[-500:]}") from None
 
 
 _GIVEN: set[tuple[str, str]] = set()
@@ -94,7 +94,7 @@ def installed(stack: Stack, generator: str, role: str = FIRST) -> None:
     script = 'command -v "$1" >/dev/null || echo missing'
     if stack.execute(role, ["sh", "-c", script, "sh", generator]).strip():
         raise TandemError(
-            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile. Build it anew:"
+            f"the image of the load generators has no {generator}: it is older than loadgen/Dockerfile. Rebuild it:"
             f" LOADGEN={stack.variables['LOADGEN']} docker compose --profile load build loadgen"
         )
 

@@ -14,7 +14,7 @@ from tandem.errors import TandemError
 from tandem.history.night import Program
 from tandem.lab import published
 from tandem.lab.programs import identity
-from tandem.lab.provenance import git
+from tandem.lab.provenance import git, has_changes
 from tandem.lab.single_image import build_image
 from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 
@@ -32,9 +32,9 @@ def build_today(
     root: Path, implementations: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Program]:
     """Builds the implementations' folders and tags what comes out. Raises TandemError for one that does not build."""
-    note(f"images: building what is new of {', '.join(implementations)}")
+    note(f"images: building {', '.join(implementations)}")
     commit = git(root, "rev-parse", "HEAD")
-    dirty = bool(git(root, "status", "--porcelain"))
+    dirty = bool(has_changes(root))
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         stacks = {

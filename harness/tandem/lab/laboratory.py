@@ -69,8 +69,8 @@ def refuse_or_clean_up(root: Path, results: Path, note: Note, sites: Sites = ALO
     others = other_measurements(HERE)
     if others:
         raise TandemError(
-            f"another command is measuring (container {others[0]}): two at once would measure each other."
-            f" Wait for it, or end it with: docker stop {others[0]}"
+            f"another command is measuring (container {others[0]}): two at once would disturb each other."
+            f" Wait for it, or stop it with: docker stop {others[0]}"
         )
     if remove_leftovers(root, results / ".leftovers.env", sites):
         note("removed the containers and data of a command that was killed")
@@ -109,7 +109,7 @@ def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
         if stack.has_image("app"):
             continue
         implementation, _, tag = program.partition("@")
-        note(f"{program}: if that is a commit, it is built from it")
+        note(f"{program}: there is no such image here; if {tag} is a commit, the image is built from it")
         if not of_commit(stack.root, implementation, tag):
             raise TandemError(
                 f"this machine has no image {reference(implementation, tag)}, and this clone has no commit {tag}"
@@ -127,7 +127,7 @@ def build(
     jobs = services_of(runs) if services is None else dict(services)
     jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
     there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
-    note(f"images: building what is new of {', '.join(jobs)} (the first time this takes minutes)")
+    note(f"images: building {', '.join(jobs)} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:
         if seconds >= TOLD_FROM_S:
@@ -143,10 +143,10 @@ def build(
             note(f"  {name}: copied to host {stack.sites.of(service).name}")
     by_pgbench = [one.stack for one in runs if one.variant.stand_in == "database"]
     if any(stack.send("db", to=APP) for stack in by_pgbench[:1]):
-        note("  db: copied to the application's host, where pgbench takes its place")
+        note("  db: copied to the application's host, where pgbench runs in its place")
     if folder is not None:
         keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
-    note(f"images: ready in {time.monotonic() - began:.0f} s, built side by side")
+    note(f"images: ready in {time.monotonic() - began:.0f} s")
 
 
 def start(stack: Stack, note: Note) -> None:
@@ -283,7 +283,7 @@ class Laboratory:
             self._answer_as_written(prepared)
         self.phases_s["write the right answers"] = took_s = time.monotonic() - began
         self.view.note(
-            f"data of this study alone (salt {self.request.salt}): right answers written in {took_s:.1f} s"
+            f"data generated for this study (salt {self.request.salt}): expected answers written in {took_s:.1f} s"
         )
 
     def _answer_as_written(self, prepared: Prepared) -> None:
@@ -321,7 +321,7 @@ class Laboratory:
         several = len(spec.variants) > 1
         if len(spec.variants) > SLOTS:
             raise UsageError(
-                f"{len(spec.variants)} variants at once are too many: {SLOTS} can be up side by side"
+                f"{len(spec.variants)} variants at once are too many: at most {SLOTS} can run side by side"
             )
         slots = {label: f"slot-{n}" if several else None for n, label in enumerate(sorted(spec.variants), 1)}
         apps = {
@@ -349,7 +349,7 @@ class Laboratory:
         """Starts those anew that died in an earlier window."""
         for role in roles(generators(stack)):
             if not stack.runs(role):
-                self.view.note(f"{role} has died: it is started anew")
+                self.view.note(f"{role} has died: restarting it")
                 stack.stop(role, grace_s=1)
                 stack.start([role])
 
@@ -447,7 +447,7 @@ class ContainerFloor:
             return self._measured(spec, apps)
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             logs = "\n".join(app.log_end() for app in apps.values())
-            raise TandemError(f"the window {spec.name} broke: {error}\n{logs}") from None
+            raise TandemError(f"the window {spec.name} failed: {error}\n{logs}") from None
         finally:
             for label, app in apps.items():
                 app.ask_for(cells[label])
@@ -509,7 +509,7 @@ class ContainerFloor:
         try:
             return challenge(self.apps[label])
         except (OSError, psycopg.Error) as error:
-            raise TandemError(f"the data could not be changed while they were asked for: {error}") from None
+            raise TandemError(f"the data could not be changed while requests were running: {error}") from None
         finally:
             self.rest([label])
 

@@ -146,7 +146,7 @@ class LiveView(Lines):
             table.add_row("study", self._study())
         table.add_row("phase", self._now())
         if self._cpu:
-            offered = f"{self._offered:,.0f}/s" if self._offered else "as fast as answered"
+            offered = f"{self._offered:,.0f}/s" if self._offered else "closed loop"
             achieved = (
                 f"{self._achieved:,.0f}/s" if self._achieved is not None else "not counted without the proxy"
             )
@@ -169,7 +169,7 @@ class LiveView(Lines):
 
     def _now(self) -> RenderableType:
         if not self._phase_s:
-            return Text(self._phase or "begins")
+            return Text(self._phase or "starting")
         spent = time.monotonic() - self._phase_began
         return _bar(spent, self._phase_s, f"{max(0.0, self._phase_s - spent):.0f} s left  {self._phase}")
 

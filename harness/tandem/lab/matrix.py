@@ -134,7 +134,7 @@ def sentence(squares: list[Square]) -> str:
     served = sum(square.outcome is SquareOutcome.OK for square in squares)
     declined = sum(square.outcome is SquareOutcome.UNSUPPORTED for square in squares)
     of = len({square.implementation for square in squares})
-    told = f"of {len(squares)} cells of {of} implementation{'s' * (of > 1)} {served} are served, {declined} declined with a reason"
+    told = f"{len(squares)} cells of {of} implementation{'s' * (of > 1)}: {served} served, {declined} declined with a reason"
     wrong = [square for square in squares if square.outcome not in GOOD]
     if not wrong:
         return told

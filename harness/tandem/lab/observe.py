@@ -510,7 +510,7 @@ def together(
     found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
     answered = sum(part.answered for part in parts)
     if stored_rows is not None and stored_rows < answered:
-        text = f"{answered} answers said that a row is stored, and the tables grew by {stored_rows}"
+        text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
         found.append(Finding.of("not-stored", "invalid", text))
     out = {}
     for name, one in windows.items():

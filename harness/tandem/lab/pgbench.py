@@ -67,7 +67,7 @@ def parse(output: str) -> Transactions:
     rate = re.search(r"^tps = ([0-9.]+) ", output, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+) ", output, re.MULTILINE)
     if not rate or not failed:
-        raise TandemError(f"pgbench does not tell its rate:\n{output[-1000:]}")
+        raise TandemError(f"pgbench did not report its rate:\n{output[-1000:]}")
     return Transactions(float(rate[1]), int(failed[1]))
 
 

@@ -133,18 +133,18 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
         if highest >= have and not request.conditions.lab:
             raise UsageError(
-                f"the placement {ground.placement} needs {highest + 1} CPUs and this host has {have}"
+                f"the placement {ground.placement} needs {highest + 1} CPUs, but this host has {have}"
             )
         scenario = scenario_of(catalog, request, variant)
         if scenario.connections < ground.generators:
             raise UsageError(
                 f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"
-                f" {ground.generators} generators: take fewer of these"
+                f" {ground.generators} generators: use fewer generators"
             )
         if variant.stand_in is not None:
             continue
         if ground.db_rtt_ms is not None and not scenario.statements:
-            raise UsageError(f"{scenario.name} never asks the database: leave --db-rtt out, or take recipes")
+            raise UsageError(f"{scenario.name} never asks the database: leave out --db-rtt, or take recipes")
         implementation = catalog.implementation(variant.implementation)
         if scenario.name in implementation.unsupported.scenarios:
             reason = implementation.unsupported.scenarios[scenario.name]
@@ -191,7 +191,7 @@ def generators_image(names: Collection[str]) -> str:
 
 def in_a_lab(catalog: Catalog, request: Request, variants: Sequence[Variant], at_once: int) -> dict[str, str]:
     """The variables by which each host of the request's lab knows who of other hosts may ask it, over a whole study; none
-    without a lab. at_once: so many applications are up side by side at the most."""
+    without a lab. at_once: so many applications are up side by side at most."""
     if request.conditions.lab is None:
         return {}
     routes = written(Ground.of(catalog, request, variant).route for variant in variants)

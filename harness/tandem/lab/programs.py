@@ -30,12 +30,12 @@ def keep(folder: Path, found: dict[str, str]) -> None:
     try:
         kept: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
     except (ValueError, OSError) as error:
-        raise TandemError(f"{file} cannot be read: {error}. Start anew, without --resume.") from None
+        raise TandemError(f"{file} cannot be read: {error}. Start again, without --resume.") from None
     changed = sorted(name for name in found if kept.get(name, found[name]) != found[name])
     if changed:
         raise TandemError(
-            f"{folder.name} was begun with other programs: {', '.join(changed)} changed since, or was built again from"
-            " nothing. One result must not mix two: start anew, without --resume, or go back to those sources."
+            f"{folder.name} was started with other programs: {', '.join(changed)} changed since, or was rebuilt"
+            " from scratch. One result must not mix two: start again, without --resume, or restore those sources."
         )
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(file, json.dumps({**kept, **found}, indent=1, sort_keys=True) + "\n")

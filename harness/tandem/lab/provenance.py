@@ -41,6 +41,12 @@ def git(root: Path, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def has_changes(root: Path) -> bool | None:
+    """Whether the sources differ from those of the commit; None without git. Results are none of them."""
+    changes = git(root, "status", "--porcelain", "--", ".", ":(exclude)results")
+    return None if changes is None else bool(changes)
+
+
 def _digest(root: Path, files: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files, in the order of their names."""
     whole = hashlib.sha256()
@@ -148,12 +154,12 @@ def environment(
         second = side_by_side.submit(second_opinions, stack)
         configured = side_by_side.submit(configuration, stack, host)
         taken = side_by_side.submit(origins, every)
-        changes = side_by_side.submit(git, root, "status", "--porcelain")
+        changes = side_by_side.submit(has_changes, root)
         described, hashed = host.describe(), hashes(root)
     return Environment(
         tandem_version=TANDEM_VERSION,
         git_commit=git(root, "rev-parse", "HEAD"),
-        git_dirty=None if (changed := changes.result()) is None else bool(changed),
+        git_dirty=changes.result(),
         host=described,
         hosts=stack.sites.record(),
         images=every,

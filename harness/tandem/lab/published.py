@@ -34,7 +34,7 @@ def folder(root: Path, environment: Mapping[str, str] = os.environ) -> str | Non
         return None
     if not FOLDER.fullmatch(said):
         raise UsageError(
-            f"{SWITCH} or {FILE}: 'build', or the folder of a registry such as ghcr.io/owner/tandem, not '{said}'"
+            f"{SWITCH} or {FILE} must be 'build' or the folder of a registry such as ghcr.io/owner/tandem, not '{said}'"
         )
     return str(said)
 
@@ -116,7 +116,7 @@ def take(image: str, wanted: str, registry: str) -> str | None:
     if made_of != wanted:
         docker.image.remove(f"{place}@{digest}")
         raise TandemError(
-            f"{place}:{wanted} ({digest}) says that it is made of {made_of or 'nothing known'}: it is not used."
+            f"{place}:{wanted} ({digest}) says that it is made of {made_of or 'nothing known'}, so it is not used."
             f" {SWITCH}=build builds it here."
         )
     found.tag(image)

@@ -96,7 +96,7 @@ class LabSites(Sites):
             host, roles = site.host, ", ".join(self.lab.hosts[name].roles)
             clock = host.clock if isinstance(host, Remote) else None
             ahead = (
-                f", clock {clock.ahead_s * 1e3:+.1f} ms of ours, known to {clock.error_s * 1e3:.1f} ms"
+                f", clock {clock.ahead_s * 1e3:+.1f} ± {clock.error_s * 1e3:.1f} ms from ours"
                 if clock
                 else ""
             )
@@ -253,7 +253,7 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
             have = sites[name].host.cpus
             highest = max((cpu for cpuset in host.cpus.values() for cpu in expand(cpuset)), default=-1)
             if highest >= have:
-                raise UsageError(f"lab {lab.name}: {name} has {have} CPUs, and its file names CPU {highest}")
+                raise UsageError(f"lab {lab.name}: {name} has {have} CPUs, but its file names CPU {highest}")
         return found
     except BaseException:
         for site in sites.values():

@@ -38,7 +38,7 @@ def held[K](
     for one in running:
         if one.done():
             one.result()
-    raise TandemError("the load generators did not begin")
+    raise TandemError("the load generators did not start")
 
 
 def _standing[K](containers: Sequence[Process], marks: Mapping[K, str]) -> dict[K, Process]:

@@ -290,7 +290,7 @@ class Stack:
         container = self.container(service)
         if not container.state.running or not container.state.pid:
             raise TandemError(
-                f"{service} does not run ({container.state.status}), end of its log:\n{self.log(service)}"
+                f"{service} is not running ({container.state.status}), end of its log:\n{self.log(service)}"
             )
         networks = container.network_settings.networks or {}
         address = next((n.ip_address for n in networks.values() if n.ip_address), None)

@@ -213,7 +213,7 @@ class Visit:
 
     def _loaded(self, spec: WindowSpec) -> WindowRecord:
         if not spec.variants:
-            raise TandemError(f"the window {spec.name}: nobody is there who could be loaded")
+            raise TandemError(f"the window {spec.name}: no variant is running that could be loaded")
         self._floor.wake(spec.variants)
         try:
             return self._floor.measure(spec)

@@ -37,7 +37,7 @@ def await_health(address: str, limit_s: float, alive: Callable[[], object]) -> N
 
 
 def settle(host: Machines) -> None:
-    """Waits until the host is quiet, a few seconds at the most."""
+    """Waits until the host is quiet, a few seconds at most."""
     deadline = time.monotonic() + SETTLE_CAP_S
     while time.monotonic() < deadline:
         before = host.read_cpu()

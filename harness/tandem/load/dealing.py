@@ -59,16 +59,16 @@ def deal(load: Load, by: Generator, generators: int) -> list[Share]:
     Raises UsageError where a generator would have nothing to do, and for a program that leaves no rows to merge.
     """
     if generators > 1 and not by.suffixes:
-        raise UsageError(f"{by.name} leaves no rows: what several of them did could not be put together")
+        raise UsageError(f"{by.name} leaves no rows, so the results of several could not be merged")
     if load.connections < generators:
         raise UsageError(
             f"{load.connections} connections cannot be dealt out to {generators} generators: each needs one."
-            " Take fewer generators, or a scenario with more connections"
+            " Use fewer generators, or a scenario with more connections"
         )
     if load.rate_rps is not None and load.rate_rps < generators:
         raise UsageError(
             f"{load.rate_rps} requests per second cannot be dealt out to {generators} generators: each needs one."
-            " Take fewer generators, or a higher rate"
+            " Use fewer generators, or a higher rate"
         )
     connections = split(load.connections, generators)
     rates: Sequence[int | None] = [None] * generators

@@ -40,8 +40,8 @@ class DrillGenerator:
         iterations, left = divmod(requests, len(paths))
         if left or iterations < load.connections:
             raise TandemError(
-                f"drill makes {len(paths)} requests an iteration and needs {load.connections} iterations at"
-                f" least: {requests} requests cannot be made that way"
+                f"drill makes {len(paths)} requests per iteration and needs at least {load.connections}"
+                f" iterations: it cannot make {requests} requests"
             )
         step: dict[str, object] = {"name": "ask", "request": {"url": paths[0]}}
         if len(paths) > 1:
@@ -63,7 +63,7 @@ class DrillGenerator:
 
 def _check(load: Load) -> None:
     if load.rate_rps is not None or load.method != "GET" or load.headers:
-        raise TandemError("drill makes closed loops of GET requests without headers here")
+        raise TandemError("drill is used only for closed loops of GET requests without headers")
 
 
 DRILL = DrillGenerator()
@@ -74,7 +74,7 @@ def parse(text: str) -> ToolResult:
     plain = _COLOUR.sub("", text)
     found = _TOTALS.search(plain)
     if not found:
-        raise TandemError(f"drill left no summary:\n{plain.strip()[-500:] or '(it printed nothing)'}")
+        raise TandemError(f"drill printed no summary:\n{plain.strip()[-500:] or '(it printed nothing)'}")
     totals = plain[found.start() :]
     return ToolResult(
         requests=int(_value(totals, "Total requests", r"(\d+)")[0]),
@@ -91,7 +91,7 @@ def parse(text: str) -> ToolResult:
 def _value(text: str, name: str, form: str) -> tuple[str, ...]:
     match = re.search(rf"^{re.escape(name)} +{form}$", text, re.MULTILINE)
     if not match:
-        raise TandemError(f"drill's summary has no '{name}' that can be read")
+        raise TandemError(f"drill's summary has no readable '{name}'")
     return match.groups()
 
 

@@ -155,13 +155,13 @@ def check_version(text: str) -> str:
     """The version in the output of `oha --version`. Raises TandemError below OLDEST and above KNOWN_MAJOR."""
     match = re.search(r"(\d+)\.(\d+)\.\d+", text)
     if not match:
-        raise TandemError(f"the load generator does not tell its version: {text!r}")
+        raise TandemError(f"the load generator did not report its version: {text!r}")
     found: tuple[Any, ...] = (int(match[1]), int(match[2]))
     if found < OLDEST:
-        raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} is the first that can be used")
+        raise TandemError(f"oha {match[0]} is too old: {OLDEST[0]}.{OLDEST[1]} or newer is needed")
     if found[0] > KNOWN_MAJOR:
         raise TandemError(
-            f"oha {match[0]} is not known: {KNOWN_MAJOR}.x can be used. Pin one in loadgen/Dockerfile, or read what has"
+            f"oha {match[0]} is not supported: {KNOWN_MAJOR}.x is. Pin one in loadgen/Dockerfile, or check what has"
             " changed in its rows and raise KNOWN_MAJOR"
         )
     return match[0]

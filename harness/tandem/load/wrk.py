@@ -42,7 +42,7 @@ class WrkGenerator:
     def arguments(self, load: Load, name: str) -> list[str]:
         """Raises TandemError for a load that it cannot make."""
         if load.rate_rps is not None or load.method != "GET" or load.headers:
-            raise TandemError("wrk makes closed loops of GET requests without headers here")
+            raise TandemError("wrk is used only for closed loops of GET requests without headers")
         url = load.urls[0] if load.urls else load.url
         own = [f"-t{int(load.options.get('threads', 1))}", f"-c{load.connections}", f"-d{load.duration_s}s"]
         return ["bash", "-c", _SCRIPT, "bash", *own, f"--timeout={load.timeout_s}s", "--latency", url]
@@ -62,7 +62,7 @@ def parse(text: str) -> ToolResult:
     """
     head, latency, total, rate = (p.search(text) for p in (_HEAD, _LATENCY, _TOTAL, _RATE))
     if not (head and latency and total and rate):
-        raise TandemError(f"wrk left no summary:\n{text.strip()[-500:] or '(it printed nothing)'}")
+        raise TandemError(f"wrk printed no summary:\n{text.strip()[-500:] or '(it printed nothing)'}")
     errors, wrong = _ERRORS.search(text), _NOT_2XX.search(text)
     counts = [int(n) for n in errors.groups()] if errors else [0] * 4
     percentiles = {m[1]: _ms(m[2], m[3]) for m in _PERCENTILE.finditer(text)}

@@ -8,20 +8,20 @@ from tandem.studies.crossover.conclusions import SAME
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
 LEADS: dict[Question, tuple[str, str]] = {
-    "cost": ("Cost", "The CPU time that the application takes for one request, async by sync"),
+    "cost": ("Cost", "CPU time of the application per request, async against sync"),
     "application-bound": (
         "Application-bound",
-        "Right answers per second where the application's own CPU is the limit, async by sync",
+        "Right answers per second where the application's own CPU is the limit, async against sync",
     ),
     "waiting-bound": (
         "Waiting-bound",
-        "Right answers per second where waiting is the limit (threads, connections, delays), async by sync",
+        "Right answers per second where waiting is the limit (threads, connections, delays), async against sync",
     ),
 }
 MISSING: dict[Question, str] = {
-    "cost": "No result holds the CPU time of a sync and an async implementation of one language.",
-    "application-bound": "No result holds a pair whose limit was the application itself.",
-    "waiting-bound": "No result holds a pair whose limit was waiting.",
+    "cost": "No result has the CPU time of both a sync and an async implementation of one language.",
+    "application-bound": "No result has a pair that the application itself limited.",
+    "waiting-bound": "No result has a pair that waiting limited.",
 }
 REMEDY: dict[Question, str] = {
     "cost": "just compare python-sync python-async",
@@ -77,8 +77,8 @@ def _word(pair: ModelPair) -> str:
         return ALIKE if pair.alike else "not decided"
     more = (pair.ratio.ratio or 0) > 1
     if pair.question == "cost":
-        return "async is dearer" if more else "async is cheaper"
-    return "async answers more" if more else "async answers less"
+        return "async costs more" if more else "async costs less"
+    return "async answers more" if more else "async answers fewer"
 
 
 def _told(pair: ModelPair) -> ToldPair:
@@ -99,9 +99,9 @@ def _told(pair: ModelPair) -> ToldPair:
 
 
 BEGIN: dict[Question, str] = {
-    "cost": "Of the CPU time that sync takes for one request, async takes",
-    "application-bound": "Where the application is the limit, async answers, compared with sync,",
-    "waiting-bound": "Where waiting is the limit, async answers, compared with sync,",
+    "cost": "Compared with sync, the CPU time of async for one request is",
+    "application-bound": "Where the application is the limit, the goodput of async, compared with sync, is",
+    "waiting-bound": "Where waiting is the limit, the goodput of async, compared with sync, is",
 }
 
 

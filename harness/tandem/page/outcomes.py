@@ -102,7 +102,7 @@ def _claim(claim: ClaimResult) -> ToldClaim:
     name = FIGURES[claim.figure].title if claim.figure in FIGURES else title(claim.figure)
     return ToldClaim(
         text=claim.text,
-        figure=f"{name}: {claim.of} by {claim.to}",
+        figure=f"{name}: {claim.of} against {claim.to}",
         published=f"× {number(claim.published, 2)}" if claim.published else "–",
         ours=times(claim.ratio.ratio, claim.ratio.interval),
         verdict=claim.verdict,

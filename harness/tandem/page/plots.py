@@ -33,10 +33,10 @@ RUN = Select("run", "Result")
 HISTORY = Plot(
     name="history",
     set="history",
-    title="Night after night, against the frozen image",
-    says="Today's image by the frozen one (blue) beside what the frozen one scatters by itself (grey). Below, from the 41st night on,"
-    " the two sums (CUSUM: blue upwards, amber downwards) that raise an alarm, in red, where they pass the dashed line. An alarm"
-    " is no finding: a comparison of fresh blocks confirms it or not.",
+    title="Each night against the frozen image",
+    says="Blue: today's image divided by the frozen one. Grey: the frozen image divided by itself, which should be 1. Below, from"
+    " the 41st night on: the two sums (CUSUM), blue upwards and amber downwards. Where one passes the dashed line, it raises an"
+    " alarm, in red. An alarm is not a finding: a comparison of fresh blocks confirms it or not.",
     remedy="just nightly",
     selects=(Select("run", "Machine"), Select("of", "Series")),
     read="reference/nightly",
@@ -44,7 +44,7 @@ HISTORY = Plot(
 UNTOLD = {
     "explain": ("The gap as a waterfall", "just explain python-sync python-async --db-rtt 4ms"),
     "crossover": (
-        "From which wait on which one wins",
+        "Which one wins at which wait",
         "just crossover python-sync python-async --wait 0,1,5,15ms",
     ),
 }
@@ -64,8 +64,8 @@ WHY = (
         name="percentiles",
         set="percentiles",
         title="Response time by percentile",
-        says="Open loop, the good windows of all fresh starts together; each variant at a share of its own goodput, so"
-        " the rates differ. A percentile with fewer than 100 samples beyond it is left out.",
+        says="Open loop, the good windows of all fresh starts together. Each variant is loaded at a share of its own"
+        " goodput, so the rates differ. A percentile with fewer than 100 samples beyond it is left out.",
         remedy="just bench rust-async python-sync",
         selects=(RUN,),
         logs={"y": True},
@@ -78,8 +78,8 @@ EXPLORE = (
         name="forest",
         set="forest",
         title="Ratios with 95 % intervals",
-        says="A point is a ratio of two variants within blocks of fresh starts, a hollow diamond is the published one."
-        " Grey is not decided: an interval that contains 1 says neither equal nor different.",
+        says="A point is the ratio of two variants within blocks of fresh starts. A hollow diamond is the published ratio."
+        " Grey is not decided: an interval that contains 1 shows neither a difference nor that there is none.",
         remedy="just compare python-sync python-async",
         selects=(RUN, Select("figure", "Figure")),
         logs={"x": True},
@@ -88,9 +88,9 @@ EXPLORE = (
     Plot(
         name="sweep",
         set="sweep",
-        title="Against a setting",
-        says="Mean and 95 % interval over fresh starts at each value. Lines join the values that were measured and say"
-        " nothing about those between.",
+        title="Figures against a setting",
+        says="Mean and 95 % interval over fresh starts at each value. Lines connect the measured values and say"
+        " nothing about the values between them.",
         remedy="just sweep rust-async python-sync --over connections=1..512",
         selects=(RUN, Select("figure", "Figure")),
         logs={"x": True, "y": True},
@@ -100,8 +100,8 @@ EXPLORE = (
         name="load",
         set="load",
         title="Response time and goodput against the offered load",
-        says="Shares of the capacity that the search found (dashed; dotted: the objective). Hollow points were not held:"
-        " less came back than was offered.",
+        says="Measured at shares of the capacity that the search found. Dashed: that capacity. Dotted: the objective."
+        " Hollow points: the load was not held, and less came back than was offered.",
         remedy="just capacity rust-async --slo p99=50ms",
         selects=(RUN,),
         read="reference/capacity-and-sweeps",
@@ -110,9 +110,9 @@ EXPLORE = (
         name="seconds",
         set="seconds",
         title="One window, second by second",
-        says="CPU of each role, memory of the application and the right answers of each second, with what the hypervisor took:"
-        " application dark blue, pooler light blue, database violet, proxy amber, generator and latency proxy grey. It shows"
-        " bursts that a mean hides, not why they came.",
+        says="Each second: CPU of each role, memory of the application, right answers, response times, and the CPU time that the"
+        " hypervisor took (steal). Application dark blue, pooler light blue, database violet, proxy amber, generator and latency"
+        " proxy grey. It shows bursts that a mean hides, but not their cause.",
         remedy="just bench rust-async",
         selects=(RUN, Select("window", "Window")),
         read="reference/load-and-windows",
@@ -122,7 +122,7 @@ COST = Plot(
     name="cost",
     set="roles",
     title="What a million requests cost at your prices",
-    says="CPU time of each role for a million requests, by the price of a core of its machine that is busy all month. It"
+    says="CPU time of each role for a million requests, at the price of a core of its machine that is busy all month. It"
     " leaves out idle hours, memory, traffic and storage, so it is a lower bound.",
     remedy="just bench rust-async python-sync",
     selects=(RUN,),

@@ -76,7 +76,7 @@ def find(folders: Iterable[Path], root: Path) -> tuple[list[Header], list[NotSho
         elif any((folder / old).is_file() for old in OLD):
             found[name] = Header(folder, name, "")
         else:
-            broken[name] = NotShown(name, "not finished; its command with --resume goes on")
+            broken[name] = NotShown(name, "not finished; run its command with --resume to continue it")
     newest, taken = [], Counter[str]()
     for header in sorted(found.values(), key=lambda header: header.started_at, reverse=True):
         slug = file_name(header.name).strip(".-")[-SLUG_MOST:] or "run"

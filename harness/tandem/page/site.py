@@ -186,7 +186,7 @@ class Gathered:
                 {
                     "run": run.slug,
                     "figure": detail.title(one.figure),
-                    "name": one.text or f"{one.of} by {one.to}",
+                    "name": one.text or f"{one.of} against {one.to}",
                     "of": one.of,
                     "to": one.to,
                     "ratio": one.ratio.ratio,

@@ -260,7 +260,7 @@ def seconds() -> Spec:
 
 def load() -> Spec:
     """Goodput and response time against the offered load; what was not held is hollow."""
-    x = _q("offered_rps", "offered, 1/s", scale={"zero": True}, axis={"tickCount": 6})
+    x = _q("offered_rps", "offered load, 1/s", scale={"zero": True}, axis={"tickCount": 6})
     y = _q("value", scale={"type": "linear"}, axis={"tickCount": 4})
     fill = {"condition": {"test": "datum.state === 'held'", "field": "hue", "scale": None}, "value": "--page"}
     return _facets(

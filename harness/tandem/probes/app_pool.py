@@ -61,5 +61,5 @@ def parse(text: str) -> PoolCounters:
     except ValueError:
         found = None
     if not isinstance(found, dict) or any(type(found.get(name)) is not int for name in NAMES):
-        raise KeyError(f"GET /pool says {text[:100]!r}")
+        raise KeyError(f"GET /pool returned {text[:100]!r}")
     return PoolCounters(*(found[name] for name in NAMES))

@@ -57,11 +57,11 @@ class Comparison:
         if self._answers.media_type not in (None, media_type):
             return f"of type {media_type!r}, not {self._answers.media_type!r}"
         if exchange.behind:
-            return f"{exchange.behind} bytes behind its end"
+            return f"{exchange.behind} bytes after its end"
         if exchange.took_s is not None and exchange.took_s * 1e3 < self._scenario.delay_ms - EARLY_MS:
             return f"answered after {exchange.took_s * 1e3:.1f} ms, not {self._scenario.delay_ms} ms"
         if isinstance(self._answers, Created):
             if exchange.body in self._made:
-                return f"{exchange.body[:60]!r} was given before"
+                return f"{exchange.body[:60]!r} was returned before"
             self._made.add(exchange.body)
         return self._answers.difference(exchange.body, key, exchange.sent)

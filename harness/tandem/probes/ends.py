@@ -47,7 +47,7 @@ class Ends:
 
     @property
     def found(self) -> dict[str, object]:
-        """What was seen, at the most: fields of tandem.record.window.Window."""
+        """What was seen, at most: fields of tandem.record.window.Window."""
         return {
             "established": self._established,
             "app_threads": self._app_threads,

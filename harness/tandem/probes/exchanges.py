@@ -157,7 +157,7 @@ def _exchange(begun: _Begun) -> Exchange | Broken | None:
             if isinstance(event, h11.Response):
                 head = event
                 if not {b"content-length", b"transfer-encoding"} & {name for name, _ in head.headers}:
-                    return Broken(request.receiver, target.decode("latin-1"), "it does not tell its length")
+                    return Broken(request.receiver, target.decode("latin-1"), "it does not state its length")
             elif isinstance(event, h11.Data):
                 body += event.data
     except h11.RemoteProtocolError as error:

@@ -64,7 +64,7 @@ def parse_csv(text: str, of: tuple[str, str] = APP) -> ProxyCounters:
                 in_flight_now=int(row["scur"] or 0),
                 connections_opened=int(row["connect"] or 0),
             )
-    raise KeyError(f"HAProxy's statistics name no {'/'.join(of)}")
+    raise KeyError(f"HAProxy's statistics do not contain {'/'.join(of)}")
 
 
 class HAProxy:
@@ -98,4 +98,4 @@ def point(proxy: str, name: str, application: str, port: int) -> None:
     except OSError as error:
         raise TandemError(f"HAProxy's runtime API does not answer: {error}") from None
     if not any(line.split()[3:6] == [name, application, "2"] for line in said.splitlines()):
-        raise TandemError(f"HAProxy does not ask {application}: {said.strip()}")
+        raise TandemError(f"HAProxy does not forward to {application}: {said.strip()}")

@@ -24,7 +24,7 @@ from tandem.record.window import Tap
 PACKETS_PER_S = 400
 """Of the load's duration. Each answer is a packet for its request and one or two for itself."""
 BURSTS, APART_S = (3, 12), 2.5
-"""At least, at the most, and so many seconds for each."""
+"""At least, at most, and so many seconds for each."""
 SNAP_BYTES = 16384
 """Of each packet: HAProxy's buffer, which is the most that it sends at once."""
 MEMORY = Path("/dev/shm")
@@ -62,7 +62,7 @@ class Tapped:
 
 
 def bodies_bytes(scenario: Scenario, answers: Answers) -> int:
-    """Of a request and its answer, at the most."""
+    """Of a request and its answer, at most."""
     return len(scenario.body.bytes() if scenario.body else b"") + max(answers.lengths())
 
 
@@ -78,7 +78,7 @@ class Bursts:
 
     @classmethod
     def of(cls, seconds: float, exchange_bytes: int) -> "Bursts":
-        """seconds: of the load. exchange_bytes: the bodies of a request and its answer, at the most."""
+        """seconds: of the load. exchange_bytes: the bodies of a request and its answer, at most."""
         least, most = BURSTS
         number = max(least, min(most, int(seconds / APART_S)))
         fitting = 2 * MEMORY_BYTES // min(SNAP_BYTES, exchange_bytes + HEADS_BYTES)

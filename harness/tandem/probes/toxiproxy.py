@@ -43,7 +43,7 @@ class Toxiproxy:
             if delay_ms:
                 self._post(f"/proxies/{_NAME}/toxics", toxic)
         except httpx.HTTPError as error:
-            raise TandemError(f"the latency proxy cannot be set: {error}") from None
+            raise TandemError(f"the latency proxy cannot be configured: {error}") from None
 
     def _post(self, path: str, body: object) -> None:
         httpx.post(f"{self._api}{path}", json=body, timeout=5).raise_for_status()

@@ -24,7 +24,7 @@ class HostActivity(Part):
     foreign_cpu_share: Number | None
     """CPU used by processes that are neither the stack's nor the harness's; null where that was not counted."""
     foreign_cpu_interval: tuple[Number, Number] | None = None
-    """What it may be at the least and at the most: by the control groups, and by the kernel's ticks with interrupts."""
+    """What it may be at least and at most: by the control groups, and by the kernel's ticks with interrupts."""
     softirq_share: Number
     harness_cpu_cores: Number | None
     hiccup: Hiccup | None = None

@@ -75,7 +75,7 @@ def sentence(state: Status, found: Selftest | None) -> str:
         bad = [outcome.name for outcome in found.outcomes if not good(outcome)]
         return f"self-test: failing ({', '.join(bad[:3])}{' …' if len(bad) > 3 else ''}), {remedy}"
     if state is Status.STALE and found is not None:
-        return f"self-test: stale (of {found.finished_at:%Y-%m-%d}, older than {FRESH.days} days or of another harness), {remedy}"
+        return f"self-test: stale (from {found.finished_at:%Y-%m-%d}: older than {FRESH.days} days, or the harness has changed), {remedy}"
     return f"self-test: missing, {remedy}"
 
 

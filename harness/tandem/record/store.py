@@ -45,12 +45,12 @@ def room_for(folder: Path) -> None:
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise TandemError(f"{folder} cannot be made: {error.strerror}") from None
+        raise TandemError(f"{folder} cannot be created: {error.strerror}") from None
     free = shutil.disk_usage(folder).free
     if free < NEEDED_BYTES:
         folder.rmdir()
         raise TandemError(
-            f"{folder.parent} has {free / 1e9:.2f} GB left and a study needs {NEEDED_BYTES / 1e9:.1f} GB: make room first"
+            f"{folder.parent} has {free / 1e9:.2f} GB left, but a study needs {NEEDED_BYTES / 1e9:.1f} GB: free some space first"
         )
 
 
@@ -87,4 +87,4 @@ def read_trials(folder: Path) -> list[Trial]:
 
 def read_trial(file: Path) -> Trial:
     """A trial. Raises TandemError, naming the file, if it cannot be read."""
-    return read_model(Trial, file, " Move it away to make that trial anew.")
+    return read_model(Trial, file, " Move it away to measure that trial again.")

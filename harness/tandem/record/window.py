@@ -291,7 +291,7 @@ class Window(Part):
     wal_syncs: int | None = None
     """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
     db_connections_max: int | None = None
-    """So many connections the application had to the database, or to PgBouncer before it, at the most of the samples."""
+    """The most connections that a sample found from the application to the database, or to PgBouncer before it."""
     app_pool_wait_ms: Number | None = None
     """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
     counts it; null where it does not tell."""
@@ -301,9 +301,9 @@ class Window(Part):
     """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
     established: int | None = None
-    """Where the generator asks the application itself: so many connections were open, at the most."""
+    """Where the generator asks the application itself: so many connections were open, at most."""
     app_threads: int | None = None
-    """There as well: threads of the application's first process, at the most."""
+    """There as well: threads of the application's first process, at most."""
     generator_thread_cores: Number | None = None
     """There as well: what the generator's busiest thread used of a core."""
     tap: Tap | None = None

@@ -40,7 +40,7 @@ def _hosts(machines: list[Machine]) -> Table:
 
 
 def _links(links: list[Link]) -> Table:
-    out = _table("between", "who asks whom", "round trip, p99", "bandwidth there, back")
+    out = _table("between", "who asks whom", "round trip, p99", "bandwidth, each way")
     for link in links:
         network = link.network
         figures = (

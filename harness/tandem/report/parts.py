@@ -78,7 +78,7 @@ def settings(result: Result[Any]) -> Text:
             lines.append(f"{label} has {', '.join(different)}")
     core = [label for label, e in result.environments.items() if e.configuration.get("tier") == "core"]
     if core:
-        lines.append(f"tier core, so unchecked in limits, odd requests and outages: {', '.join(core)}")
+        lines.append(f"tier core, so limits, odd requests and outages are unchecked: {', '.join(core)}")
     return Text("\n".join(lines), style="dim")
 
 
@@ -98,9 +98,7 @@ def ceilings(baselines: Baselines, shares: Iterable[Mapping[str, float]], reache
         else {n for n, rate in found.items() if rate} - set(holding(found, reached_rps))
     )
     if none:
-        text = (
-            f"applications passed {' and '.join(sorted(none))}, which is no ceiling then and cuts nothing off"
-        )
+        text = f"applications exceeded {' and '.join(sorted(none))}, so it is no ceiling and censors nothing"
         lines.append(Text(text, style="yellow"))
     return lines
 
@@ -113,7 +111,7 @@ def checked(result: Result[Any]) -> list[Text]:
         lines.append(Text(f"read on the wire: {each}", style="dim"))
     if result.made_again:
         each = ", ".join(f"{label} {number}" for label, number in result.made_again.items())
-        lines.append(Text(f"starts made once more, as the host disturbed one of their block: {each}"))
+        lines.append(Text(f"starts repeated because the host disturbed their block: {each}"))
     return lines
 
 

@@ -21,7 +21,7 @@ COLOURS = {"within": "green", "outside": "red", "not comparable": "dim"}
 
 def report(found: Replayed) -> Group:
     """The table, whether it was reproduced, and what was different."""
-    title = f"{found.study} {found.recorded}: recorded and made again"
+    title = f"{found.study} {found.recorded}: recorded and measured again"
     columns = ("variant", "figure", "recorded", "expected", "new", "")
     out = table(title, *columns, left=("variant", "figure", ""))
     outside = []

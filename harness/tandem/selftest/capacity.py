@@ -52,7 +52,7 @@ def brackets(state: Search, limit_rps: float) -> bool:
 
 
 def simulate(lead: int = LEAD, searches: int = SEARCHES, seed: int = 1) -> tuple[float, float, int]:
-    """Share of searches whose bracket holds the limit; probes of a search in the mean and at the most.
+    """Share of searches whose bracket holds the limit; probes of a search in the mean and at most.
 
     Limits are spread over two decades; a search starts at 0.3 to 1.6 times the limit.
     """
@@ -73,8 +73,8 @@ def known_limit() -> Outcome:
     return Outcome(
         name="capacity search brackets a known limit",
         group="statistics",
-        expected=f"{WANTED:.0%} of searches, {MOST_PROBES + MORE_PROBES} probes at the most",
-        measured=f"{share:.1%} of {SEARCHES:,} searches, {mean:.1f} probes in the mean, {most} at the most",
+        expected=f"{WANTED:.0%} of searches, {MOST_PROBES + MORE_PROBES} probes at most",
+        measured=f"{share:.1%} of {SEARCHES:,} searches, {mean:.1f} probes on average, {most} at most",
         tolerance=f"at least {WANTED:.0%}",
         passed=share >= WANTED and most <= MOST_PROBES + MORE_PROBES,
         negative_control=f"edges decided by one probe: {without:.1%}",
@@ -131,7 +131,7 @@ def interval_of_the_capacity() -> Outcome:
         name="interval of the capacity",
         group="statistics",
         expected="95 % of the intervals hold the limit",
-        measured=f"{share:.1%} of {STUDIES} studies; {width:.1%} to either side in the mean",
+        measured=f"{share:.1%} of {STUDIES} studies; {width:.1%} to either side on average",
         tolerance=f"at least {COVERED:.0%}",
         passed=share >= COVERED,
         negative_control=f"the search's start taken for all: {naive:.1%}",

@@ -95,15 +95,15 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
             found = pairs(running, 0.0, PAIRS, number)
             outside += rejected(found)
             told += word(found) in ("cheaper", "dearer")
-            stage.view.note(f"  A/A: {outside} of {number + 1} intervals leave out 1, {told} told different")
+            stage.view.note(f"  A/A: {outside} of {number + 1} intervals exclude 1, {told} show a difference")
         control = word(pairs(running, SLOWDOWNS[-1], PAIRS, 0))
     low, high = (limit * sessions / 100 for limit in REJECTED)
     return [
         Outcome(
             name=f"{sessions} A/A sessions of {PAIRS} pairs",
             group=GROUP,
-            expected="5 % of the intervals leave out 1, and not more are told a difference",
-            measured=f"{outside} of {sessions} leave out 1, {told} told a difference",
+            expected="5 % of the intervals exclude 1, and no more report a difference",
+            measured=f"{outside} of {sessions} exclude 1, {told} report a difference",
             tolerance=f"{low:.0f} to {high:.0f}",
             passed=low <= outside <= high and told <= high,
             negative_control=f"{SLOWDOWNS[-1]:.0%} more CPU injected: {control}",

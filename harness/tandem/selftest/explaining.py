@@ -181,7 +181,7 @@ def exact_sums() -> Outcome:
         name="factors-multiply",
         group=GROUP,
         expected="the factors multiply to the whole ratio",
-        measured=f"apart by {apart:.0e} at the most, in logarithms",
+        measured=f"apart by {apart:.0e} at most, in logarithms",
         tolerance="1e-9",
         passed=apart < 1e-9,
         negative_control=f"each factor alone, first: apart by {alone:.2f}",

@@ -86,8 +86,8 @@ def judged(made: Sequence[CellServed]) -> Outcome:
     return Outcome(
         name="a gap made on purpose",
         group=GROUP,
-        expected=f"{told(right)} (without what the server sleeps too long: {told(TRUTH)})",
-        measured=f"{told(found)}; {off(found):.1%} off at the most",
+        expected=f"{told(right)} (without the time that the server oversleeps: {told(TRUTH)})",
+        measured=f"{told(found)}; {off(found):.1%} off at most",
         tolerance=f"{MARGIN:.0%}",
         passed=off(found) <= MARGIN,
         negative_control=f"each cell taken for the next one: {off(broken):.0%} off",

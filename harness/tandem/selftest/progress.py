@@ -35,14 +35,16 @@ def begin(results: Path, fresh: Progress, resume: bool) -> Progress:
     except FileNotFoundError:
         raise UsageError("there is no unfinished self-test: start one without --resume") from None
     except (ValueError, OSError) as error:
-        raise UsageError(f"{results / FILE} cannot be read: {error}. Start anew, without --resume.") from None
+        raise UsageError(
+            f"{results / FILE} cannot be read: {error}. Start again, without --resume."
+        ) from None
     if kept.source != fresh.source:
         raise UsageError(
-            "the harness has changed since the self-test was begun: start anew, without --resume"
+            "the harness has changed since the self-test was started: start again, without --resume"
         )
     if kept.full != fresh.full:
         was = "with" if kept.full else "without"
-        raise UsageError(f"the unfinished self-test was begun {was} --full: go on the same way")
+        raise UsageError(f"the unfinished self-test was started {was} --full: continue it the same way")
     return kept
 
 

@@ -47,8 +47,8 @@ def queue(running: Running, load: float, idle: Seen, seconds: int) -> Outcome:
     return Outcome(
         name=f"queue at {load:.0%} load",
         group="queueing",
-        expected=f"{wanted_ms:.2f} ms by the recursion, and that {theory:.3f} service times by the theory at {busy:.1%} load",
-        measured=f"{found_ms:.2f} ms; the recursion {in_services:.3f} service times and {replayed:.4f} of the server's own log",
+        expected=f"{wanted_ms:.2f} ms by the recursion, which theory puts at {theory:.3f} service times at {busy:.1%} load",
+        measured=f"{found_ms:.2f} ms; the recursion gives {in_services:.3f} service times and {replayed:.4f} of the server's own log",
         tolerance=f"0.3 ms or 1 %; {spread:.2f} (three standard errors of {len(took_s):,} requests)",
         passed=close(found_ms, wanted_ms, LEAST_SHARE, LEAST_MS)
         and close(replayed, 1, 0.01)

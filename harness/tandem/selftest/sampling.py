@@ -118,7 +118,7 @@ def shares(cpus: int) -> Outcome:
         name="CPU burner",
         group=GROUP,
         expected=f"its own clocks at {', '.join(f'{share:.0%}' for share in wanted)} of a core",
-        measured=f"{worst:.2%} of a core off at the most ({', '.join(f'{d:+.2%}' for d in differences)})",
+        measured=f"{worst:.2%} of a core off at most ({', '.join(f'{d:+.2%}' for d in differences)})",
         tolerance=f"{CORE_SHARE:.1%} of a core",
         passed=worst <= CORE_SHARE,
         negative_control=f"one process of the container looked at: {blind:.0%} of a core off",
@@ -155,7 +155,7 @@ def foreign(stage: Stage) -> Outcome:
         measured=f"{shown}; besides it {min(rest):.1%} to {max(rest):.1%} of a core",
         tolerance=f"{STOLEN_TOLERANCE:.0%} of a core",
         passed=off <= STOLEN_TOLERANCE,
-        negative_control=f"with the thief as ours {found[0][0]:.0%} and more are missed",
+        negative_control=f"with the thief counted as ours {found[0][0]:.0%} and more are missed",
         negative_control_failed=min(true for true, _ in found) > STOLEN_TOLERANCE,
     )
 
@@ -173,7 +173,7 @@ def children() -> Outcome:
         group=GROUP,
         expected=f"{line['cpu_s']:.2f} s of CPU by their parent's account",
         measured=f"{after - before:.2f} s, {captured:.1%}",
-        tolerance="99 % captured, 5 % more at the most",
+        tolerance="99 % captured, 5 % more at most",
         passed=0.99 <= captured <= 1.05 and line["cpu_s"] >= 0.99 * line["least_s"],
         negative_control=f"summed over living threads: {polled:.1%}",
         negative_control_failed=polled < 0.99,

@@ -72,7 +72,7 @@ def false_alarms() -> Outcome:
         group=GROUP,
         expected=f"steady series of 6 to 30 s with a variation of 1 to 10 % and an autocorrelation of {AUTOCORRELATION}"
         " are called steady",
-        measured="alarms at the most "
+        measured="alarms at most "
         + ", ".join(
             f"in {seconds} s: {max(share for (_, n), share in measured.items() if n == seconds):.1%}"
             for seconds in SECONDS

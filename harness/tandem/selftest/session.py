@@ -49,7 +49,7 @@ def run(root: Path, results: Path, view: View, only: list[str], full: bool, resu
     made = progress.begin(results, Progress(source=source, full=full, started_at=datetime.now(UTC)), resume)
     spent_s, began = made.spent_s, time.monotonic()
     if made.done:
-        view.note(f"going on after {', '.join(made.done)}")
+        view.note(f"continuing after {', '.join(made.done)}")
 
     def group(name: str, checks: Iterable[Callable[[], list[Outcome]]]) -> None:
         view.trial(name)

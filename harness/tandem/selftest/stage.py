@@ -128,7 +128,7 @@ def control(app: Application, what: str, wait_s: float) -> str:
         answer = httpx.get(f"http://{app.app.address}:{CONTROL_PORT}/{what}", timeout=wait_s)
         return answer.raise_for_status().text
     except httpx.HTTPError as error:
-        raise TandemError(f"the calibrated server does not do {what}: {error}") from None
+        raise TandemError(f"the calibrated server did not execute {what}: {error}") from None
 
 
 @dataclass

@@ -90,7 +90,7 @@ def false_difference() -> Outcome:
     return Outcome(
         name="false-difference",
         group=GROUP,
-        expected="at the most 5 % of equal pairs are called faster or slower, none with 5 blocks",
+        expected="at most 5 % of equal pairs are called faster or slower, none with 5 blocks",
         measured=_percent(measured),
         tolerance="+1 %",
         passed=max(measured.values()) <= 0.05 + ERROR_SLACK and measured[5] == 0,
@@ -108,7 +108,7 @@ def false_equivalence() -> Outcome:
     return Outcome(
         name="false-equivalence",
         group=GROUP,
-        expected="at the most 5 % of pairs that differ by the margin are called equivalent",
+        expected="at most 5 % of pairs that differ by the margin are called equivalent",
         measured=_percent(measured),
         tolerance="+1 %",
         passed=max(measured.values()) <= 0.05 + ERROR_SLACK,
@@ -150,7 +150,7 @@ def family_error() -> Outcome:
     return Outcome(
         name="family-error",
         group=GROUP,
-        expected="at the most 5 % of tables of 8 equal pairs contain a false difference",
+        expected="at most 5 % of tables of 8 equal pairs contain a false difference",
         measured=f"{measured:.1%}",
         tolerance="+3 %",
         passed=measured <= limit,

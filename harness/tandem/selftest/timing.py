@@ -28,7 +28,7 @@ DRAWS = 20
 
 def require_same(seen: Seen) -> None:
     """Raises TandemError unless generator and server count the same requests."""
-    text = f"the server wrote down {len(seen.served)} requests, the generator {len(seen.rows)}"
+    text = f"the server logged {len(seen.served)} requests, the generator {len(seen.rows)}"
     require(len(seen.served) == len(seen.rows), text)
 
 

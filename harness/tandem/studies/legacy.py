@@ -126,7 +126,7 @@ def _result(name: str, raw: Raw, request: Request, conclusions: Conclusions, **m
 
 def _incomplete(what: str) -> list[Finding]:
     """what: the old record did not hold."""
-    text = f"the record is an older Tandem's: {what}"
+    text = f"an older Tandem wrote this record: {what}"
     return [Finding.of("old-record", "warning", text)]
 
 
@@ -356,7 +356,7 @@ def _capacity(folder: Path, raw: Raw) -> Old:
     asked = {**raw, "db_rtt_ms": environment.get("variables", {}).get("DB_RTT_MS")}
     told = {"search_starts": "the probes of the search", "behaviour_starts": "the loads around the capacity"}
     interrupted = [
-        Finding.of("interrupted", "warning", f"it was interrupted: {what} are of {raw[name]} fresh starts")
+        Finding.of("interrupted", "warning", f"it was interrupted: {what} come from {raw[name]} fresh starts")
         for name, what in told.items()
         if raw.get(name, 1) > 1
     ]
@@ -403,7 +403,7 @@ def _sweep(folder: Path, raw: Raw) -> Old:
         raw,
         _request("sweep", asked, _variants(asked["implementations"]), options=_known(asked, options)),
         Swept(curves=curves, **_known(asked, options)),
-        findings=_incomplete("it has the figures of each trial in curves only"),
+        findings=_incomplete("it has the figures of each trial only in curves"),
         trials=Counter(point["verdict"] for point in raw["points"]),
         environments=raw["environment"],
     )
@@ -415,7 +415,7 @@ def _ceiling(folder: Path, raw: Raw) -> Old:
     reasons = [f"{what}: {text}" for what, own in every.items() for text in own["refused"]]
     known = all(own["goodput_rps"] is not None for own in every.values())
     wrong = any(": invalid" in reason or ": failed" in reason for reason in reasons)
-    missing = "it has neither its plan (ceiling unless another was given) nor its end, environment and trials"
+    missing = "it lacks its plan (ceiling unless another was given), end time, environment and trials"
     result = _result(
         folder.name,
         raw,
@@ -466,7 +466,9 @@ def _crosscheck(folder: Path, raw: Raw) -> Old:
         CrossChecked(word=raw["verdict"], **_known(raw, CrossChecked.model_fields)),
         verdict=Verdict.INVALID if disagree else Verdict.OK,
         reasons=raw["reasons"] if disagree else [],
-        findings=_incomplete(f"it has neither its warm-up nor its end and its environment, but {versions}"),
+        findings=_incomplete(
+            f"it lacks its warm-up, end time and environment, but names the versions: {versions}"
+        ),
         trials=_counts([trial]),
     )
     return result, [trial]

@@ -69,7 +69,9 @@ def study_of(file: Path) -> type[Study[Any]]:
             f"{file}: schema version {version} is not known; this Tandem reads {SCHEMA_VERSION}"
         )
     if name not in STUDIES:
-        raise TandemError(f"{file}: the study '{name}' is not known; there are {', '.join(sorted(STUDIES))}")
+        raise TandemError(
+            f"{file}: the study '{name}' is not known; the studies are {', '.join(sorted(STUDIES))}"
+        )
     return STUDIES[name]
 
 
@@ -186,13 +188,13 @@ def _studies(folder: Path) -> Iterator[Path]:
 
 
 def beginning(file: Path) -> dict[str, Any]:
-    """A result as far as its headline, at the least. Raises ValueError for what is no whole JSON object."""
+    """A result as far as its headline, at least. Raises ValueError for what is no whole JSON object."""
     with file.open("rb") as stream:
         first = stream.read(FIRST_BYTES)
         if len(first) == FIRST_BYTES:
             stream.seek(-2, SEEK_END)
             if not stream.read().rstrip().endswith(b"}"):
-                raise ValueError("it ends too early")
+                raise ValueError("the file is truncated")
             beginning: dict[str, Any] = from_json(first, allow_partial=True)
             if "headline" in beginning:
                 return beginning

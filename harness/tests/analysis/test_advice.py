@@ -107,9 +107,9 @@ def test_what_would_change_the_answer_is_found() -> None:
         ),
         (evidence(1.0, 64, checked(0.2)), "medium", "20% off"),
         (evidence(1.0, 64, checked(0.5)), "low", "50% off"),
-        (evidence(1.0, 64, checked(0.02, elsewhere=False)), "medium", "just crossover makes one"),
+        (evidence(1.0, 64, checked(0.02, elsewhere=False)), "medium", "just crossover makes such a record"),
         (evidence(None, 64), "medium", "no record has both models in python"),
-        (Evidence(language="cpp", pairs={}, threads_most=0, checked=[]), "low", "no record tells"),
+        (Evidence(language="cpp", pairs={}, threads_most=0, checked=[]), "low", "no record shows"),
     ],
 )
 def test_confidence_is_how_far_the_records_were_off(found: Evidence, level: str, told: str) -> None:

@@ -141,7 +141,7 @@ def test_a_good_bench_toml(made: Path) -> None:
             "unsupported -> settings -> THREADS: Input should be a valid string",
         ),
         (BENCH + '[unsupported]\nsetting = "x"', "unsupported -> setting: Extra inputs are not permitted"),
-        ('name = "two"\n' + BENCH, "name: is the folder's or the file's own"),
+        ('name = "two"\n' + BENCH, "name: comes from the folder or the file"),
         ("", "title: Field required"),
     ],
 )
@@ -186,7 +186,7 @@ def test_scenarios_and_plans_are_checked_too(tmp_path: Path, kind: str, folder: 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ("steady_buckets = 5", "steady_buckets is 0 or at least 6"),
+        ("steady_buckets = 5", "steady_buckets must be 0 or at least 6"),
         ("trim_start_s = 5.0", "leave nothing of the shorter of closed_s and open_s"),
         ("trim_start_s = -1.0", "trim_start_s: Input should be greater than or equal to 0"),
         ("warm_up_cap_s = 2", "warm_up_cap_s is below warm_up_s, which is 3"),

@@ -86,7 +86,7 @@ def test_an_implementation_that_names_an_unknown_setting(
     [
         ('[WORKERS]\nmeaning = "no default"', "WORKERS -> default: Field required"),
         ("WORKERS = 3", "WORKERS: Input should be "),
-        ('[WORKERS]\nname = "x"\ndefault = "1"\nmeaning = ""', "WORKERS -> name: is the table's own"),
+        ('[WORKERS]\nname = "x"\ndefault = "1"\nmeaning = ""', "WORKERS -> name: comes from the table"),
     ],
 )
 def test_a_malformed_settings_file(tmp_path: Path, text: str, told: str) -> None:

@@ -29,7 +29,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("folder", "phrases"),
     [
-        (BENCHED, ["python-sync", "limited by", "self-test", "ceilings (one look): null 21,586/s"]),
+        (BENCHED, ["python-sync", "limited by", "self-test", "ceilings (in the blocks): null 21,969/s"]),
         (str(OLDER), ["rust-async", "1,066 ± 100", "limited by the database"]),
     ],
 )
@@ -48,7 +48,7 @@ def test_a_report_shows_the_tier_core(root: Path) -> None:
     core = own.model_copy(update={"configuration": {**own.configuration, "tier": "core"}})
     changed = result.model_copy(update={"environments": {**result.environments, label: core}})
     told = parts.settings(changed).plain.splitlines()[-1]
-    assert told == f"tier core, so unchecked in limits, odd requests and outages: {label}"
+    assert told == f"tier core, so limits, odd requests and outages are unchecked: {label}"
 
 
 def test_by_its_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +97,7 @@ def test_what_a_replay_found_stands_below_its_result(
     report(folder)
     said = capsys.readouterr().out
     assert "different: image of app changed" in said
-    assert said.index("python-sync") < said.index("recorded and made again")
+    assert said.index("python-sync") < said.index("recorded and measured again")
     (folder / FILE).write_text("[")
     with pytest.raises(TandemError, match=r"replay\.json: the record cannot be read"):
         report(folder)

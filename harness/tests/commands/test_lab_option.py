@@ -78,7 +78,9 @@ def test_each_host_for_generators_has_one_and_none_is_left_idle(real: Catalog, t
         'roles = ["db", "pgbouncer"]\n', 'roles = ["db", "pgbouncer", "loadgen"]\n'
     )
     file.write_text(three.replace('cpus = {db = "1-3", pgbouncer = "0"}', ""))
-    with pytest.raises(UsageError, match=r"loadgen is on .*, and one of 2 generators would be idle: take 3"):
+    with pytest.raises(
+        UsageError, match=r"loadgen is on .*, and 2 generators would leave a host idle: use 3"
+    ):
         asked(real, lab=str(file), generators=2)
 
 
@@ -139,10 +141,10 @@ def test_labs_that_are_made_alike_take_blocks_of_one_study(real: Catalog, tmp_pa
 
 def test_labs_that_differ_or_share_a_machine_do_not(real: Catalog, tmp_path: Path) -> None:
     smaller = copy_of(real, tmp_path, "smaller", *MACHINES, ('app = "2-3"', 'app = "2"'))
-    with pytest.raises(UsageError, match="are not made alike"):
+    with pytest.raises(UsageError, match="differ: only labs"):
         asked(real, lab=[LAB, smaller])
     shared = copy_of(real, tmp_path, "shared", MACHINES[1])
-    with pytest.raises(UsageError, match=r"database of lab .* have one engine: each lab needs machines"):
+    with pytest.raises(UsageError, match=r"database of lab .* have the same engine: each lab needs machines"):
         asked(real, lab=[LAB, shared])
 
 
@@ -151,7 +153,7 @@ def test_a_comparison_with_looks_takes_one_lab(real: Catalog, tmp_path: Path) ->
     for options in ({}, {"looks": [6, 9]}):
         request = asked(real, lab=[LAB, other], options=options).model_copy(update={"study": "compare"})
         if options:
-            with pytest.raises(UsageError, match="take one lab, or no looks"):
+            with pytest.raises(UsageError, match="use one lab, or no looks"):
                 Compare(real, request)
         else:
             Compare(real, request)

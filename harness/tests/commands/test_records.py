@@ -1,4 +1,4 @@
-"""tandem.commands.records: which records there are, which have to be made anew, and how one takes the place of another."""
+"""tandem.commands.records: which records there are, which have to be measured again, and how one takes the place of another."""
 
 import shutil
 from pathlib import Path
@@ -61,8 +61,8 @@ def test_what_this_harness_made_is_not_due(real: Catalog, committed: Path) -> No
         one.hashes["harness/tandem/"] = "abc"
     store.write_model(committed / store.RESULT, result)
     results = committed.parents[1]
-    assert records.committed(real, results, committed, "abc").state == "made by this harness"
-    assert records.committed(real, results, committed, "def").state == "to be made anew"
+    assert records.committed(real, results, committed, "abc").state == "measured by this harness"
+    assert records.committed(real, results, committed, "def").state == "to measure again"
 
 
 def test_a_record_is_made_anew_in_its_place(

@@ -27,7 +27,7 @@ def test_two_are_compared_at_two_distances(results: Path) -> None:
     assert (near["at"]["wait_ms"], far["at"]["wait_ms"]) == (0, 20)
     if found["verdict"] == "ok":
         for side in far["sides"]:
-            # Four connections, eight round trips of 20 ms and a little: 25/s at the most.
+            # Four connections, eight round trips of 20 ms and a little: 25/s at most.
             assert 15 < side["goodput_rps"]["mean"] < 25
             assert side["predicted"]["limited_by"] == "pool-wait"
             assert abs(side["off"]) < 0.15, side

@@ -64,6 +64,6 @@ def test_a_record_is_made_again_and_compared(far: Path, kept: Path) -> None:
     assert figures["goodput_rps"]["outcome"] in ("within", "outside") or result(folder)["verdict"] != "ok"
     assert len(figures["goodput_rps"]["recorded"]) == 2
     assert status == (0 if told["reproduced"] else 1)
-    assert "recorded and made again" in printed(folder / "replay.json")
+    assert "recorded and measured again" in printed(folder / "replay.json")
     [file] = (folder / "variants").glob("*/compose.env")
     assert "faults:" in file.read_text(), "a replay keeps the distance"

@@ -88,7 +88,7 @@ def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
         (
             IN_MEMORY,
             ["1", "1000000"],
-            r"1 files with 1000000 lines need 30\.\d MB .* at the most 2[67]\d{4} lines fit",
+            r"1 files with 1000000 lines need 30\.\d MB .* at most 2[67]\d{4} lines fit",
         ),
         (f"{IN_MEMORY},nr_inodes=6", ["10", "1000"], "became full: free some space or ask for fewer lines"),
     ],

@@ -82,7 +82,7 @@ def test_interrupted_killed_and_resumed() -> None:
         programs.write_text(same.replace('"rust-async": "', '"rust-async": "other '))
         refused = run(*command, "--resume")
         assert refused.returncode == 1
-        assert "begun with other programs: rust-async changed" in refused.stderr
+        assert "started with other programs: rust-async changed" in refused.stderr
         assert "removed the containers and data of a command that was killed" in refused.stderr
         programs.write_text(same)
 
@@ -136,7 +136,7 @@ def test_a_full_disk() -> None:
         "tandem/harness", "bench", "rust-async", "--plan", "smoke",
     )  # fmt: skip
     assert done.returncode == 1
-    assert "make room first" in done.stderr
+    assert "free some space first" in done.stderr
 
 
 def test_up_serves_and_a_busy_port_is_named() -> None:

@@ -250,6 +250,6 @@ def test_a_lab_whose_machine_hangs_loses_its_block_and_the_study_ends(
         # An application that waits for its turn is frozen, and what is frozen cannot be killed with its host.
         hosts.hosts["work"].sh("docker ps -q --filter status=paused | xargs -r docker unpause")
     [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
-    assert "second.toml is lost: block 3 is made in lab" in told
+    assert "second.toml was lost: block 3 is measured in lab" in told
     assert set(labs_of(folder)) == {"first"}
     assert {trial["spec"]["block"] for trial in trials(folder)} == {1, 2, 3}

@@ -134,7 +134,7 @@ def test_an_engine_that_hangs_behind_a_living_connection_is_told(
         began_s = time.monotonic()
         with pytest.raises(DockerException) as found:
             engine.docker.container.list()
-        assert "has stopped to answer" in docker.complaint(found.value)
+        assert "has stopped answering" in docker.complaint(found.value)
         assert time.monotonic() - began_s < 10
     finally:
         host.sh("kill -CONT $(cat /var/run/docker.pid)")
@@ -145,7 +145,7 @@ def test_somebody_elses_agent_is_not_disturbed_and_can_be_removed(hosts: NestedL
     one.start_agent(AGENT_IMAGE)
     other = reached(hosts.hosts["one"])
     try:
-        with pytest.raises(TandemError, match="host one: somebody measures on it"):
+        with pytest.raises(TandemError, match="host one: another measurement is running on it"):
             other.start_agent(AGENT_IMAGE)
         assert len(remove_agents(other)) == 1
         assert other.agents == []

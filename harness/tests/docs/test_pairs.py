@@ -61,7 +61,7 @@ def test_lines_that_only_one_has(pair: Path) -> None:
 def test_the_section_of_a_pair(pair: Path) -> None:
     text = section(pair, "x-sync", "x-async")
     assert text.startswith(
-        "### X, sync and X, async\n\nBoth have 8 lines. Only `x-sync` has 4, only `x-async` has 2.\n"
+        "### X, sync and X, async\n\nIn both: 8 lines. Only in `x-sync`: 4. Only in `x-async`: 2.\n"
     )
     assert "| stack | web, d | web, d-async |" in text
     assert "| default of `WORKERS` | 1 | cpus |" in text

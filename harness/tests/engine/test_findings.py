@@ -39,6 +39,6 @@ def test_both_are_told_below_the_tables() -> None:
     ]
     assert lines == [
         "read on the wire: one 600 of 6,000 answers compared",
-        "starts made once more, as the host disturbed one of their block: one 2",
+        "starts repeated because the host disturbed their block: one 2",
     ]
     assert checked(result_of(request(), found)) == []

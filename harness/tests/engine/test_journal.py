@@ -78,14 +78,14 @@ def test_too_little_space_is_noticed_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "NEEDED_BYTES", shutil.disk_usage(tmp_path).total + 1)
-    with pytest.raises(TandemError, match="make room first"):
+    with pytest.raises(TandemError, match="free some space first"):
         Journal.begin(tmp_path, REQUEST)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file")
-    with pytest.raises(TandemError, match=r"results/.* cannot be made: Not a directory"):
+    with pytest.raises(TandemError, match=r"results/.* cannot be created: Not a directory"):
         Journal.begin(tmp_path / "results", REQUEST)
 
 
@@ -179,7 +179,7 @@ def test_a_trial_that_cannot_be_read_is_named_with_the_remedy(new: Journal, text
     file.write_bytes(text)
     for read in (lambda: new.find(SPEC), new.trials):
         with pytest.raises(
-            TandemError, match=r"cannot be read: .*Move it away to make that trial anew"
+            TandemError, match=r"cannot be read: .*Move it away to measure that trial again"
         ) as told:
             read()
         assert str(told.value).startswith(str(file))
@@ -251,7 +251,7 @@ def test_the_names_of_files_are_safe(new: Journal) -> None:
 
 def test_two_names_that_are_one_word_are_not_taken_for_each_other(new: Journal) -> None:
     new.save(made_trial(trial_spec("1-a:b")))
-    with pytest.raises(TandemError, match="of another spec"):
+    with pytest.raises(TandemError, match="another trial specification"):
         new.find(trial_spec("1-a/b"))
 
 

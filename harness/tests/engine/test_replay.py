@@ -211,13 +211,13 @@ def test_response_times_at_a_rate_of_their_own_are_not_compared() -> None:
     ("changes", "sentence"),
     [
         ({"git_commit": "1" * 40}, "git commit: 000000000000 -> 111111111111"),
-        ({"git_dirty": True}, "the working tree had changes that were not committed now"),
+        ({"git_dirty": True}, "the working tree had uncommitted changes now"),
         ({"host": {"cpus": 4}}, "host cpus changed: 2 -> 4"),
         ({"versions": {"oha": "1.17.0"}}, "version of oha changed: 1.16.0 -> 1.17.0"),
         ({"images": {"app": "sha256:1"}}, "image of app changed"),
         ({"hashes": {"contract/": "b"}}, "content of contract/ changed"),
         ({"configuration": {"pgbouncer": "b"}}, "configuration: pgbouncer changed"),
-        ({"configuration": {}}, "configuration: pgbouncer is not known any more"),
+        ({"configuration": {}}, "configuration: pgbouncer no longer exists"),
         (
             {"settings": {"WORKERS": "2", "DB_POOL_MAX": "20", "THREADS": ""}},
             "setting WORKERS changed: 1 -> 2",
@@ -257,7 +257,7 @@ def test_the_table_has_the_words() -> None:
     told = text(report(found), 160)
     assert "not reproduced: outside the recorded noise: rust-async goodput" in told
     assert "2,000" in told
-    assert "different: the working tree had changes" in told
+    assert "different: the working tree had uncommitted changes" in told
 
 
 # ---- what is asked for ----

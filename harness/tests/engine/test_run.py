@@ -120,7 +120,7 @@ def test_it_is_told_what_is_made(real: Catalog, tmp_path: Path) -> None:
     view = Quiet()
     run(Static, STATIC, session(real, tmp_path, FakeLab(verdicts={3: Verdict.VOID}), view))
     assert view.said[0].startswith("static: about ")
-    assert view.said[1] == "  1,000/s, ok (besides warm-up and windows 5.0 s)"
+    assert view.said[1] == "  1,000/s, ok (overhead 5.0 s)"
     assert "void: visit 3 was odd" in view.said[3]
 
 
@@ -204,7 +204,7 @@ def test_a_killed_study_goes_on_with_what_is_missing(number: int, real: Catalog,
     assert {name: (folder / TRIALS / name).read_bytes() for name in before} == before, "nothing is made twice"
     assert result.request.seed == 1, "it goes on with its own seed"
     assert result.conclusions.reached.keys() == {*ALL}
-    assert f"going on with {folder.name}" in view.said[0]
+    assert f"continuing {folder.name}" in view.said[0]
 
 
 def test_a_void_block_that_was_begun_again_goes_on(real: Catalog, tmp_path: Path) -> None:

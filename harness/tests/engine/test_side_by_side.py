@@ -134,7 +134,7 @@ def test_a_lab_that_is_lost_loses_its_block_and_nothing_else(real: Catalog, tmp_
     assert by_lab(journal.trials()) == {"near": 4}
     assert sum(result.trials.values()) == 4
     assert len(list((journal.folder / ASIDE).iterdir())) == 1
-    assert any("lab far is lost: block 2 is made in lab near" in line for line in view.said)
+    assert any("lab far was lost: block 2 is measured in lab near" in line for line in view.said)
     assert helpers[0].ended
 
 

@@ -118,9 +118,9 @@ def answered(folder: Path, bad: str, raised: int) -> None:
         (
             SLOW,
             SLOW_FROM + 2,
-            "night 3 of the slow ones | confirmed; –; named: the two images between which it came",
+            "night 3 with the slowdown | confirmed; –; named: the two images between which it came",
         ),
-        (GOOD, SLOW_FROM + 2, "night 3 of the slow ones | confirmed; –; named: other images"),
+        (GOOD, SLOW_FROM + 2, "night 3 with the slowdown | confirmed; –; named: other images"),
         (GOOD, SLOW_FROM - 5, "before the slowdown | confirmed; –; named: other images"),
     ],
 )
@@ -129,6 +129,6 @@ def test_what_was_found_of_a_slowdown(tmp_path: Path, bad: str, raised: int, tol
     (folder / "truth.json").write_text(f'{{"share": 0.02, "spin_ns": 617, "slow": ["{SLOW}"]}}')
     answered(folder, bad, raised)
     text = nightly.injected(Records(tmp_path))
-    assert f"| nights without it, and with it | {SLOW_FROM}, {NIGHTS - SLOW_FROM} |" in text
-    assert "617 ns a request, 2 %" in text
+    assert f"| nights without and with the slowdown | {SLOW_FROM}, {NIGHTS - SLOW_FROM} |" in text
+    assert "617 ns per request, 2 %" in text
     assert f"| alarm in CPU per request, {told} |" in text

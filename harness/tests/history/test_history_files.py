@@ -97,7 +97,7 @@ def test_a_broken_answer_or_frozen_program_is_set_aside_too(tmp_path: Path, plac
 def test_an_older_form_is_brought_to_the_present_one(tmp_path: Path, fixtures: Path) -> None:
     shutil.copytree(fixtures / "history/version-1", tmp_path, dirs_exist_ok=True)
     found = files.read(tmp_path)
-    assert [said.endswith("brought from schema 1 to 2") for said in found.said] == [True]
+    assert [said.endswith("migrated from schema 1 to 2") for said in found.said] == [True]
     [kept] = found.nights
     assert kept.programs == {"node": Program(tag="0f3a9c11d2e4")}
     [(key, series)] = series_of(found.nights).items()
@@ -194,7 +194,7 @@ def test_the_history_is_asked_in_sql(tmp_path: Path) -> None:
 
 
 def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no night"):
+    with pytest.raises(UsageError, match="holds no nights"):
         ask(tmp_path, "SELECT 1")
     files.append(tmp_path / "m", night(1))
     with pytest.raises(UsageError, match="nosuch"):

@@ -20,7 +20,7 @@ def test_one_that_hangs_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(docker, "ANSWERS_S", 1)
     with pytest.raises(DockerException) as found:
         docker.docker_client("unix:///none").container.list()
-    assert "has stopped to answer" in docker.complaint(found.value)
+    assert "has stopped answering" in docker.complaint(found.value)
 
 
 def test_one_that_answers_is_not_hurried_and_its_own_words_are_told(

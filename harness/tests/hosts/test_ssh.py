@@ -35,7 +35,7 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Non
     [
         ("Host key verification failed.", "Host key verification failed.: connect to it once by hand"),
         ("u@h: Permission denied (publickey).", "ssh-copy-id u@h"),
-        ("ssh: Could not resolve hostname h: unknown", "the lab's file names a host that nobody knows"),
+        ("ssh: Could not resolve hostname h: unknown", "the lab's file names an unknown host"),
         ("", "it said nothing"),
         ("something new", "something new"),
         ("@@@@\nWARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.", "by hand"),
@@ -48,7 +48,7 @@ def test_what_ssh_says_comes_with_what_helps(said: str, told: str) -> None:
 def test_a_wrong_key_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instead(tmp_path, monkeypatch, "echo 'u@h: Permission denied (publickey).' >&2; exit 255")
     monkeypatch.setattr(ssh, "CONNECT_S", 5)
-    with pytest.raises(TandemError, match=r"^u@h is not reached: .*Permission denied.*ssh-copy-id u@h$"):
+    with pytest.raises(TandemError, match=r"^u@h cannot be reached: .*Permission denied.*ssh-copy-id u@h$"):
         Connection("u@h")
 
 
@@ -85,7 +85,7 @@ def test_a_forward_that_is_refused_is_told(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(ssh, "CONNECT_S", 10)
     instead(tmp_path, monkeypatch, OPENS.format(log=tmp_path / "log", status=255))
     connection = Connection("u@h")
-    with pytest.raises(TandemError, match="is not forwarded"):
+    with pytest.raises(TandemError, match="cannot be forwarded"):
         connection.forward("/run/a", "/run/b")
     connection.close()
 

@@ -23,7 +23,7 @@ from tandem.probes import app_pool
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse, parse
 from tandem.record.window import Window
 
-OWN = "for a connection of the application's own pool"
+OWN = "for a connection from the application's own pool"
 INFERRED = "50 connections share 20 database connections, and no CPU is exhausted"
 
 
@@ -106,7 +106,7 @@ def test_a_failure_is_not_taken_for_a_pool_that_does_not_tell(ask: Ask, status: 
     ],
 )
 def test_another_shape_is_refused(body: str) -> None:
-    with pytest.raises(KeyError, match="GET /pool says"):
+    with pytest.raises(KeyError, match="GET /pool returned"):
         parse(body)
 
 

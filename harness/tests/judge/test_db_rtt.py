@@ -51,7 +51,7 @@ def test_a_scenario_that_never_asks_the_database_is_refused(real: Catalog) -> No
     def checked(of: Request) -> None:
         check(real, of, of.variants)
 
-    with pytest.raises(UsageError, match="index never asks the database: leave --db-rtt out"):
+    with pytest.raises(UsageError, match="index never asks the database: leave out --db-rtt"):
         checked(asked("full", 15, "index"))
     checked(asked("full", None, "index"))
     checked(asked("full", 15))

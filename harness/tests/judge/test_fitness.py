@@ -55,13 +55,13 @@ def test_three_machines_of_a_rack_are_fit_for_every_plan() -> None:
     said = fitness.fit(lab(), found, links())
     assert said[0].startswith("fit for every plan")
     # The proxy is beside the application, PgBouncer beside the database: two ways over the network.
-    assert said[1] == "of a response with one query 0.24 ms are round trips between hosts (topology full)"
+    assert said[1] == "0.24 ms of a response with one query are round trips between hosts (topology full)"
 
 
 @pytest.mark.parametrize(
     ("changed", "name", "told"),
     [
-        ({"cpus": 2}, "cpus", "db has CPU 3 in the lab file, and the last one there is 1"),
+        ({"cpus": 2}, "cpus", "the lab file gives db CPU 3, but the last CPU there is 1"),
         ({"free_bytes": NEEDED_BYTES}, "disk", "make room there"),
     ],
 )  # fmt: skip
@@ -79,7 +79,7 @@ def test_a_clock_that_nobody_sets_is_told(offset_ms: float) -> None:
     found = fitness.remarks(machines(database=replace(TOLD, offset_ms=offset_ms)), links())
     assert states(found) == {("database", "clock"): "limited"}
     assert [one.means for one in found if one.state == "limited"] == [
-        "corrected and recorded, but nobody sets it: let it keep its time by NTP (chrony), and this machine too"
+        "corrected and recorded, but not synchronized: run an NTP client (chrony) on it and on this machine"
     ]
 
 
@@ -124,9 +124,9 @@ def test_a_long_way_and_a_narrow_one_are_limits() -> None:
     }
     said = fitness.fit(lab(), found, far)
     assert said[-1].endswith(
-        "carries 1,176 answers of 10 kB a second: it may limit before an application does"
+        "carries 1,176 answers of 10 kB a second: it may be the limit before an application is"
     )
-    assert "3.00 ms are round trips" in said[1]
+    assert "3.00 ms of a response" in said[1]
 
 
 def test_a_link_that_could_not_be_measured_is_bad() -> None:

@@ -38,7 +38,7 @@ def lateness(p99: float | None, worst: float) -> Times:
 
 
 def implied(answered: int, error: float = 10.0) -> dict[str, ImpliedRows]:
-    """Of the six steps that a recipe has in the mean, and seven at the most."""
+    """Of the six steps that a recipe has in the mean, and seven at most."""
     return {"steps": ImpliedRows(rows=6.0 * answered, error=error, most=7)}
 
 
@@ -260,7 +260,7 @@ def test_time_that_was_not_measured_is_not_judged() -> None:
 
 @pytest.mark.parametrize(("syncs", "ok"), [(603, True), (563, True), (562, False), (150, False)])
 def test_a_flush_can_have_waited_for_as_many_commits_as_there_are_connections(syncs: int, ok: bool) -> None:
-    """12,050 commits on 20 connections wait for 602 flushes at the least; of 30 s two may not be told yet."""
+    """12,050 commits on 20 connections wait for 602 flushes at least; of 30 s two may not be told yet."""
     names = [*STATEMENTS, "commit"]
     expected = Expectation(statements=names, proxied=True, db_pool_max=20)
     committed = {**counted(ANSWERED), "commit": Statement(calls=ANSWERED, rows=0)}

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from harness_places import ROOT
+from harness_places import FIXTURES
 
 from tandem.analysis.ratios import Floats
 from tandem.judge.steady import AUTOCORRELATION, steady
@@ -75,8 +75,8 @@ def test_the_power_that_the_documents_state(n: int, size: float, noise: float, l
 
 
 def test_the_autocorrelation_is_that_of_the_committed_seconds() -> None:
-    """Of the closed windows of the reference bench; short series tell less than there is."""
-    _, _, trials = read_folder(ROOT / "results/reference")
+    """Of the closed windows of the bench that it was found in; short series tell less than there is."""
+    _, _, trials = read_folder(FIXTURES / "old-records/bench-3")
     found = []
     for window in (w for t in trials for r in t.windows for w in r.windows.values() if w.load == "closed"):
         assert window.per_second is not None

@@ -166,7 +166,7 @@ def test_a_window_that_breaks_is_told_with_the_applications_last_words(
     floor: ContainerFloor, done: list[str], error: Exception
 ) -> None:
     noted(floor, "a").fails["ran closed at None"] = error
-    with pytest.raises(TandemError, match=r"(?s)the window closed broke: .*the last words of a"):
+    with pytest.raises(TandemError, match=r"(?s)the window closed failed: .*the last words of a"):
         alone(floor).measure(window_spec("closed", "a", scenario_changes={"connections": 3}))
     assert done[-1].startswith("a asked for 50"), "what was changed for it is as before"
 

@@ -119,6 +119,6 @@ def test_the_sentence_counts_and_names_what_is_wrong() -> None:
         Square("a", "index", SquareOutcome.OK),
         Square("a", "users", SquareOutcome.UNSUPPORTED, "many processes"),
     ]
-    assert sentence(squares) == "of 2 cells of 1 implementation 1 are served, 1 declined with a reason"
+    assert sentence(squares) == "2 cells of 1 implementation: 1 served, 1 declined with a reason"
     wrong = [*squares, Square("b", "index", SquareOutcome.WRONG, "7")]
     assert sentence(wrong).endswith("1 not right, first b in index: wrong")

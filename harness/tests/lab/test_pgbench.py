@@ -32,7 +32,7 @@ def test_the_rate_is_read_from_the_summary() -> None:
 
 @pytest.mark.parametrize("line", ["tps = ", "number of failed transactions: "])
 def test_a_summary_without_a_figure_is_none(line: str) -> None:
-    with pytest.raises(TandemError, match="does not tell its rate"):
+    with pytest.raises(TandemError, match="did not report its rate"):
         parse("\n".join(text for text in SUMMARY.splitlines() if not text.startswith(line)))
 
 

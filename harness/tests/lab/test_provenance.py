@@ -1,10 +1,11 @@
 """tandem.lab.provenance: hashes of what decides a run. The rest needs a running stack: test_end_to_end."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tandem.lab.provenance import LOCKS, TREES, hashes
+from tandem.lab.provenance import LOCKS, TREES, has_changes, hashes
 
 
 @pytest.fixture
@@ -60,3 +61,15 @@ def test_what_tools_leave_behind_changes_nothing(tree: Path) -> None:
         (tree / name).parent.mkdir(parents=True)
         (tree / name).write_text("x")
     assert hashes(tree) == before
+
+
+def test_results_are_no_change_of_the_sources(tree: Path) -> None:
+    assert has_changes(tree) is None, "no repository"
+    own = ("git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@t")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run([*own, *command], check=True)
+    (tree / "results").mkdir()
+    (tree / "results/result.json").write_text("{}")
+    assert has_changes(tree) is False
+    (tree / "contract/a.sql").write_text("other")
+    assert has_changes(tree) is True, "the control"

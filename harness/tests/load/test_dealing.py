@@ -197,7 +197,7 @@ def test_percentiles_are_of_the_rows_together() -> None:
     assert together.p90 == pytest.approx(1.0)
     assert np.mean([one or 0 for one in of_each]) == pytest.approx(50.5)
     parts_hdr = [histogram.encode(part.rows.end_s - part.rows.start_s) for part in parts]
-    assert histogram.merge(parts_hdr).p90 == pytest.approx(together.p90, rel=1e-3)
+    assert dict(histogram.curve(parts_hdr, [0.9])) == pytest.approx({0.9: together.p90}, rel=1e-3)
 
 
 def test_counts_are_summed() -> None:

@@ -6,7 +6,7 @@ from harness_samples import PROPERTY, floats, make_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tandem.analysis.histogram import encode, merge
+from tandem.analysis.histogram import curve, encode
 from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
 
 DURATIONS = st.lists(st.floats(min_value=0, max_value=60), max_size=400)
@@ -43,7 +43,7 @@ def test_a_percentile_is_a_time_that_was_seen() -> None:
     """And so it is the histogram's too; between the two middle ones lies what nobody waited."""
     values_s = np.repeat([0.010, 0.090], 200)
     assert times(values_s).p50 == pytest.approx(10.0)
-    assert merge([encode(values_s)]).p50 == pytest.approx(10.0, rel=1e-3)
+    assert dict(curve([encode(values_s)], [0.5])) == pytest.approx({0.5: 10.0}, rel=1e-3)
     assert np.quantile(values_s, 0.5) == pytest.approx(0.050), "the control: the usual definition"
 
 

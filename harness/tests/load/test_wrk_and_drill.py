@@ -73,7 +73,7 @@ def test_wrk_that_never_sent_is_read(fixtures: Path) -> None:
 @pytest.mark.parametrize("missing", ["Requests/sec", "requests in", "Latency  ", "threads and"])
 def test_half_a_summary_of_wrk_is_none(fixtures: Path, missing: str) -> None:
     lines = [line for line in text(fixtures, "wrk-good").splitlines() if missing not in line]
-    with pytest.raises(TandemError, match="wrk left no summary"):
+    with pytest.raises(TandemError, match="wrk printed no summary"):
         wrk.parse("\n".join(lines) + "\n")
 
 
@@ -240,7 +240,7 @@ def test_drill_asks_for_several_paths_in_turn() -> None:
 @pytest.mark.parametrize(("requests", "concurrency"), [(10_001, 2), (2, 2)])
 def test_requests_that_drill_cannot_make(requests: int, concurrency: int) -> None:
     load = replace(LOAD, urls=USERS, connections=concurrency, options={"requests": requests})
-    with pytest.raises(TandemError, match=r"2 requests an iteration"):
+    with pytest.raises(TandemError, match=r"2 requests per iteration"):
         drill.DRILL.inputs(load, "closed")
 
 

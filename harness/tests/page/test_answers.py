@@ -213,18 +213,20 @@ def test_a_difference_that_is_small_in_any_case_is_told_as_none() -> None:
     assert "in Rust (index); the same within 10%: × 1.00 (" in text
     assert "in Python (index); not decided: × 1.00 (" in text
     told = answer("waiting-bound", [pair(alike, "python"), pair(OPEN, "cpp")])
-    assert told.sentence.startswith("Where waiting is the limit, async answers, compared with sync, the same")
+    assert told.sentence.startswith(
+        "Where waiting is the limit, the goodput of async, compared with sync, is the same"
+    )
     assert [one.word for one in told.told] == ["the same within 10%", "not decided"]
 
 
 def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
     text = answer("cost", [pair(CHEAPER, "rust"), pair(OPEN, "cpp")]).sentence
-    assert text.startswith("Of the CPU time that sync takes for one request, async takes × 0.61 (")
+    assert text.startswith("Compared with sync, the CPU time of async for one request is × 0.61 (")
     assert "in Rust (index); not decided: × 1.00 (" in text
     assert text.endswith("in C++ (index).")
-    assert answer("cost", [pair(OPEN)]).sentence.startswith("Nothing is decided: of the CPU time")
+    assert answer("cost", [pair(OPEN)]).sentence.startswith("Nothing is decided: compared with sync, the CPU")
     missing = answer("waiting-bound", [])
-    assert missing.sentence.startswith("No result holds")
+    assert missing.sentence.startswith("No result has")
     assert missing.remedy.startswith("just compare")
 
 

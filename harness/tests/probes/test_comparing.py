@@ -41,7 +41,7 @@ def test_the_right_recipe_for_its_id(real: Catalog, recipe: bytes) -> None:
     [
         ({"target": "/api/v1/recipes/2"}, "recipe 1 for recipe 2"),
         ({"body": b"x" * 4187}, "not a recipe: b'xxx"),
-        ({"behind": 7}, "7 bytes behind its end"),
+        ({"behind": 7}, "7 bytes after its end"),
         ({"headers": {"content-type": "text/html"}}, "of type 'text/html', not 'application/json'"),
         ({"headers": {}}, "of type ''"),
     ],
@@ -105,7 +105,7 @@ def test_no_note_has_the_id_of_another(real: Catalog) -> None:
 
     found = of(real, "note-write").compare([note(1), note(2), note(1)])
     assert (found.compared, len(found.wrong)) == (3, 1)
-    assert "was given before" in found.wrong[0]
+    assert "was returned before" in found.wrong[0]
 
 
 def test_what_the_rows_tell_or_others_asked_is_not_held_against_anybody(real: Catalog, recipe: bytes) -> None:

@@ -95,7 +95,7 @@ def test_room(tmp_path: Path) -> None:
     folder = tmp_path / "results/new"
     room_for(folder)
     assert folder.is_dir()
-    with pytest.raises(TandemError, match="cannot be made: File exists"):
+    with pytest.raises(TandemError, match="cannot be created: File exists"):
         room_for(folder)
 
 

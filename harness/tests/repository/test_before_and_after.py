@@ -1,5 +1,6 @@
 """documents.deciding: what is decided, before and after; what was not measured is null and says so."""
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,12 +52,13 @@ def test_what_nobody_measured_is_null() -> None:
 
 def test_turns_are_before_and_slices_after() -> None:
     olds = [made(f"old-{n}", sliced=False, scatter=n / 100) for n in (5, 9, 20)]
-    found = records(*olds, made("new", sliced=True, scatter=0.01))
+    short = dataclasses.replace(made("short", sliced=False, scatter=0.9), plan="settings")
+    found = records(*olds, short, made("new", sliced=True, scatter=0.01))
     told = rows(found)
     before, after = told["scatter of a block's ln ratio, a program with itself: goodput"]
     assert (before, after) == ("9.9 % (median of 3 records)", "1.1 % (one record)")
     before, after = told["machine time until `compare A B` finds 3 %: goodput"]
-    assert after == "6 min (one record)", "six decide at the least"
+    assert after == "6 min (one record)", "six decide at least"
     assert int(before.split()[0]) > 60
 
 
@@ -95,12 +97,12 @@ def test_times_are_those_of_benches() -> None:
         ("cold", True, True, 500.0, 700.0),
     ]
     told = rows(records(first=first))
-    assert told["from the command to the first figure, images there"] == ["old: 2 min", "warm: 60 s"]
-    assert told["from the command to the first figure, images built from nothing"] == [
+    assert told["from the command to the first figure, images already built"] == ["old: 2 min", "warm: 60 s"]
+    assert told["from the command to the first figure, images built from scratch"] == [
         NOT_MEASURED,
         "cold: 8 min",
     ]
-    assert told["from the command to the first table, images built from nothing"][1] == "cold: 12 min"
+    assert told["from the command to the first table, images built from scratch"][1] == "cold: 12 min"
 
 
 def test_conclusions_are_simulated() -> None:

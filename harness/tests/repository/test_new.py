@@ -79,20 +79,20 @@ def test_its_files_belong_to_whom_the_repository_belongs(made: Path) -> None:
     [
         ("node", "node exists"),
         ("loadgen", "loadgen exists"),
-        ("Go", "'Go' is no name"),
-        ("../x", "'../x' is no name"),
-        ("go_async", "is no name"),
-        ("-go", "is no name"),
-        ("go-", "is no name"),
-        ("", "is no name"),
-        ("a" * 41, "is no name"),
+        ("Go", "'Go' is not a valid name"),
+        ("../x", "'../x' is not a valid name"),
+        ("go_async", "is not a valid name"),
+        ("-go", "is not a valid name"),
+        ("go-", "is not a valid name"),
+        ("", "is not a valid name"),
+        ("a" * 41, "is not a valid name"),
     ],
 )
 def test_a_bad_or_taken_name_is_refused(copy: Path, name: str, told: str) -> None:
     before = sorted(copy.rglob("*"))
     with pytest.raises(UsageError, match=told.replace("../x", r"\.\./x")):
         new.make(copy, name, "async", "core", "go")
-    with pytest.raises(UsageError, match="is no language"):
+    with pytest.raises(UsageError, match="is not a valid language"):
         new.make(copy, NAME, "async", "core", "Go Lang")
     assert sorted(copy.rglob("*")) == before
 
@@ -129,7 +129,7 @@ def flaws(root: Path, file: str, change: Callable[[str], str]) -> list[Flaw]:
         ("bench.toml", "[unsupported.scenarios]", "[unsupported.scenario]", "no key of [unsupported] 'scenario'", "'scenarios'"),
         ("Dockerfile", "AS test", "AS tests", "no stage `test`", "linters"),
         ("Dockerfile", "USER tandem", "", "runs as root", "USER tandem"),
-        ("Dockerfile", "CMD [", "# [", "starts nothing", "CMD"),
+        ("Dockerfile", "CMD [", "# [", "has neither CMD nor ENTRYPOINT", "CMD"),
         ("Dockerfile", "FROM debian:trixie-slim\nRUN", "FROM debian:trixie-slim AS test\nRUN", "its last stage is `test`", "runs"),
         ("Dockerfile", "USER tandem", "USER 0:0", "runs as root", "USER tandem"),
         ("Dockerfile", "CMD [", "ADD \\\n  missing \\\n  /x\nCMD [", "ADD missing: there is no such file", f"{NAME}/missing"),

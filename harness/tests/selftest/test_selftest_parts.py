@@ -101,7 +101,7 @@ def test_the_way_counts_in_the_tail() -> None:
 
 
 def test_a_lost_request_is_noticed() -> None:
-    with pytest.raises(TandemError, match="wrote down 2 requests, the generator 1"):
+    with pytest.raises(TandemError, match="logged 2 requests, the generator 1"):
         timing.require_same(seen(good_window("open")))
 
 
@@ -176,7 +176,7 @@ def test_neighbours_have_different_tags() -> None:
     assert all(tag != other for tag, other in zip(tags, [*tags[1:], tags[0]], strict=True))
 
 
-APP_POOL = "a checkout waits 95.0 of 100.0 ms (95%) for a connection of the application's own pool"
+APP_POOL = "a checkout waits 95.0 of 100.0 ms (95%) for a connection from the application's own pool"
 PGBOUNCER = "requests wait 95.0 of 100.0 ms (95%) for a server connection in PgBouncer"
 INFERRED = "20 connections share 1 database connections, and no CPU is exhausted"
 
@@ -186,7 +186,7 @@ INFERRED = "20 connections share 1 database connections, and no CPU is exhausted
     [
         (
             "a locked table",
-            "14 of 20 database connections wait for a lock in the mean",
+            "on average, 14 of 20 database connections wait for a lock",
             ["db 0.99 of 1 cores"],
         ),
         ("PgBouncer with one connection", PGBOUNCER, [APP_POOL, INFERRED]),

@@ -91,7 +91,7 @@ def test_another_harness_or_class_cannot_go_on(
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(root, tmp_path)
-    with pytest.raises(UsageError, match="begun without --full"):
+    with pytest.raises(UsageError, match="started without --full"):
         run(root, tmp_path, full=True, resume=True)
     monkeypatch.setattr(session, "harness_source", lambda _: "another")
     with pytest.raises(UsageError, match="harness has changed"):

@@ -36,7 +36,7 @@ def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
         ({"schema_version": 4}, "schema version 4 is not known; this Tandem reads 3"),
         ({"schema_version": None}, "schema version None is not known"),
         ({"request": None}, "the record cannot be read: KeyError('request')"),
-        ({"request": {"study": "bensh"}}, "the study 'bensh' is not known; there are "),
+        ({"request": {"study": "bensh"}}, "the study 'bensh' is not known; the studies are "),
         ({"conclusions": {"rows": 3}}, "conclusions -> rows: Input should be a valid array"),
         ({"surprise": 1}, "surprise: Extra inputs are not permitted"),
     ],

@@ -62,14 +62,14 @@ def capacity(plan: str) -> Request:
 
 
 def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
-    cannot = "3 blocks cannot show that two differ, whatever they are: that takes 6"
+    cannot = "3 blocks cannot show that two variants differ: that takes 6"
     for study, option in (
         (Bench(real, asked("bench", plan="quick")), "--plan nightly"),
         (Questions(real, asked("questions", plan="smoke")), "--plan nightly"),
         (Compare(real, asked("compare", plan="smoke")), "--plan quick"),
     ):
         [line] = told(study)
-        assert line.startswith(f"{cannot} ({option}), with these windows about 40 min. What comes out is ")
+        assert line.startswith(f"{cannot} ({option}), about 40 min with these windows. The result will be ")
     assert not told(Bench(real, asked("bench", plan="nightly")))
     assert not told(Compare(real, asked("compare", plan="quick")))
     assert not told(Compare(real, asked("compare", plan="claim"))), "it looks at 6, 9 and 12"
@@ -80,15 +80,15 @@ def test_blocks_that_cannot_show_a_difference(real: Catalog) -> None:
 
 def test_starts_that_cannot_decide(real: Catalog, root: Path) -> None:
     assert told(Crossover(real, crossover(2))) == [
-        "2 rounds cannot say who wins in any cell: that takes 3 (--rounds 3), with these windows about 30 min"
+        "2 rounds cannot say who wins in any cell: that takes 3 (--rounds 3), about 30 min with these windows"
     ]
     assert told(Explain(real, explain(2))) == [
-        "2 blocks cannot decide any factor: that takes 3 (--blocks 3), with these windows about 30 min"
+        "2 blocks cannot decide any factor: that takes 3 (--blocks 3), about 30 min with these windows"
     ]
     experiments = read_all(root)
     short = request_for(real, "hyper-delay", experiments["hyper-delay"], "smoke", 2, 1)
     assert told(Reproduce(real, short)) == [
-        "2 fresh starts cannot decide a claim: that takes 3 (--plan core), with these windows about 30 min"
+        "2 fresh starts cannot decide a claim: that takes 3 (--plan core), about 30 min with these windows"
     ]
     enough = request_for(real, "hyper-delay", experiments["hyper-delay"], "core", 2, 1)
     files = files_request(experiments["file-io"], "file-io", "smoke", 1)
@@ -106,8 +106,8 @@ def test_a_capacity_of_too_few_starts(real: Catalog, tmp_path: Path) -> None:
     text = (real.root / "loadgen/plans/capacity.toml").read_text()
     file.write_text(text.replace("trials = 5", "trials = 1"))
     [line] = told(Capacity(real, capacity(str(file))))
-    assert line.startswith("1 further fresh start cannot tell how much starts differ")
-    assert line.endswith("that takes 3 (--plan capacity), with these windows about 60 min")
+    assert line.startswith("1 further fresh start cannot show how much starts differ")
+    assert line.endswith("that takes 3 (--plan capacity), about 60 min with these windows")
     assert not told(Capacity(real, capacity("capacity")))
 
 
@@ -133,5 +133,5 @@ def test_the_loss_that_is_told_is_that_of_the_test(times: float) -> None:
 def test_what_is_enough_is_not_told() -> None:
     assert too_few(6, 6, "blocks", 60, "decide") == []
     assert too_few(1, 3, "starts", 60, "decide", so="So what") == [
-        "1 start cannot decide: that takes 3, with these windows about 3 min. So what"
+        "1 start cannot decide: that takes 3, about 3 min with these windows. So what"
     ]

@@ -233,7 +233,7 @@
     body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", { class: row.verdict === "ok" ? undefined : "bad" },
       ...COLUMNS.map(([field]) => make("td", { class: ["goodput", "cpu", "p50", "p99", "starts"].includes(field) && "number" }, cell(row, field))))));
     const [some, found, all] = [Math.min(most, rows.length), rows.length, rowsOf("lines").length].map((count) => count.toLocaleString("en"));
-    $("#count").textContent = `${some} of ${found} lines shown, ${all} in all.`;
+    $("#count").textContent = `${some} of ${found} lines shown, ${all} in total.`;
   };
   const copy = async (kind) => {
     const fields = [...COLUMNS.map(([field]) => field), "goodput_half", "cpu_half", "reasons", "study", "date"];
@@ -272,7 +272,7 @@
     const excerpt = (page) => `…${page.text.slice(from(page), from(page) + 180)}…`;
     const item = (page) => make("li", {}, make("a", { href: page.href }, page.title), make("p", {}, excerpt(page)));
     $("#found").replaceChildren(...(words.length ? found.map(item) : []));
-    $("#found-count").textContent = words.length ? `${found.length} pages have ${words.join(" and ")}.` : "";
+    $("#found-count").textContent = words.length ? `${found.length} pages contain ${words.join(" and ")}.` : "";
     $("#all-pages").hidden = words.length > 0;
   };
 

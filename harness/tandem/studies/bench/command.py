@@ -16,7 +16,10 @@ from tandem.studies.questions.study import Questions
 def bench(
     variants: cli.Variants,
     plan: Annotated[
-        str, typer.Option(help="How long and how often: smoke, quick, or a TOML file of your own.")
+        str,
+        typer.Option(
+            help="Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own."
+        ),
     ] = "quick",
     scenario: cli.ScenarioName = "recipes",
     topology: cli.ChosenTopology = None,
@@ -29,7 +32,8 @@ def bench(
         bool,
         typer.Option(
             "--questions",
-            help="What a request costs, how fast where the application is the limit, how near to what waiting allows:"
+            help="Measure the cost of a request, the rate where the application is the limit, and how near the rate comes to"
+            " what waiting allows:"
             " six conditions of each implementation.",
         ),
     ] = False,

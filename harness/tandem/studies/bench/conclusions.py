@@ -235,7 +235,7 @@ def round_trip(trials: Sequence[Trial]) -> str | None:
     )
     return (
         f"round trip to the database {during:.1f} ms during the load"
-        f" (p90 {p90:.1f}; {before:.1f} before it; {trips[0].setting} asked; medians of {len(trips)} windows)"
+        f" (p90 {p90:.1f}; {before:.1f} before it; {trips[0].setting} requested; medians of {len(trips)} windows)"
     )
 
 

@@ -31,8 +31,9 @@ def host_speed(closed: Sequence[Window]) -> Finding | None:
     if len(meters) == 2 and meters[1] <= meters[0] * (1 + WAKE_UPS_WARN):
         return None  # then it was something that the application did
     text = (
-        f"the host changed between the starts: the work of {' + '.join(role for role in SAME_WORK if role in cheap.roles)} for a"
-        f" request is the same in each, and cost {low:.0f} to {high:.0f} µs of CPU (goodput {cheap.goodput_rps:,.0f} and"
-        f" {dear.goodput_rps:,.0f}/s). More starts narrow the interval; 'just compare' measures both sides on the same host in turn"
+        f"the host's speed changed between the starts: {' + '.join(role for role in SAME_WORK if role in cheap.roles)} did the"
+        f" same work per request in each, but it cost {low:.0f} to {high:.0f} µs of CPU (goodput {cheap.goodput_rps:,.0f} and"
+        f" {dear.goodput_rps:,.0f}/s). More starts narrow the interval; 'just compare' measures both sides in turn on the"
+        " same host"
     )
     return Finding.of("host-speed", "warning", text)

@@ -15,15 +15,15 @@ from tandem.studies.bench.conclusions import BLOCKS_LEAST, CPU, GOODPUT, Benched
 from tandem.wording import limited_by, number, with_interval
 
 COST_NOTE = (
-    "core-s/million: core-seconds of CPU per million requests (as many µs per request), mean of fresh starts with the"
+    "core-s/million: core-seconds of CPU per million requests (the same number in µs per request), mean of fresh starts with the"
     " half-width of its 95 % interval; behind: database, PgBouncer and HAProxy together. Ratio: geometric mean over the"
     " blocks, with its 95 % interval. Memory at rest: after the first answer; per connection: what the load adds to it."
 )
 RATE_NOTE = (
     "goodput: right answers per second, closed loop, mean of fresh starts. p50 p90 p99: response time in an open loop at a"
-    " share of each start's own goodput (mean rate: column «at»), median over the starts (least–greatest)."
+    " share of each start's own goodput (mean rate: column “at”), median over the starts (lowest–highest)."
 )
-FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two are equivalent, and never that they differ"
+FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two variants are equivalent, but not that they differ"
 
 
 def _verdict(row: Row) -> str:
@@ -154,7 +154,7 @@ def words(row: Row) -> list[Text]:
         out.append(Text(f"{row.label}: limited by {limited_by(row.bottleneck)}: {evidence}"))
     out += [Text(f"{row.label}: {_verdict(row)}: {reason}", style="red") for reason in row.reasons]
     if row.disturbed or row.retried:
-        told = f"the host disturbed {row.disturbed} of its starts, and {row.retried} were made once more"
+        told = f"the host disturbed {row.disturbed} of its starts, and {row.retried} were repeated"
         out.append(Text(f"{row.label}: {told}"))
     out += [Text(f"{row.label}: {finding.text} [{finding.code}]", style="yellow") for finding in row.findings]
     return out
@@ -170,7 +170,7 @@ def decided(result: Result[Benched]) -> list[Text]:
     if known:
         n = found[0].n
         lines.append(
-            f"in {n} blocks a t test finds a cost that differs by {(max(known) - 1) * 100:.1f} % (power 80 %)"
+            f"{n} blocks can detect a cost difference of {(max(known) - 1) * 100:.1f} % (t test, 80 % power)"
         )
     return [Text("; ".join(lines), style="dim")] if lines else []
 

@@ -93,9 +93,9 @@ def too_few(catalog: Catalog, plan: Plan, variants: int, expected_s: float) -> l
         BLOCKS_LEAST,
         "blocks",
         expected_s,
-        "show that two differ, whatever they are",
+        "show that two variants differ",
         f"--plan {min(enough, key=lambda one: one.trials).name}" if enough else "",
-        "What comes out is figures with intervals, and whether two are equivalent",
+        "The result will be figures with intervals, and whether variants are equivalent",
     )
 
 
@@ -134,8 +134,8 @@ class Bench(Study[Benched]):
         specs = [spec for block in self.outline() for spec in block]
         first_s = trial_s(specs[0], Overheads())
         told = (
-            f"a first figure comes after about {lasts(first_s)}; the rest makes {self.timing.trials} starts of each,"
-            " which give intervals and ratios within blocks"
+            f"the first figure comes after about {lasts(first_s)}; all {self.timing.trials} starts of each variant then give"
+            " intervals and ratios within blocks"
         )
         return [told, *too_few(self.catalog, self.timing, len(self.labels), expected_s)]
 
@@ -152,9 +152,9 @@ class Bench(Study[Benched]):
         )
         starts = self.timing.trials * len(self.labels) - 1
         return (
-            f"{made.spec.variants[0]}: first figure {window.goodput_rps:,.0f}/s{told}, of one start."
-            f" The {starts} starts that follow give it an interval"
-            + (", and its ratio to the others within blocks" if len(self.labels) > 1 else "")
+            f"{made.spec.variants[0]}: first figure {window.goodput_rps:,.0f}/s{told}, from one start."
+            f" The {starts} starts that follow add an interval"
+            + (" and the ratios within blocks" if len(self.labels) > 1 else "")
         )
 
     @property

@@ -17,15 +17,17 @@ def capacity(
         str,
         typer.Argument(
             metavar="VARIANT",
-            help="NAME or NAME:SETTING=VALUE,…; NAME is a folder with a bench.toml, `tandem list` names them.",
+            help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints.",
         ),
     ],
-    slo: Annotated[str, typer.Option(help="What the response time may be: p99=50ms, p90=20ms.")] = "p99=50ms",
+    slo: Annotated[
+        str, typer.Option(help="Objective for the response time, such as p99=50ms or p90=20ms.")
+    ] = "p99=50ms",
     scenario: cli.ScenarioName = "recipes",
     plan: Annotated[
         str,
         typer.Option(
-            help="Its trials are the further fresh starts; its warm-up and shortest windows are used."
+            help="Plan. Sets the number of further fresh starts, the warm-up and the shortest window."
         ),
     ] = "capacity",
     topology: cli.ChosenTopology = None,
@@ -35,12 +37,12 @@ def capacity(
     generators: cli.Generators = 1,
     lab: cli.LabName = None,
     seed: cli.Seed = None,
-    longest: Annotated[int, typer.Option(min=5, help="No window is longer than so many seconds.")] = 60,
+    longest: Annotated[int, typer.Option(min=5, help="Length of the longest window, in seconds.")] = 60,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Search the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""
+    """Find the highest rate that meets an objective, with an interval over fresh starts, and show what happens around it."""
     request = cli.make_request(
         Capacity.name,
         Catalog(cli.ROOT),

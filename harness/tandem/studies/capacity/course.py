@@ -169,11 +169,13 @@ class Searching:
         wanted = self.next()
         if record.spec != wanted:
             follows = (
-                "none would follow" if wanted is None else f"{wanted.name} at {_rate(wanted)} would follow"
+                "no window would follow"
+                if wanted is None
+                else f"{wanted.name} at {_rate(wanted)} would follow"
             )
             raise TandemError(
-                f"the trial {self.trial} cannot be used: its window {record.spec.name} was made at {_rate(record.spec)}, where"
-                f" {follows} now. Remove its file to make that start anew."
+                f"the trial {self.trial} cannot be used: its window {record.spec.name} was measured at {_rate(record.spec)}, but"
+                f" now {follows}. Remove its file to measure that start again."
             )
         if self.steps is None:
             self._tell_closed(record)

@@ -68,7 +68,7 @@ def overloaded(window: Window) -> list[str]:
         told = ", ".join(f"{number} x {why}" for why, number in sorted(window.failed.items()))
         reasons.append(f"{failed_share(window):.2%} failed ({told})")
     if complete_share(window) < COMPLETE_LEAST:
-        reasons.append(f"only {complete_share(window):.1%} of the scheduled requests were answered right")
+        reasons.append(f"only {complete_share(window):.1%} of the scheduled requests were answered correctly")
     return reasons
 
 
@@ -82,7 +82,7 @@ def refuse_wrong(window: Window) -> None:
     if window.failed.get(WRONG_LENGTH):
         number = window.failed[WRONG_LENGTH]
         raise TandemError(
-            f"at {window.offered_rps or 0:,.0f}/s: {number} bodies had a length that no right answer has"
+            f"at {window.offered_rps or 0:,.0f}/s: {number} bodies had a length that no correct answer has"
         )
 
 

@@ -14,8 +14,8 @@ from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
 from tandem.studies.capacity.search import Slo
 from tandem.wording import limited_by, number
 
-NOTHING = "above it no resource was exhausted in the mean: the objective alone was not met"
-NOTE = "response times are those of the requests that were answered; unsent ones have none"
+NOTHING = "above it, no resource was exhausted on average: only the objective was not met"
+NOTE = "response times cover the answered requests only"
 COLUMNS = (
     "load %",
     "offered 1/s",
@@ -39,7 +39,7 @@ def _estimated(found: CapacityFound) -> str:
     assert found.estimate is not None
     low, high = found.estimate.interval_rps
     return (
-        f" (95 % interval {low:,.0f} to {high:,.0f}): there a middle start holds {found.slo} half of the time;"
+        f" (95 % interval {low:,.0f} to {high:,.0f}): the rate at which the median start meets {found.slo} half of the time;"
         f" {found.estimate.probes} probes in {found.estimate.starts} fresh starts, whose limits differ by"
         f" {found.estimate.start_sd * 100:.0f} %"
     )
@@ -69,7 +69,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
         )
         near = cut_off(found.near_ceiling, found.capacity_rps, result.baselines, _highest(found))
         if near is not None:
-            text = f"the capacity is at {near}: it is the ceiling's as much as the application's"
+            text = f"the capacity is at {near}: the ceiling limits it as much as the application does"
             out.append(Text(text, style="yellow"))
         if found.limited_by:
             what = limited_by(found.limited_by)
@@ -82,7 +82,7 @@ def sentences(result: Result[CapacityFound]) -> list[Text]:
     for load in found.behaviour:
         if load.recovery is not None:
             seconds = load.recovery.recovery_s
-            within = "not within the window" if seconds is None else f"{seconds:.1f} s at the most"
+            within = "not within the window" if seconds is None else f"{seconds:.1f} s at most"
             out.append(
                 Text(f"after {load.share:.0%}: back within {found.slo} at half the capacity: {within}")
             )

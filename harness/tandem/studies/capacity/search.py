@@ -32,7 +32,7 @@ PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 
 
 class Slo(Part):
-    """A percentile of the response time and what it may be at the most."""
+    """A percentile of the response time and what it may be at most."""
 
     percentile: str
     limit_ms: Number
@@ -75,7 +75,7 @@ def window_s(slo: Slo, rate_rps: int, shortest_s: int, longest_s: int, trims_s: 
         lower = [name for name, q in PERCENTILES.items() if q < slo.quantile]
         remedy = f"ask for {lower[-1]}, or " if lower else ""
         raise TandemError(
-            f"{slo.percentile} needs {slo.samples:,} samples: at {rate_rps:,}/s a window of {needed} s, and the longest is"
+            f"{slo.percentile} needs {slo.samples:,} samples: at {rate_rps:,}/s a window of {needed} s, but the longest allowed is"
             f" {longest_s} s, which is enough from {least:,}/s on. Remedy: {remedy}allow it with --longest {needed}"
         )
     return needed

@@ -109,7 +109,7 @@ def reasons(search: SearchSteps, further: FurtherStarts | None, slo: Slo) -> lis
         return [f"no rate was found at which {slo} holds"]
     if search.search.upper_rps is None:
         return [
-            f"no rate was found at which {slo} does not hold: its probes ran out at {search.search.lower_rps:,}/s"
+            f"no rate was found at which {slo} does not hold: the probes ran out at {search.search.lower_rps:,}/s"
         ]
     if further is not None and (probe := further.disturbed) is not None:
         return [f"the host disturbed {further.void} further starts: {probe.reasons[0]}"]

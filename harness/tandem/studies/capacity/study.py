@@ -52,7 +52,7 @@ class Capacity(Study[CapacityFound]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         if len(request.variants) != 1:
-            raise UsageError(f"capacity searches one variant, not {len(request.variants)}")
+            raise UsageError(f"capacity takes one variant, not {len(request.variants)}")
         longest = request.options.get("longest_s")
         if not isinstance(longest, int):
             raise UsageError(f"the longest window is a whole number of seconds, not {longest}")
@@ -134,7 +134,7 @@ class Capacity(Study[CapacityFound]):
             FURTHER_LEAST,
             "further fresh starts",
             expected_s,
-            "tell how much starts differ: the interval would be mostly what is supposed of that beforehand",
+            "show how much starts differ: the interval would mostly reflect the assumption made beforehand",
             "--plan capacity",
         )
 
@@ -172,8 +172,8 @@ class Capacity(Study[CapacityFound]):
             return None
         windows = TYPICAL_PROBES + self.timing.trials * PROBES_A_START + len(self.terms.loads(TYPICAL_RPS))
         return (
-            f"a window needs {seconds} s near {tables.rate(round(goodput_rps))} to tell its {self.terms.slo.percentile}:"
-            f" about {lasts(windows * seconds)} from here"
+            f"a window near {tables.rate(round(goodput_rps))} needs {seconds} s to measure its {self.terms.slo.percentile}:"
+            f" about {lasts(windows * seconds)} remain"
         )
 
     def _summed_up(self, trial: Trial) -> str | None:

@@ -15,11 +15,14 @@ from tandem.studies.ceiling.study import Ceiling, supporting
 def ceiling(
     variants: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VARIANT]...", help="Some only; default: all that support the scenario."),
+        typer.Argument(
+            metavar="[VARIANT]...",
+            help="Variants to measure. Default: every implementation that serves the scenario.",
+        ),
     ] = None,
     scenario: cli.ScenarioName = "recipes",
     plan: Annotated[
-        str, typer.Option(help="Its trials are the rounds; its warm-up and windows are used.")
+        str, typer.Option(help="Plan. Sets the number of rounds, the warm-up and the windows.")
     ] = "ceiling",
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
@@ -29,7 +32,7 @@ def ceiling(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Measure what HAProxy, a null application and pgbench reach, and how near each implementation comes."""
+    """Measure the rates of HAProxy, a null application and pgbench, and how near each implementation comes to them."""
     catalog = Catalog(cli.ROOT)
     request = cli.make_request(
         Ceiling.name,

@@ -1,4 +1,4 @@
-"""How near each variant comes to what the parts around it could do at the most. Pure."""
+"""How near each variant comes to what the parts around it could do at most. Pure."""
 
 import statistics
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from tandem.studies.ceiling.conclusions import Ceilings
 from tandem.wording import limited_by, number, with_interval
 
 MEANINGS = {
-    "proxy": "generator to HAProxy, which answers by itself",
+    "proxy": "generator to HAProxy, which answers itself",
     "null": "generator through HAProxy to the null application",
     "database": "pgbench with the scenario's statements through PgBouncer, on the application's CPUs",
 }

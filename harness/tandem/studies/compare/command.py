@@ -23,7 +23,9 @@ def read_looks(text: str) -> list[JsonValue]:
 @cli.app.command()
 def compare(
     variants: cli.Variants,
-    plan: Annotated[str, typer.Option(help=r"Its table \[compare]: blocks, slices, rounds.")] = "quick",
+    plan: Annotated[
+        str, typer.Option(help=r"Plan. Its table \[compare] sets blocks, slices and rounds.")
+    ] = "quick",
     scenario: cli.ScenarioName = "recipes",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
@@ -34,23 +36,21 @@ def compare(
     lab: cli.LabNames = None,
     primary: Annotated[
         str | None,
-        typer.Option(
-            help="The metric that decides; default: the duet's CPU per request, where the plan has one."
-        ),
+        typer.Option(help="Metric that decides. Default: CPU per request in the duet, if the plan has one."),
     ] = None,
     looks: Annotated[
         str | None,
         typer.Option(
-            help="In place of the plan's number of blocks: 6,9,12 looks after so many and ends when it is decided."
+            help="Look after these numbers of blocks, such as 6,9,12, and end once it is decided. Default: the plan's blocks."
         ),
     ] = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Say which is better and by how much: blocks of fresh starts, all warm, in turn by the second.
+    """Say which variant is better and by how much, in blocks of fresh starts that are loaded in turn, about a second each.
 
-    The first variant is the reference, which takes part twice. One alone is compared with itself.
+    The first variant is the baseline, which takes part twice. A single variant is compared with itself.
     """
     options: dict[str, JsonValue] = {"primary": primary} if primary else {}
     if looks:

@@ -116,11 +116,6 @@ def turn_name(number: int, label: str) -> str:
     return f"{ROUND}-{number}-{file_name(label)}"
 
 
-def is_duet(record: WindowRecord) -> bool:
-    """Whether all were loaded in it at once."""
-    return kind(record) != "turns"
-
-
 def kind(record: WindowRecord) -> Literal["turns", "duet", "saturated"]:
     """What a window tells of, by its name."""
     name = record.spec.name
@@ -299,7 +294,7 @@ def unlike(again: dict[str, ComparedRatio]) -> dict[str, str]:
         ratio, interval = compared.ratio.ratio, compared.ratio.interval
         beyond = ratio is not None and abs(math.log(ratio)) > math.log(1 + ratios.MARGIN)
         if interval and beyond and not interval[0] <= 1 <= interval[1]:
-            found[name] = f"the reference differs from itself in {name}: {ratio:.3f}"
+            found[name] = f"the baseline differs from itself in {name}: {ratio:.3f}"
     return found
 
 

@@ -37,10 +37,10 @@ HEADS = ("ratio", "verdict (95 % interval)", "p, Holm", "p, sign flips", "blocks
 RIGHT = {1, 2, 4, 5, 6}
 """Columns of figures."""
 NOTE = (
-    "ratio: variant by reference, geometric mean over blocks of fresh starts. What is found is told with its size, also"
-    f" within the margin of {ratios.MARGIN * 100:.0f} %; equivalent: within it, and no difference found."
-    " The line ~2 is the reference against itself: its interval should contain 0. Not ranked: something that all share, or"
-    " a ceiling, limited it or the reference, so the ratio is not the programs' own."
+    "ratio: variant divided by baseline, geometric mean over blocks of fresh starts. A difference is reported with its size,"
+    f" even within the margin of {ratios.MARGIN * 100:.0f} %; equivalent: within the margin, and no difference found."
+    " The line ~2 is the baseline against itself: its interval should contain 0. Not ranked: a shared resource or a ceiling"
+    " limited the variant or the baseline, so the ratio says little about the programs."
 )
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
 
@@ -126,7 +126,7 @@ def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
     for line in found.entries:
         near = _near(result, line) if metric == "goodput_rps" else None
         if line.variant == found.reference:
-            yield _row(f"{line.variant} (reference)", metric, None, line, near)
+            yield _row(f"{line.variant} (baseline)", metric, None, line, near)
             yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
         else:
             shared = metric == "goodput_rps" and is_shared(found, line)
@@ -143,9 +143,9 @@ def _effect(found: Compared, metric: str) -> str:
     if again is not None and len(found.entries) == 1:
         effects = [(second(found.reference), again.ratio.detectable_ratio)]
     sizes = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
-    blocks = f"{found.looks[-1]} blocks at the most" if found.looks else f"{found.blocks} such blocks"
-    by = " as this verdict is given" if found.primary else ""
-    return f"smallest difference that {blocks} would find{by} (80 % power): {', '.join(sizes) or '–'}"
+    blocks = f"up to {found.looks[-1]} blocks" if found.looks else f"{found.blocks} such blocks"
+    by = ", with the corrections of this verdict" if found.primary else ""
+    return f"smallest difference that {blocks} can detect (80 % power{by}): {', '.join(sizes) or '–'}"
 
 
 def _shown(found: Compared) -> list[str]:
@@ -202,7 +202,9 @@ def report(result: Result[Compared]) -> RenderableType:
         for reason in line.reasons
     ]
     lines += [
-        Text(f"{line.variant}: measured in windows in turn, not in slices: {line.in_turns}", style="yellow")
+        Text(
+            f"{line.variant}: measured in alternating windows, not in slices: {line.in_turns}", style="yellow"
+        )
         for line in found.entries
         if line.in_turns
     ]

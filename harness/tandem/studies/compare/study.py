@@ -109,9 +109,9 @@ def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float)
     if (
         why is None and implementation.tier == "core"
     ):  # contract/README.md: the hardened ones keep it for 65 s
-        return "its tier does not promise to keep a connection that idles"
+        return "its tier does not promise to keep idle connections"
     if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
-        return f"a request waits for {scenario.delay_ms} ms, and a slice lasts {slice_s:g} s"
+        return f"a request waits {scenario.delay_ms} ms, too long for a slice of {slice_s:g} s"
     return why
 
 
@@ -149,7 +149,9 @@ class Compare(Study[Compared]):
         super().__init__(catalog, request)
         if self.timing.compare is None:
             having = ", ".join(name for name, plan in catalog.plans.items() if plan.compare)
-            raise UsageError(f"the plan {self.timing.name} has no [compare]; these have: {having}")
+            raise UsageError(
+                f"the plan {self.timing.name} has no [compare] table; these plans have one: {having}"
+            )
         self.pairing: Pairing = self.timing.compare
         self.in_turns = self._in_turns()
         default = "duet_cpu_us_per_request" if self.pairing.duet_s else "app_cpu_us_per_request"
@@ -158,9 +160,7 @@ class Compare(Study[Compared]):
             raise unknown("metric", self.primary, METRICS)
         self.looks = self._looks(request.options.get("looks"))
         if self.looks and request.conditions.further_labs:
-            raise UsageError(
-                "a look decides whether further blocks are made at all: take one lab, or no looks"
-            )
+            raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
@@ -184,19 +184,19 @@ class Compare(Study[Compared]):
         looks = tuple(int(str(one)) for one in found)
         if len(looks) == 1 or looks != tuple(sorted(set(looks))) or (looks and looks[0] < BLOCKS_LEAST):
             raise UsageError(
-                f"looks are two or more rising numbers of blocks from {BLOCKS_LEAST} on, which decide at the least: not"
-                f" {', '.join(map(str, looks))}"
+                f"looks are two or more increasing numbers of blocks; the first is at least {BLOCKS_LEAST}, the fewest that can"
+                f" decide. Given: {', '.join(map(str, looks))}"
             )
         return looks
 
     def ahead(self, expected_s: float) -> list[str]:
-        named = f"the primary metric is {self.primary}: it has 5 % of its own, all others together have another 5 %"
+        named = f"primary metric: {self.primary}, tested at 5 %; all others together at another 5 %"
         if not self.looks:
             return [named, *self._too_few(expected_s)]
         *before, last = self.looks
         return [
-            f"{named}; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first that decides the"
-            f" primary metric. The estimate is that of all {last}"
+            f"{named}; looks after {', '.join(map(str, before))} and {last} blocks: it ends at the first look that decides"
+            f" the primary metric. The estimate is for all {last} blocks"
         ]
 
     def _too_few(self, expected_s: float) -> list[str]:
@@ -207,9 +207,9 @@ class Compare(Study[Compared]):
             BLOCKS_LEAST,
             "blocks",
             expected_s,
-            "show that two differ, whatever they are",
+            "show that two variants differ",
             "--plan quick",
-            "What comes out is ratios with intervals, and whether two are equivalent",
+            "The result will be ratios with intervals, and whether variants are equivalent",
         )
 
     @property

@@ -16,14 +16,16 @@ PLAN = "ceiling"
 
 @cli.app.command()
 def crosscheck(
-    variant: Annotated[str, typer.Argument(help="Which one both load; `tandem list` names them.")],
+    variant: Annotated[str, typer.Argument(help="Implementation that both load. `tandem list` prints them.")],
     scenario: cli.ScenarioName = "index",
     rate: Annotated[
         int | None,
-        typer.Option(min=1, help="Requests per second; default: half of what a closed loop reaches."),
+        typer.Option(min=1, help="Requests per second. Default: half of what a closed loop reaches."),
     ] = None,
-    pairs: Annotated[int, typer.Option(min=3, help="Of windows, one by each generator.")] = 6,
-    window: Annotated[int, typer.Option(min=4, help="Seconds of each window.")] = 5,
+    pairs: Annotated[
+        int, typer.Option(min=3, help="Number of pairs of windows, one window by each generator.")
+    ] = 6,
+    window: Annotated[int, typer.Option(min=4, help="Length of each window, in seconds.")] = 5,
     placement: cli.ChosenPlacement = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
@@ -32,7 +34,7 @@ def crosscheck(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Load one implementation with oha and vegeta in turn, and say whether they agree; 1 if they do not."""
+    """Load one implementation with oha and vegeta in turn, and check that they agree. Exit status 1: they do not."""
     options = CrossCheckOptions(pairs=pairs, window_s=window, rate_rps=rate)
     request = cli.make_request(
         CrossCheck.name,

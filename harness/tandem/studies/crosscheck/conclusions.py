@@ -166,7 +166,7 @@ def conclude(pairs: list[Pair], comparisons: list[Agreement]) -> tuple[Word, lis
     refused = {name: _refused([getattr(pair, name) for pair in pairs]) for name in ("oha", "vegeta")}
     for name, other in (("oha", "vegeta"), ("vegeta", "oha")):
         reasons += [
-            f"only by {name}: {text}" for code, text in refused[name].items() if code not in refused[other]
+            f"only under {name}: {text}" for code, text in refused[name].items() if code not in refused[other]
         ]
     if reasons:
         return "disagree", [*reasons, *_causes(pairs)]

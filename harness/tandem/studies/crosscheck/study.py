@@ -49,7 +49,7 @@ class CrossCheck(Study[CrossChecked]):
         super().__init__(catalog, request)
         self.asked = CrossCheckOptions.read(request)
         if len(request.variants) != 1:
-            raise UsageError("a cross-check is of one implementation")
+            raise UsageError("a cross-check takes one implementation")
 
     @property
     def looks_at_ceilings(self) -> bool:

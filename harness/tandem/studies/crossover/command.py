@@ -18,22 +18,22 @@ def crossover(
     wait: Annotated[
         str,
         typer.Option(
-            help="How far the database is away for each round trip; for the scenario work how long each request waits."
+            help="Added round-trip times of the database. In the scenario work: how long each request waits."
         ),
     ] = "0,1,5,15,50ms",
     threads: Annotated[
-        str | None, typer.Option(help="Handler threads of each worker, for sync models, such as 4,16,64.")
+        str | None, typer.Option(help="Handler threads of each worker of sync variants, such as 4,16,64.")
     ] = None,
     pool: Annotated[
         str | None,
-        typer.Option(help="DB_POOL_MAX, database connections of the whole application, such as 4,20."),
+        typer.Option(help="DB_POOL_MAX: database connections of the whole application, such as 4,20."),
     ] = None,
     connections: Annotated[
-        int | None, typer.Option(min=1, help="Connections of the closed loop; default: the scenario's own.")
+        int | None, typer.Option(min=1, help="Connections of the closed loop. Default: the scenario's own.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=2, help="Fresh starts of each cell.")] = 3,
+    rounds: Annotated[int, typer.Option(min=2, help="Number of fresh starts of each cell.")] = 3,
     scenario: cli.ScenarioName = "recipes",
-    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "crossover",
+    plan: Annotated[str, typer.Option(help="Plan. Sets the warm-up and the closed window.")] = "crossover",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
@@ -44,7 +44,7 @@ def crossover(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Say from which wait on which of two wins, and where nobody does, with a model's prediction beside each cell."""
+    """Find the wait from which one of two variants wins, with a model's prediction beside each cell."""
     catalog = Catalog(cli.ROOT)
     asked = CrossoverOptions(
         waits_ms=whole_numbers("--wait", wait, 0, "ms"),

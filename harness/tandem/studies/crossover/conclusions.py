@@ -96,7 +96,7 @@ def intervals(ln_ratios: Sequence[Sequence[float]]) -> list[tuple[float, float] 
 
 
 def winner(interval: tuple[float, float] | None) -> Winner:
-    """`nobody` where the difference is at the most 10 %, even if it is there."""
+    """`nobody` where the difference is at most 10 %, even if it is there."""
     if interval is None:
         return "not decided"
     low, high = interval

@@ -38,7 +38,7 @@ class CrossoverOptions(Options):
     """Of each worker, for sync models; empty: as the variant has it."""
     pools: list[int]
     rounds: int
-    """Fresh starts of each cell."""
+    """Number of fresh starts of each cell."""
     app_cpus: int | None = None
     """Those of the application in a lab; None: as the placement has them."""
 
@@ -75,21 +75,19 @@ def waits_by_itself(scenario: Scenario) -> bool:
 def refuse(asked: CrossoverOptions, scenario: Scenario, both: list[Implementation]) -> None:
     """Raises UsageError for a grid that means nothing."""
     if len(both) != 2:
-        raise UsageError(f"a crossover is of two variants, not {len(both)}")
+        raise UsageError(f"a crossover takes two variants, not {len(both)}")
     own = waits_by_itself(scenario)
     if not own and not scenario.statements:
-        raise UsageError(
-            f"{scenario.name} neither waits nor asks the database: nothing in it can wait longer"
-        )
+        raise UsageError(f"{scenario.name} neither waits nor asks the database, so there is no wait to vary")
     most = LONGEST_WAIT_MS if own else LONGEST_DISTANCE_MS
     if max(asked.waits_ms) > most:
-        raise UsageError(f"--wait: {most} ms is the most for {scenario.name}")
+        raise UsageError(f"--wait: {most} ms is the maximum for {scenario.name}")
     if len(asked.waits_ms) < 2:
-        raise UsageError("--wait needs two values at least, such as 0,1,5,15,50ms")
+        raise UsageError("--wait needs at least two values, such as 0,1,5,15,50ms")
     if asked.pools and not scenario.statements:
         raise UsageError(f"--pool: {scenario.name} never asks the database")
     if asked.threads and all(one.model != "sync" for one in both):
-        raise UsageError("--threads is for sync models, and neither of the two is one")
+        raise UsageError("--threads is for sync models, and neither of the two is sync")
 
 
 def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, pool: int) -> None:
@@ -100,7 +98,7 @@ def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, 
         return
     most = math.floor((ROOM * PATIENCE_S / span_s + 1) * pool)
     raise UsageError(
-        f"{label}: {inside} requests share {pool} database connections, each for {span_s * 1e3:.0f} ms: they would wait for longer than"
+        f"{label}: {inside} requests share {pool} database connections, each for {span_s * 1e3:.0f} ms: they would wait longer than"
         f" the {PATIENCE_S} s after which they are refused. --connections {most} fits, or a larger --pool"
     )
 
@@ -115,7 +113,7 @@ def variant_at(variant: Variant, model: str, point: GridPoint, scenario: Scenari
     }
     twice = sorted({*chosen} & {*variant.settings})
     if twice:
-        raise UsageError(f"{variant.label}: {twice[0]} is what is varied: it cannot be given as well")
+        raise UsageError(f"{variant.label}: {twice[0]} is varied here, so it cannot be given as well")
     changes: dict[str, object] = {
         "label": f"{variant.label} {own.text}",
         "settings": {**variant.settings, **chosen},

@@ -20,8 +20,8 @@ def pictures(result: Result[Crossed]) -> list[Picture]:
         return []
     where = Picture(
         name="map",
-        title=f"From which wait on {found.second} is ahead of {found.first}",
-        says=f"Goodput of {found.second} by that of {found.first} in each cell: blue where the second wins, amber where the first"
+        title=f"From which wait {found.second} is ahead of {found.first}",
+        says=f"Goodput of {found.second} divided by that of {found.first} in each cell: blue where the second wins, amber where the first"
         " does, white where nobody does by more than 10 %, grey with a question mark where the blocks do not decide. It says"
         " nothing about waits between the cells.",
         spec=_map(found),
@@ -35,7 +35,7 @@ def pictures(result: Result[Crossed]) -> list[Picture]:
         name="model",
         title=f"{found.first} and {found.second}: the closed network's prediction beside the measurement",
         says="Solid with intervals is measured, dashed is what a closed queueing network predicts from demands counted at the"
-        " shortest wait. Where they part, something is at work that the model does not have.",
+        " shortest wait. Where they diverge, something is at work that the model leaves out.",
         spec=_model(found, model),
         section="why",
         read=READ,

@@ -17,8 +17,8 @@ from tandem.wording import limited_by, number, with_interval
 
 WAITS = {"database": "distance of the database", "request": "wait of each request"}
 NOTE = (
-    "ratio: goodput of the second by that of the first within blocks of fresh starts; the intervals hold for all cells"
-    " together (95 %), from the spread of all. nobody: the difference is at the most 10 %. model: a closed queueing network,"
+    "ratio: goodput of the second divided by that of the first, within blocks of fresh starts; the intervals hold for all cells"
+    " together (95 %), from the spread of all. nobody: the difference is at most 10 %. model: a closed queueing network,"
     " with demands counted at the shortest wait (docs/reference/crossover-and-advice.md)"
 )
 
@@ -72,7 +72,7 @@ def sentences(found: Crossed) -> list[str]:
             waits = [str(cell.at.wait_ms) for cell in own if cell.winner == who]
             verb = "" if who == "not decided" else " wins"
             parts += [f"{name(found, who)}{verb} at {', '.join(waits)} ms"] if waits else []
-        met = _meet("they", meeting.measured_ms) + _meet("by the model they", meeting.predicted_ms)
+        met = _meet("they", meeting.measured_ms) + _meet("in the model they", meeting.predicted_ms)
         if not any(cell.winner in ("first", "second") for cell in own):
             met = ""  # two that are alike meet wherever chance has it
         out.append(f"{row}: {'; '.join(parts)}{met}")

@@ -52,7 +52,7 @@ class Crossover(Study[Crossed]):
         refuse(self.asked, self.scenario, self.both)
         self.points = self.asked.points
         if request.conditions.db_rtt_ms is not None:
-            raise UsageError("--db-rtt: the distance is what --wait varies")
+            raise UsageError("--db-rtt cannot be given: --wait varies the distance")
         sides = list(zip(request.variants, self.both, strict=True))
         self.at: list[list[Variant]] = [
             [variant_at(variant, known.model, point, self.scenario) for variant, known in sides]

@@ -25,34 +25,38 @@ def explain(
         str,
         typer.Argument(
             metavar="A",
-            help="NAME or NAME:SETTING=VALUE,…: the one to begin with. Beside settings: db-rtt=15ms, connections=200,"
+            help="NAME or NAME:SETTING=VALUE,…: the variant to start from. Beside settings: db-rtt=15ms, connections=200,"
             " proxy-limit=25, pooler-limit=10, pooler-mode=session, pooler-login=md5.",
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The one that it is compared with.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The variant to explain.")],
     settings_from: Annotated[
         str | None,
         typer.Option(
             "--from",
-            help="Settings of both as loadgen/explanations has them: published, or a TOML file of your own.",
+            help="Preset of settings for both: a name in loadgen/explanations, such as published, or a TOML file of your own.",
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--setting", help="NAME=VALUE of the equal settings between A and B; may be repeated."),
+        typer.Option(
+            "--setting",
+            help="NAME=VALUE of the equal settings, with which the programs are compared. May be repeated.",
+        ),
     ] = None,
     factor: Annotated[
         list[str] | None,
         typer.Option(
-            "--factor", help="NAME=SETTING+SETTING: settings that change together; may be repeated."
+            "--factor", help="NAME=SETTING+SETTING: settings that change together. May be repeated."
         ),
     ] = None,
     blocks: Annotated[
-        int | None, typer.Option(min=2, help="Fresh starts of each combination; default: the plan's.")
+        int | None,
+        typer.Option(min=2, help="Number of fresh starts of each combination. Default: the plan's."),
     ] = None,
-    budget: Annotated[str, typer.Option(help="A design that takes longer is not begun.")] = "20min",
+    budget: Annotated[str, typer.Option(help="Refuse a design that takes longer.")] = "20min",
     scenario: cli.ScenarioName = "recipes",
-    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "explain",
+    plan: Annotated[str, typer.Option(help="Plan. Sets the warm-up and the closed window.")] = "explain",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
@@ -63,7 +67,7 @@ def explain(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Say why B is ahead of A: what each setting contributes, and what is left to the programs themselves."""
+    """Explain why B is ahead of A: what each setting contributes, and what remains for the programs themselves."""
     catalog = Catalog(cli.ROOT)
     most_s = budget_s(budget)
     together = parse_factors(factor or [])
@@ -153,7 +157,7 @@ def told(study: Explain, lasts_s: float, most_s: float) -> None:
     starts = sum(len(block) for block in study.outline())
     for leg in study.legs:
         changes = "; ".join(f"{factor.name}: {factor.change}" for factor in leg.factors)
-        cli.err.print(f"settings of {leg.variant.label}: {changes or 'as the equal ones'}", soft_wrap=True)
+        cli.err.print(f"settings of {leg.variant.label}: {changes or 'the equal settings'}", soft_wrap=True)
     design = f"{len(study.variants)} combinations, {study.asked.blocks} blocks, {starts} starts: about {lasts(lasts_s)}"
     cli.err.print(design)
     if lasts_s > most_s:

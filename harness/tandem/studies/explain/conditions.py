@@ -29,7 +29,7 @@ def checked(name: str, text: str) -> str:
     """A value as the rest of the module has it: `15ms`, `200`, `session`. Raises UsageError."""
     if name in POOLER:
         if text not in POOLER[name][1]:
-            raise UsageError(f"{name} is {' or '.join(POOLER[name][1])}, not '{text}'")
+            raise UsageError(f"{name} takes {' or '.join(POOLER[name][1])}, not '{text}'")
         return text
     match = re.fullmatch(r"([0-9]{1,5})(ms)?", text, re.ASCII)
     far = name == DISTANCE
@@ -79,5 +79,5 @@ def check_path(names: Iterable[str], topology: str, variables: Mapping[str, str]
         variable, address = STANDS_IN.get(name.partition("-")[0], ("", ""))
         if not variables.get(variable, "").startswith(address):
             raise UsageError(
-                f"{name} changes nothing with the topology '{topology}': no request passes there"
+                f"{name} has no effect in the topology '{topology}': no request passes through it"
             )

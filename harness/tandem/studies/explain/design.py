@@ -151,7 +151,7 @@ def _leg(catalog: Catalog, request: Request, options: ExplainOptions, side: int)
     leg = Leg(side, variant, factors, groups)
     if units > MOST:
         raise UsageError(
-            f"{variant.label} differs from the equal settings in {units} factors, and {MOST} are the most that are"
+            f"{variant.label} differs from the equal settings in {units} factors, and at most {MOST} are"
             f" tried in every combination. Change some together: {offer([leg]) or '--factor NAME=SETTING+SETTING'}"
         )
     return leg

@@ -13,10 +13,10 @@ STEP = 30
 """Height of a bar with what is around it, in pixels."""
 MORE, LESS, OWN, UNDECIDED, END = "--role-app", "--role-proxy", "--role-db", "--undecided", "--muted"
 SAYS = (
-    "A bar is what a part does in the mean over all orders in which they can be changed, the line its 95 % interval for all"
-    " parts together; the triangles are what it does when it is changed first (▸) and last (◂). Blue is more, amber less,"
-    " violet the programs themselves, grey within noise. Equal factors are equally long. It says nothing about settings that"
-    " neither side has. ≥, ≤ and about mark a bound: something else limited what it rests on."
+    "A bar shows what a part does, averaged over all orders in which the parts can be changed; the line is its 95 % interval, for all"
+    " parts together. The triangles show what it does when it is changed first (▸) and last (◂). Blue is more, amber less,"
+    " violet the programs themselves, grey within noise. Equal factors have equal lengths. It says nothing about settings that"
+    " neither side has. ≥, ≤ and “about” mark a bound: something else limited the rates behind it."
 )
 
 
@@ -30,7 +30,7 @@ def pictures(result: Result[Explained]) -> list[Picture]:
     return [
         Picture(
             name=f"waterfall-{name}",
-            title=f"Why {told.b} has × {explained.gap:.2g} of the {title.partition(',')[0]} of {told.a}",
+            title=f"Why {told.b} has × {explained.gap:.2g} the {title.partition(',')[0]} of {told.a}",
             says=SAYS,
             spec=_spec(rows(told, explained, start), title),
             section="why",

@@ -35,7 +35,7 @@ class Preset(BaseModel):
         """Its settings as published. name: of the preset. Raises UsageError where nothing was published."""
         if implementation not in self.settings:
             raise UsageError(
-                f"nothing of {implementation} was published here; --from {name} has {', '.join(self.settings)}"
+                f"nothing was published about {implementation} here; --from {name} has {', '.join(self.settings)}"
             )
         return self.settings[implementation]
 
@@ -56,7 +56,7 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
     if scenario not in data:
-        raise UsageError(f"{file}: nothing is said of the scenario {scenario}; it has {', '.join(data)}")
+        raise UsageError(f"{file}: it says nothing about the scenario {scenario}; it has {', '.join(data)}")
     try:
         return Preset.model_validate(data[scenario])
     except ValidationError as error:

@@ -26,7 +26,7 @@ from tandem.wording import limited_by, number, times
 STATES = {
     "ok": "",
     "held back": "held back by the laboratory",
-    "cannot be": "cannot be",
+    "cannot be": "cannot be measured",
     "no figures": "no figures",
 }
 
@@ -51,7 +51,7 @@ def sentence(told: Explained) -> str:
     """The answer: what the gap is the product of, in words."""
     found = told.goodput()
     if found is None:
-        return f"{told.b} against {told.a}: not explained, an end has no figures"
+        return f"{told.b} against {told.a}: not explained: one end has no figures"
     units = list(_units(found))
     parts = [
         f"{times(share.ratio, share.bound)} from {share.words}"
@@ -64,10 +64,10 @@ def sentence(told: Explained) -> str:
         for share in small:
             ratio *= share.ratio
         names = ", ".join(f"{share.name} of {share.leg[len('settings of ')]}" for share in small)
-        parts.append(f"{times(ratio)} from what is within noise ({names})")
+        parts.append(f"{times(ratio)} from factors within noise ({names})")
     own = next(share for share in units if share.name == PROGRAMS)
     doubt = "" if _decided(own) else ", which is within noise"
-    parts.append(f"{times(own.ratio, own.bound)} {own.words}{doubt}{_behind(own)}")
+    parts.append(f"{times(own.ratio, own.bound)} from {own.words}{doubt}{_behind(own)}")
     product = " ".join(parts)
     if found.noise:
         return f"{told.b} against {told.a}: no gap to explain ({times(found.gap)}, within noise) = {product}"
@@ -117,7 +117,7 @@ def factor_table(found: Explanation, title: str = "goodput") -> Table:
             )
         if len(rows) > 1:
             out.add_row(f"all {leg.name}", "", _orders(leg), times(leg.ratio), _span(leg.interval), "", "")
-    out.add_row("B by A", "", "", times(found.gap), _span(found.interval), "", "")
+    out.add_row("B / A", "", "", times(found.gap), _span(found.interval), "", "")
     return out
 
 
@@ -164,9 +164,9 @@ def model_table(cells: Sequence[CellFigures]) -> Table:
         "model, 1/s",
         "measured, 1/s",
         "model is off",
-        "limit, by the model",
+        "limit in the model",
     )
-    out = table("the model beside the cells", *columns, left=("cell", "limit, by the model"))
+    out = table("the model beside the cells", *columns, left=("cell", "limit in the model"))
     for cell in cells:
         if (model := cell.model) is not None:
             out.add_row(
@@ -218,14 +218,14 @@ def report(result: Result[Explained]) -> Group:
         by_label = {cell.label: cell for cell in told.cells}
         parts += [_crossing(crossing, by_label) for crossing in told.crossings]
     if told.cpu is not None:
-        parts.append(factor_table(told.cpu, "application's CPU for each request: below 1 is cheaper"))
+        parts.append(factor_table(told.cpu, "application CPU per request: below 1 is cheaper"))
     parts.append(_cells(told.cells))
     if any(cell.model for cell in told.cells):
         parts.append(model_table(told.cells))
         parts += [Text(line, style="yellow") for line in differing(told.cells)]
     notes = [
-        "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B by A",
-        f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); of B by A for itself",
+        "ratio: mean over all orders in which a part's factors can be changed; the ratios multiply to B / A",
+        f"intervals: Student's t from pooled residuals of {told.blocks} blocks, for all factors together (Bonferroni); that of B / A for it alone",
     ]
     if found is not None and found.sd_ln is not None:
         notes.append(
@@ -233,11 +233,11 @@ def report(result: Result[Explained]) -> Group:
         )
     if found is not None and any(share.parted for share in found.factors):
         notes.append(
-            "*: first and last are further apart than chance allows: what it does depends on the others"
+            "*: first and last are further apart than chance allows: the effect depends on the other factors"
         )
     if found is not None and any(share.bound for share in found.factors):
         notes.append(
-            "≥, ≤, about: a bound. A cell was held back by generator, proxy or latency proxy, or has no figures; of the"
+            "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
             " programs also where the database or PgBouncer limited one"
         )
     if any(cell.model for cell in told.cells):

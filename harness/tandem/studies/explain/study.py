@@ -118,7 +118,7 @@ class Explain(Study[Explained]):
                 t.verdict in (Verdict.INVALID, Verdict.FAILED) for e in ends for t in measured.trials[e]
             )
             verdict = Verdict.INVALID if wrong else Verdict.VOID
-            reasons = reasons or ["there is no way from one end to the other through cells that have figures"]
+            reasons = reasons or ["no path leads from one end to the other through cells that have figures"]
         return Concluded(
             verdict=verdict,
             reasons=reasons,
@@ -184,10 +184,10 @@ class Explain(Study[Explained]):
         for label in self._cells:
             state, reason = measured.state(label), measured.reason(label)
             if state == "cannot be":
-                text = f"{label} cannot be: {reason}; orders through it are left out"
+                text = f"{label} cannot be measured: {reason}; orders through it are left out"
                 found.append(Finding.of("cannot-be", "warning", text))
             elif state == "no figures":
-                text = f"{label} has no figures: {reason}; orders through it are left out, and the leg's shares are no more than hints"
+                text = f"{label} has no figures: {reason}; orders through it are left out, and the leg's shares are only hints"
                 found.append(Finding.of("no-figures", "warning", text))
         return found
 

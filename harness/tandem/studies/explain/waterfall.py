@@ -67,7 +67,7 @@ def chart(told: Explained, found: Explanation) -> str:
     drawn = alt.layer(steps, ends, texts).properties(
         width=WIDTH,
         height=HEIGHT * len(bars),
-        title=f"{told.b} answers × {found.gap:.2f} of {told.a}: what it is the product of",
+        title=f"{told.b} answers × {found.gap:.2f} as much as {told.a}: the factors of that ratio",
     )
     return str(drawn.configure(background="white").to_json())
 

@@ -74,7 +74,7 @@ def read(text: str) -> Document:
     except ValidationError as error:
         first = error.errors()[0]
         where = " -> ".join(str(part) for part in first["loc"])
-        raise TandemError(f"asynctest's document is not as expected: {where}: {first['msg']}") from None
+        raise TandemError(f"asynctest's output is not as expected: {where}: {first['msg']}") from None
 
 
 def versions(document: Document) -> dict[str, str]:
@@ -98,12 +98,12 @@ def counting(document: Document, case: Case, way: str) -> tuple[Counting, list[F
         return Counting(), [_not_measured(known.unavailable)]
     made = _made(document, way)
     if known is None or made is None:
-        return Counting(), [_wrong(f"asynctest says nothing about {way}")]
+        return Counting(), [_wrong(f"asynctest reported nothing about {way}")]
     if (document.asked.files, made.lines) != (case.files, case.lines):
-        text = f"{made.lines:,} lines were counted where {case.lines:,} were asked for"
+        text = f"{made.lines:,} lines were counted instead of {case.lines:,}"
         return Counting(), [_wrong(text)]
     if made.cache != case.cache or made.buffer_bytes not in (None, case.buffer_bytes):
-        return Counting(), [_wrong(f"{way} was measured under other conditions than were asked for")]
+        return Counting(), [_wrong(f"{way} was measured under other conditions than requested")]
     if not made.cache_achieved:
         return Counting(), [_not_measured(_elsewhere(document, made))]
     bottleneck, evidence = _limit(document, made)
@@ -138,7 +138,7 @@ def _made(document: Document, way: str) -> Measurement | None:
 
 def _elsewhere(document: Document, made: Measurement) -> str:
     if made.disk_read_bytes is None:
-        return "the kernel does not say what came from the disk"
+        return "the kernel does not report what came from the disk"
     share = made.disk_read_bytes / document.asked.bytes
     if made.cache == "cold":
         return f"not achieved: the files did not leave the page cache, {share:.0%} came from the disk"

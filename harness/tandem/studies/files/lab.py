@@ -14,7 +14,7 @@ from tandem.judge.judge import verdict
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.live import View
 from tandem.lab.programs import identity, keep
-from tandem.lab.provenance import TANDEM_VERSION, git, hashes
+from tandem.lab.provenance import TANDEM_VERSION, git, has_changes, hashes
 from tandem.lab.published import origins
 from tandem.lab.stack import engine_versions
 from tandem.record.request import Request, Variant
@@ -66,12 +66,11 @@ class FilesLab:
 
     def _environment(self) -> Environment:
         root = self.catalog.root
-        changes = git(root, "status", "--porcelain")
         images = {PROGRAM: str(self._container.image().id)}
         return Environment(
             tandem_version=TANDEM_VERSION,
             git_commit=git(root, "rev-parse", "HEAD"),
-            git_dirty=None if changes is None else bool(changes),
+            git_dirty=has_changes(root),
             host=self.host.describe(),
             images=images,
             taken=origins(images),

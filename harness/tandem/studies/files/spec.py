@@ -56,7 +56,7 @@ class Case:
 
     @property
     def bytes(self) -> int:
-        """Of all files, at the most."""
+        """Of all files, at most."""
         longest = len(str(self.files - 1)) + len(str(self.lines // self.files)) + NANOS_DIGITS + len(",,\n")
         return round(self.lines * longest * SPARE)
 
@@ -126,7 +126,9 @@ def cases(experiment: Experiment, plan: PlanName) -> dict[Case, dict[str, FilesR
         own = found.setdefault(Case(run.files, lines, run.buffer_bytes, run.cache), {})
         for other, there in own.items():
             if there.way == run.way:
-                raise UsageError(f"{experiment.name}: the rows '{other}' and '{label}' are the same")
+                raise UsageError(
+                    f"{experiment.name}: the rows '{other}' and '{label}' are the same measurement"
+                )
         own[label] = run
     return found
 
@@ -171,13 +173,13 @@ def check_space(experiment: Experiment, plan: PlanName, free_bytes: int) -> None
     now = percent(experiment, plan)
     fits = int(now * free_bytes / largest.bytes)
     remedy = (
-        f"--scale {fits / 100:.2f} would fit"
+        f"Free some space, or use --scale {fits / 100:.2f}"
         if fits >= 1
-        else "not even a hundredth of the published lines would fit"
+        else "Free some space: not even a hundredth of the published lines fits"
     )
     raise UsageError(
         f"{experiment.name}: {largest.files} files with {largest.lines:,} lines need {largest.bytes / 1e6:,.0f} MB, and"
-        f" the engine's disk has {free_bytes / 1e6:,.0f} MB left: make room, or {remedy}"
+        f" the engine's disk has {free_bytes / 1e6:,.0f} MB left. {remedy}"
     )
 
 

@@ -53,7 +53,7 @@ class Files(Study[Reproduced]):
         self.experiment = scaled(asked, self.plan_name, cast("float | None", options.get("scale")))
         if self.experiment.digest(self.plan_name) != options["digest"]:
             raise UsageError(
-                f"{asked.name}: what the experiment measures has changed since this was asked for"
+                f"{asked.name}: what the experiment measures has changed since this was requested"
             )
 
     @property

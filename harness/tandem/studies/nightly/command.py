@@ -80,9 +80,9 @@ def freeze(
         if frozen is None or anew:
             frozen = Frozen(implementation=name, program=program, frozen_at=datetime.now(UTC))
             files.freeze(folder, frozen)
-            note(f"{name}: today's image is frozen, {program.tag}")
+            note(f"{name}: froze today's image {program.tag}")
         elif not kept_images.present(name, frozen.program.tag):
-            note(f"{name}: the frozen image {frozen.program.tag} is missing and is built from {frozen.name}")
+            note(f"{name}: the frozen image {frozen.program.tag} is missing: building it from {frozen.name}")
             kept_images.rebuild(cli.ROOT, name, frozen.program)
         found[name] = frozen
     return found
@@ -91,44 +91,51 @@ def freeze(
 @cli.app.command()
 def nightly(
     implementations: Annotated[
-        list[str] | None, typer.Argument(help="Some only; default: every implementation.")
+        list[str] | None, typer.Argument(help="Implementations. Default: all.")
     ] = None,
     scenario: Annotated[
         list[str] | None,
-        typer.Option(help=f"May be repeated; default: {', '.join(MAIN)}, where it is served."),
+        typer.Option(
+            help=f"Scenario. May be repeated. Default: those of {', '.join(MAIN)} that an implementation serves."
+        ),
     ] = None,
     budget: Annotated[
-        str, typer.Option(help="How long is measured, after the builds: 2h, 90m, 600s.")
+        str, typer.Option(help="Time for measuring, after the builds, such as 2h, 90m or 600s.")
     ] = "2h",
     blocks: Annotated[
-        int | None, typer.Option(min=1, help="So many blocks of each, in place of a budget.")
+        int | None, typer.Option(min=1, help="Number of blocks of each implementation, instead of a budget.")
     ] = None,
     compressed: Annotated[
-        bool, typer.Option("--compressed", help="Each block is a night of its own: a history in hours.")
+        bool,
+        typer.Option("--compressed", help="Count each block as a night, which makes a history in hours."),
     ] = False,
-    plan: Annotated[str, typer.Option(help=r"Its table \[compare]: windows and warm-ups.")] = "nightly",
-    confirm_plan: Annotated[str, typer.Option(help="Of the comparison that an alarm starts.")] = "confirm",
+    plan: Annotated[
+        str, typer.Option(help=r"Plan. Its table \[compare] sets windows and warm-ups.")
+    ] = "nightly",
+    confirm_plan: Annotated[
+        str, typer.Option(help="Plan of the comparison that an alarm starts.")
+    ] = "confirm",
     machine: Annotated[
         str | None,
         typer.Option(
-            help="The folder of the history; default: the lab's name, or what the engine calls its host."
+            help="Name of the history's folder. Default: the lab's name, or the host name that Docker reports."
         ),
     ] = None,
     lab: cli.LabName = None,
     anew: Annotated[
-        bool, typer.Option("--freeze", help="From now on these are compared with today's images.")
+        bool, typer.Option("--freeze", help="Freeze today's images as the new baseline.")
     ] = False,
     query: Annotated[
-        str | None, typer.Option(help="Measure nothing: ask the history in SQL (tables nights, points).")
+        str | None, typer.Option(help="Measure nothing. Run this SQL on the history (tables nights, points).")
     ] = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Measure each implementation against its own frozen image, append to the history, judge it, confirm alarms.
+    """Measure each implementation against its own frozen image, add to the history, judge it, and confirm alarms.
 
-    Exit status 3: a change for the worse was confirmed; 4: the machine moved.
+    Exit status 3: a change for the worse was confirmed. 4: the machine itself changed.
     """
     if query is not None:
         _asked(query, as_json)
@@ -172,7 +179,7 @@ def nightly(
             ):
                 kept = files.append(folder, night)
                 if kept.clock:
-                    view.note(f"{kept.id}: {kept.clock}; it is kept, and left out of its series")
+                    view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
             answers = _answered(catalog, folder, names, confirm_plan, request, resume, as_json)
             _told(folder, known.said, result, answers, as_json)
     finally:
@@ -352,7 +359,9 @@ def _told(
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
     for key, nights in moved.items():
         name = f"{key.implementation}, {key.scenario}, {key.metric}"
-        cli.out.print(f"over its whole length: {name} took a new level at {', '.join(nights)}", markup=False)
+        cli.out.print(
+            f"over the whole history: {name} changed its level at {', '.join(nights)}", markup=False
+        )
     for answer in answers:
         cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
     folder = cli.RESULTS / result.id

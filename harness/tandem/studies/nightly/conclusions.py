@@ -86,7 +86,7 @@ def conclude(trials: Sequence[Trial], variants: Sequence[Variant], scenario: str
             Finding.of(
                 "void-blocks",
                 "warning",
-                f"{sum(t.verdict is Verdict.VOID for t in trials)} of {len(trials)} blocks void",
+                f"{sum(t.verdict is Verdict.VOID for t in trials)} of {len(trials)} blocks are void",
             )
         ]
         if any(trial.verdict is Verdict.VOID for trial in trials)
@@ -103,7 +103,7 @@ def conclude(trials: Sequence[Trial], variants: Sequence[Variant], scenario: str
 def why(trial: Trial | None) -> str:
     """Why a block has no value."""
     if trial is None:
-        return "no block was made"
+        return "no block was measured"
     refused = [start.refused for start in trial.starts.values() if start.refused]
     grave = [finding.text for finding in trial.all_findings() if finding.severity != "warning"]
     return next(iter([*refused, *grave]), "no window was good")

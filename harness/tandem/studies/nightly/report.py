@@ -16,7 +16,7 @@ from tandem.studies.nightly.conclusions import MeasuredLine, NightMeasured
 
 METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
 NOTE = (
-    "today: today's image by the frozen one, mean over blocks; frozen: the frozen image by itself, which should be 1."
+    "today: today's image divided by the frozen one, mean over blocks; frozen: the frozen image divided by itself, which should be 1."
     " One night decides nothing: the history does."
 )
 COLOURS = {"alarm": "red", "machine": "yellow", "learning": "dim", "steady": "green"}
@@ -88,18 +88,18 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
         low, high = answer.ratio.interval or (math.nan, math.nan)
         p = answer.ratio.p_t
         lines.append(
-            f"  new by old: {answer.ratio.ratio:.3f} ({low:.3f} to {high:.3f}), p {'–' if p is None else f'{p:.2g}'},"
+            f"  new / old: {answer.ratio.ratio:.3f} ({low:.3f} to {high:.3f}), p {'–' if p is None else f'{p:.2g}'},"
             f" over {answer.ratio.n} fresh blocks: {'worse' if answer.worse else 'better'}"
         )
     for word, program in (("old", answer.good), ("new", answer.bad)):
         if program is not None:
-            dirty = ", with changes that no commit has" if program.dirty else ""
+            dirty = ", with uncommitted changes" if program.dirty else ""
             lines.append(
                 f"  {word}: tandem/{key.implementation}:{program.tag}, commit {program.commit or 'unknown'}{dirty}"
             )
     lines += [f"    {commit}" for commit in commits]
     if answer.command:
-        lines.append(f"  again: {answer.command}")
+        lines.append(f"  repeat: {answer.command}")
     return "\n".join(lines)
 
 
@@ -107,4 +107,4 @@ def headline(conclusions: dict[str, Any]) -> str:
     """What was measured and what was not. conclusions: as result.json has them."""
     lines = {(line["implementation"], line["scenario"]) for line in conclusions["lines"]}
     missing = f", {len(conclusions['missing'])} without a value" if conclusions["missing"] else ""
-    return f"{len(lines)} of today's images under a scenario beside their frozen ones{missing}"
+    return f"{len(lines)} pairs of image and scenario, against their frozen images{missing}"

@@ -44,7 +44,7 @@ class Nightly(Study[NightMeasured]):
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
         if self.timing.compare is None:
-            raise UsageError(f"the plan {self.timing.name} has no [compare]")
+            raise UsageError(f"the plan {self.timing.name} has no table [compare]")
         self.pairing = self.timing.compare
 
     @property
@@ -102,7 +102,7 @@ class Nightly(Study[NightMeasured]):
     def ahead(self, expected_s: float) -> list[str]:
         each = len(self.outline()) / len(self.request.variants)
         return [
-            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is learned from for its first"
+            f"one night decides nothing: it has time for {each:.0f} blocks of each, and a series is not judged in its first"
             f" {LEARNED} nights"
         ]
 

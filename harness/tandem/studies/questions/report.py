@@ -17,9 +17,9 @@ from tandem.wording import number, with_interval
 
 NOTE = (
     "1, cost: core-seconds of the application per million requests, and of database, PgBouncer and HAProxy behind it; memory"
-    " at rest, under load, and what each connection adds. 2, rate: directly at PostgreSQL with a pool of 4, which is to make"
-    " the application the limit; no rank where its windows do not show that. 3, waiting: the share of connections / (round"
-    f" trips × idle round trip) that was reached with {CONNECTIONS} clients, and the memory of a waiting request. Ratios are"
+    " at rest, under load, and what each connection adds. 2, rate: directly against PostgreSQL with a pool of 4, to make the"
+    " application the limit; not ranked where its windows do not show that. 3, waiting: the share of connections / (round"
+    f" trips × idle round trip) reached with {CONNECTIONS} clients, and the memory per waiting request. Ratios are"
     " geometric means over the blocks with their 95 % interval."
 )
 
@@ -91,7 +91,7 @@ def words(result: Result[Answered]) -> list[Text]:
     found, lines = result.conclusions, []
     for row in found.conditions[APP_BOUND.name].rows:
         if row.verdict is Verdict.OK and not found.application_bound.get(row.label):
-            text = f"{row.label}: the application was not the limit ({limit_of(row)}), so its rate answers another question"
+            text = f"{row.label}: the application was not the limit ({limit_of(row)}), so its rate does not answer question 2"
             lines.append(Text(text, style="yellow"))
     for under in found.conditions.values():
         for row in under.rows:

@@ -54,7 +54,7 @@ def ratio[Block](of: Mapping[Block, float], to: Mapping[Block, float]) -> Ratio:
 def p_decided(says: Says, found: Ratio) -> float | None:
     """The smallest level at which an interval decides the claim either way; None below two blocks.
 
-    Of the two answers that it may come to, at the most one is false whatever the truth is. So the smaller p is no more
+    Of the two answers that it may come to, at most one is false whatever the truth is. So the smaller p is no more
     often small by chance than either is.
     """
     if found.ratio is None or found.sd_ln is None:
@@ -86,7 +86,7 @@ def verdict(says: Says, found: Ratio, p_adjusted: float | None = None) -> Word:
         p_adjusted = p_decided(says, found)
     if p_adjusted is None or p_adjusted > ALPHA or found.interval is None or found.ratio is None:
         return "not decided"
-    # The p is at the most 5 % also without its adjustment, so the 95 % interval tells which answer it is of.
+    # The p is at most 5 % also without its adjustment, so the 95 % interval tells which answer it is of.
     low, high = found.interval
     if low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN:
         return "stands" if says == "same" else "gone"

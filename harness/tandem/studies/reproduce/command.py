@@ -39,30 +39,34 @@ GROUPS = {"published": "experiments", "quoted": "claims that people quote"}
 @app.command(name="reproduce")
 def reproduce_(
     experiment: Annotated[
-        str, typer.Argument(help="An experiment or a claim that `list` names, or a TOML file of your own.")
+        str,
+        typer.Argument(
+            help="Experiment or claim (`just reproduce list` prints them), or a TOML file of your own."
+        ),
     ],
     plan: Annotated[
         str,
         typer.Option(
-            help="smoke: some rows, briefly; core: the same in ten fresh starts; wide: every row as briefly, in three;"
-            " full: every row, as long as it needs."
+            help="smoke: some rows, short windows. core: the same rows, ten fresh starts. wide: every row, short windows,"
+            " three fresh starts. full: every row, full length."
         ),
     ] = "smoke",
     seed: Seed = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the newest unfinished reproduction like this one.")
+        bool,
+        typer.Option("--resume", help="Continue the newest unfinished reproduction of the same request."),
     ] = False,
     scale: Annotated[
         float | None,
         typer.Option(
-            help="file-io: this share of the published lines, for a small disk; default: the plan's."
+            help="file-io only: share of the published number of lines, for a small disk. Default: the plan's."
         ),
     ] = None,
     lab: LabName = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Make a published experiment again: our result beside the published one, and what became of each claim."""
+    """Run a published experiment again: our result beside the published one, and the outcome of each claim."""
     catalog, experiments = Catalog(ROOT), read_all(ROOT) | read_claims(ROOT)
     if experiment == LIST:
         _list(catalog, experiments, as_json)
@@ -104,7 +108,7 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
                 there,
             )
         out.print(shown)
-    out.print(f"{', '.join(PLANS)}: rows and about how long, without builds", style="dim")
+    out.print(f"{', '.join(PLANS)}: number of rows and approximate time, without builds", style="dim")
 
 
 def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | float | bool | None]:

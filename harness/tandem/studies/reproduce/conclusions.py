@@ -204,7 +204,7 @@ def whole(plan: ExperimentPlan, rows: Sequence[RowResult]) -> Verdict:
 def reasons(trials: Sequence[RowTrial]) -> list[str]:
     """Why trials do not count."""
     return [
-        f"{one.row}, round {one.block}{'' if one.attempt == 1 else ', once more'}: {one.verdict}: {one.reason}"
+        f"{one.row}, round {one.block}{'' if one.attempt == 1 else ', again'}: {one.verdict}: {one.reason}"
         for one in trials
         if one.verdict is not Verdict.OK
     ]

@@ -71,7 +71,7 @@ def too_few_threads(spec: ConnectionsSpec, window: Window) -> list[Finding]:
     threads = window.app_threads or 0
     if not spec.thread_each or threads >= spec.connections:
         return []
-    text = f"only {threads:,} threads for {spec.connections:,} connections: the others waited to be accepted"
+    text = f"only {threads:,} threads for {spec.connections:,} connections: the other connections waited to be accepted"
     return [Finding.of("too-few-threads", "invalid", text)]
 
 

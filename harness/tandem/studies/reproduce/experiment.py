@@ -145,7 +145,7 @@ def read(file: Path) -> Experiment:
     try:
         data = tomllib.loads(file.read_text())
         if "name" in data:
-            raise UsageError(f"{file}: name: is the file's own and cannot be given")
+            raise UsageError(f"{file}: name: follows from the file's name and cannot be given")
         found = Experiment.model_validate({"name": file.stem, **data})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: not valid TOML: {error}") from None
@@ -195,15 +195,15 @@ def check(experiment: Experiment) -> None:
     files = Counter(file_name(row.label) for row in experiment.rows)
     same = [row.label for row in experiment.rows if files[file_name(row.label)] > 1]
     if same:
-        raise UsageError(f"rows: the labels '{same[0]}' and '{same[1]}' would have the same file")
+        raise UsageError(f"rows: the labels '{same[0]}' and '{same[1]}' would share one file")
     _known("figures", experiment.figures)
     for row in experiment.rows:
         for published in (row.published, *row.published_elsewhere.values()):
             _known(f"row '{row.label}': published", published)
             if not all(value > 0 for value in published.values()):
-                raise UsageError(f"row '{row.label}': published: a figure is above 0")
+                raise UsageError(f"row '{row.label}': published: a figure must be above 0")
     if not experiment.measured("smoke"):
-        raise UsageError("rows: not one is marked `smoke = true`, so the plan smoke would measure nothing")
+        raise UsageError("rows: none is marked `smoke = true`, so the plan smoke would measure nothing")
     for number, claim in enumerate(experiment.claims, start=1):
         try:
             _check_claim(experiment, claim)
@@ -227,7 +227,7 @@ def _check_claim(experiment: Experiment, claim: Claim) -> None:
         if claim.host not in hosts:
             raise unknown("host", claim.host, hosts)
     if claim.says is None and published_ratio(experiment, claim) is None:
-        raise UsageError("neither both published figures nor `says` tell what is claimed")
+        raise UsageError("nothing says what is claimed: give `says`, `ratio` or both published figures")
 
 
 def published_ratio(experiment: Experiment, claim: Claim) -> float | None:

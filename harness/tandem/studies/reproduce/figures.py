@@ -23,7 +23,7 @@ FIGURES = {
     "goodput_rps": Figure("requests", "1/s", "more", 0),
     "total_s": Figure("total time", "s", "less", 1),
     "time_ms": Figure("time", "ms", "less", 1),
-    "loop_ratio": Figure("by the tight loop", "×", "less", 2),
+    "loop_ratio": Figure("relative to the tight loop", "×", "less", 2),
     "cpu_ms": Figure("CPU", "ms", "less", 1),
     "mean_ms": Figure("mean", "ms", "less", 1),
     "p10_ms": Figure("p10", "ms", "less", 1),

@@ -83,7 +83,7 @@ class HttpRows(RowsOf[HttpRun]):
         super().__init__(catalog, experiment, plan, cpus, in_lab)
         if any(run.limits != self.specs[self.rows[0].label].limits for run in self.specs.values()):
             raise UsageError(
-                f"{experiment.name}: run -> limits: the shared services start once, so all rows have the same"
+                f"{experiment.name}: run -> limits: the shared services start once, so all rows must have the same"
             )
         together: dict[str, list[str]] = {}
         # The shortest delay first: it is what is verified and warmed up.
@@ -112,7 +112,7 @@ class HttpRows(RowsOf[HttpRun]):
             return self.placement
         if self.cpus < app_cpus_least:
             raise UsageError(
-                f"run -> app_cpus_least: {app_cpus_least} are needed and this host has {self.cpus} CPUs"
+                f"run -> app_cpus_least: {app_cpus_least} CPUs are needed, and this host has {self.cpus}"
             )
         return self.catalog.placements["shared"].name
 

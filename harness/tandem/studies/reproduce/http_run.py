@@ -35,7 +35,7 @@ class HttpRun(BaseModel):
     limits: dict[Literal["APP_MAXCONN", "PGBOUNCER_POOL_SIZE"], str] = {}
     """Of the shared services: the same in every row."""
     timeout_s: Annotated[int, Field(ge=1, le=300)] | None = None
-    """How long the client waits for an answer; None: as long as the ceilings explain, 10 s at the least."""
+    """How long the client waits for an answer; None: as long as the ceilings explain, 10 s at least."""
     refused_most: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """Share of the requests that may be refused with 503, where the load is meant to be too much."""
     app_cpus_least: Annotated[int, Field(ge=1)] = 1
@@ -44,7 +44,7 @@ class HttpRun(BaseModel):
     @model_validator(mode="after")
     def _trips_need_a_distance(self) -> "HttpRun":
         if self.round_trips is not None and self.db_rtt_ms is None:
-            raise ValueError("`round_trips` needs `db_rtt_ms`: without a distance they tell no ceiling")
+            raise ValueError("`round_trips` needs `db_rtt_ms`: without a distance they give no ceiling")
         return self
 
     @property
@@ -94,7 +94,7 @@ class WindowTimes:
 
 
 def window_times(plan: ExperimentPlan, ceiling_rps: float | None, delay_ms: int | None) -> WindowTimes:
-    """Long enough for `plan.requests` at the ceiling, at least `window_s`, at the most `cap_s`; but never shorter
+    """Long enough for `plan.requests` at the ceiling, at least `window_s`, at most `cap_s`; but never shorter
     than a few delays. Where requests wait in waves, the measured part is a whole number of delays long and begins
     and ends half a delay after a wave, so that no wave is cut."""
     seconds = plan.window_s or 1

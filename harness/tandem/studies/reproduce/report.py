@@ -17,11 +17,11 @@ from tandem.wording import limited_by, number, with_interval
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""
-SENTENCE = "of the reference result"
+SENTENCE = "about the reference result"
 STYLES = {"stands": "green", "reversed": "red", "gone": "yellow", "not decided": "dim"}
 NOTE = (
-    "ours: mean ± half-width of the 95 % interval over fresh starts (none below two); published figures are from"
-    " another machine and other versions: what can be compared are the ratios of rows"
+    "ours: mean ± half-width of the 95 % interval over fresh starts (none below two); published figures come from"
+    " another machine and other versions: compare only the ratios of rows"
 )
 
 
@@ -174,14 +174,14 @@ def judgement(found: Reproduced) -> str:
         return ""
     words = {
         "stands": ("stands", "stand"),
-        "reversed": ("is the other way round", "are the other way round"),
+        "reversed": ("is reversed", "are reversed"),
         "gone": ("is gone", "are gone"),
         "not decided": ("is not decided", "are not decided"),
     }
     numbers = {word: sum(claim.verdict == word for claim in found.claims) for word in words}
     counted = [f"{n} {words[word][n > 1]}" for word, n in numbers.items() if n]
     first = found.claims[0]
-    told = f"«{found.title}»: of its {len(found.claims)} statements {', '.join(counted)}"
+    told = f"“{found.title}”: of its {len(found.claims)} statements {', '.join(counted)}"
     return f"{told}. The first {words[first.verdict][0]}: {ratio_text(first)}"
 
 

@@ -33,10 +33,10 @@ def limit(
     if thread is not None:
         evidence = [*evidence, f"the generator's busiest thread used {thread:.2f} of a core"]
     if GENERATOR in named and _share(app) >= SET_BUSY and _share(app) > _share(loadgen):
-        return APP_CPU, [*evidence, "the application's CPUs were nearer to their end than the generator's"]
+        return APP_CPU, [*evidence, "the application's CPUs were closer to exhaustion than the generator's"]
     if not {GENERATOR, APP_CPU} & {*named} and thread is not None and thread >= THREAD_BUSY:
         return GENERATOR_THREAD, evidence
     if tag == LATENCY and in_flight_share is not None and in_flight_share < BUSY_LEAST:
-        told = f"requests were in flight on {in_flight_share:.0%} of its connections: the generator kept them back"
+        told = f"only {in_flight_share:.0%} of its connections had a request in flight: the generator held requests back"
         return GENERATOR, [*evidence, told]
     return tag, evidence

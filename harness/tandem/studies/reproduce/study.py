@@ -108,7 +108,7 @@ class Reproduce(Study[Reproduced]):
         digest = self.experiment.digest(self.plan_name)
         if digest != self.asked.digest:
             raise UsageError(
-                f"{self.experiment.name}: what its file says is measured has changed since this was asked for"
+                f"{self.experiment.name}: what its file says is measured has changed since this was requested"
             )
         in_lab = request.conditions.lab is not None
         self.rows = rows_of(catalog, self.experiment, self.plan_name, self.asked.cpus, in_lab)

@@ -81,7 +81,7 @@ def asked_requests(spec: ToolSpec, plan: ExperimentPlan) -> int:
     """How many requests drill makes under a plan; whole hundreds where the plan limits it. Raises UsageError where
     the row does not say."""
     if spec.requests is None:
-        raise UsageError("a row of drill needs `requests`")
+        raise UsageError("a drill row needs `requests`")
     limit_s = plan.limits.get(DRILL_LIMIT)
     most = spec.requests if limit_s is None else limit_s * drill_rps(spec) // 100 * 100
     return min(spec.requests, most)
@@ -273,7 +273,7 @@ class ToolsRows(RowsOf[ToolSpec]):
         else:
             told = ToolResult.model_validate(record.told)
             figures = tool_figures(told, window)
-            # drill opens connections when it needs them; its concurrency says how many there are at the most.
+            # drill opens connections when it needs them; its concurrency says how many there are at most.
             timed = spec.tool == wrk.NAME
             found = overrun(told, record.spec.seconds) if timed else []
             found += not_connected(window, spec.connections) if timed else []

@@ -43,9 +43,9 @@ def parse_over(text: str) -> Over:
             raise UsageError(f"--over {axis}: {low}..{high} is empty; the smaller end comes first")
         values |= {low, high} | {2**n for n in range(high.bit_length()) if low < 2**n < high}
     if axis == "connections" and 0 in values:
-        raise UsageError("--over connections: 1 is the least")
+        raise UsageError("--over connections: the minimum is 1")
     if axis == "wait" and max(values) > LONGEST_WAIT_MS:
-        raise UsageError(f"--over wait: {LONGEST_WAIT_MS} ms is the most; the windows last seconds")
+        raise UsageError(f"--over wait: the maximum is {LONGEST_WAIT_MS} ms, as windows last only seconds")
     if len(values) < 2:
-        raise UsageError(f"--over {axis} needs two values at least: {WANTED}")
+        raise UsageError(f"--over {axis} needs at least two values: {WANTED}")
     return Over(axis, tuple(sorted(values)))

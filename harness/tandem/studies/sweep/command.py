@@ -17,14 +17,14 @@ def sweep(
     over: Annotated[
         str,
         typer.Option(
-            help="connections=1..512 (powers of two), pool=4,10,32, threads=1..64 or wait=0,1,5,20,100 (ms)."
+            help="Setting and values: connections=1..512 (powers of two), pool=4,10,32, threads=1..64 or wait=0,1,5,20,100 (ms)."
         ),
     ],
-    rounds: Annotated[int, typer.Option(min=2, help="Fresh starts at each value.")] = 3,
+    rounds: Annotated[int, typer.Option(min=2, help="Number of fresh starts at each value.")] = 3,
     scenario: Annotated[
-        str | None, typer.Option(help="What the client asks for; default: recipes, for wait: work.")
+        str | None, typer.Option(help="Scenario: what the client requests. Default: recipes; for wait: work.")
     ] = None,
-    plan: Annotated[str, typer.Option(help="Its warm-up and closed window are used.")] = "ceiling",
+    plan: Annotated[str, typer.Option(help="Plan. Sets the warm-up and the closed window.")] = "ceiling",
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     setting: cli.Settings = None,
@@ -36,7 +36,7 @@ def sweep(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Measure implementations at each value of one setting: peak, where it begins, what is lost beyond it."""
+    """Measure implementations at each value of one setting: the peak, where it begins, and the loss beyond it."""
     swept = parse_over(over)
     request = cli.make_request(
         Sweep.name,

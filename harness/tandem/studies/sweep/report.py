@@ -23,7 +23,7 @@ COLUMNS = (
     "limited by",
 )
 """After the one of the axis."""
-CUT_OFF = "the peak is at {}: it, c90, the loss and the law are the ceiling's as much as the application's"
+CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"
 
 
 def _with(found: MeanOfRounds, digits: int = 0) -> str:
@@ -69,7 +69,7 @@ def _loss(curve: Curve, last: int) -> str:
         return f"{curve.retrograde_loss:.0%} lost at {last}"  # older records, and single rounds
     low, high = curve.loss_interval
     if curve.loss_p >= ALPHA:
-        return f"no loss shown at {last} (at the most {high:.0%})"
+        return f"no loss shown at {last} (at most {high:.0%})"
     least = f"{low:.0%}" if low >= 0.005 else "less than 1%"
     return f"{curve.retrograde_loss:.0%} lost at {last} ({least} to {high:.0%})"
 
@@ -100,7 +100,7 @@ def report(result: Result[Swept]) -> Group:
     parts: list[Table | Text] = []
     for curve in result.conclusions.curves:
         parts += [_table(result, curve), *_words(result, curve)]
-    tested = "in brackets: 95 %; a loss is told where the largest value is behind one of all others by Dunnett's test"
+    tested = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
     note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
     shares = [level.ceiling_shares for curve in result.conclusions.curves for level in curve.levels]
     parts += ceilings(result.baselines, shares, _highest(result))

@@ -32,7 +32,7 @@ class SweepOptions(Options):
     axis: str
     values: list[int]
     rounds: int
-    """Fresh starts at each value."""
+    """Number of fresh starts at each value."""
 
     @classmethod
     def of(cls, swept: Over, rounds: int) -> dict[str, JsonValue]:
@@ -59,7 +59,7 @@ class Sweep(Study[Swept]):
         for variant in request.variants:
             if SETTINGS.get(axis) in {**request.settings, **variant.settings}:
                 raise UsageError(
-                    f"{SETTINGS[axis]} is what is swept: it cannot be given with --setting as well"
+                    f"{SETTINGS[axis]} is the setting that is swept: --setting cannot fix it as well"
                 )
 
     def label(self, variant: Variant, value: int) -> str:
@@ -123,5 +123,5 @@ class Sweep(Study[Swept]):
         under = self.catalog.pick("topology", self.request.conditions.topology, self.catalog.topologies)
         if self.asked.axis != "pool" or not under.variables["DATABASE_ADDRESS"].startswith("pgbouncer"):
             return []
-        text = "PgBouncer has a pool of its own (PGBOUNCER_POOL_SIZE): what is beyond it waits there"
+        text = "PgBouncer has its own pool (PGBOUNCER_POOL_SIZE): a larger pool in the application only waits there"
         return [Finding.of("pooled", "warning", text)]

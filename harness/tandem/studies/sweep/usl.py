@@ -80,7 +80,7 @@ def fit(values: Sequence[int], rates_rps: Sequence[float], errors_rps: Sequence[
         if not AT_BOUND < value < most * (1 - AT_BOUND):
             return Usl(
                 r2=r2,
-                reason=f"{name} is {value:.3g}, at its bound: the points do not show what it stands for",
+                reason=f"{name} is {value:.3g}, at its bound: the points do not show its effect",
             )
     for name, value, own in zip(
         ("lambda", "sigma", "kappa"), found, np.sqrt(np.diag(covariance)), strict=True

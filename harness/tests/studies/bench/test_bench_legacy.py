@@ -1,11 +1,11 @@
-"""Benches of schema 1 and 2, as they were committed once, and what the reference became by that."""
+"""Benches of older harnesses, as they were committed once: their figures stay what they were."""
 
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from harness_places import FIXTURES, ROOT
+from harness_places import FIXTURES
 
 from tandem.record.result import Result
 from tandem.record.trial import Trial
@@ -16,7 +16,8 @@ from tandem.studies.bench.study import Bench
 from tandem.studies.registry import read_folder
 
 OLD = FIXTURES / "old-records"
-REFERENCE = ROOT / "results/reference"
+REFERENCE = OLD / "bench-3"
+"""The reference of 2026-11-22: begun with schema 2, migrated to schema 3."""
 COSTS = [
     # The means and intervals are those that `tandem report results/reference --markdown` printed at 3124d0a, from records
     # of schema 2; ratios, resources and medians over starts are concluded from the same windows today.

@@ -54,7 +54,10 @@ def test_the_cost_of_a_request() -> None:
         ([window(555, 869, app_us=300), window(560, 500, app_us=900)], None),
         ([window(555)], None),
         ([], None),
-        ([window(100, roles="loadgen"), window(130, roles="loadgen")], "the work of loadgen for a request"),
+        (
+            [window(100, roles="loadgen"), window(130, roles="loadgen")],
+            "loadgen did the same work per request",
+        ),
     ],
 )
 def test_a_host_that_changes_is_told(closed: list[Window], told: str | None) -> None:

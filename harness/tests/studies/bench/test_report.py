@@ -125,9 +125,9 @@ def test_what_the_host_did_stands_beside_what_was_wrong() -> None:
 
 
 def test_starts_that_were_made_again_are_counted() -> None:
-    told = "rust-async: the host disturbed 2 of its starts, and 3 were made once more"
+    told = "rust-async: the host disturbed 2 of its starts, and 3 were repeated"
     assert told in render(good_row(disturbed=2, retried=3))
-    assert "once more" not in render(good_row())
+    assert "repeated" not in render(good_row())
 
 
 def test_warnings_are_told_with_their_code() -> None:
@@ -153,9 +153,9 @@ def test_a_ceiling_that_was_passed_is_told() -> None:
         return " ".join(render(baselines=Baselines(ceilings_rps=ceilings)).split())
 
     low = told(null=20_000.0, database=771.0, proxy=None)
-    assert "applications passed database, which is no ceiling then and cuts nothing off" in low
+    assert "applications exceeded database, so it is no ceiling and censors nothing" in low
     assert "≥" not in low
-    assert "applications passed" not in told(null=20_000.0, database=1500.0, proxy=None)
+    assert "applications exceeded" not in told(null=20_000.0, database=1500.0, proxy=None)
     blocked = good_row(ceiling_shares={"null": 0.06})
     assert "ceilings (in the blocks): null" in render(
         blocked, baselines=Baselines(ceilings_rps={"null": 2e4})
@@ -206,7 +206,9 @@ def test_the_cheapest_stands_first_with_its_ratio_in_blocks() -> None:
     )
     assert "| second | 1,234 ± 34 | 1.100 (1.000–1.200) | not ranked | the application's CPU |" in text
     assert "fewer than 6 blocks" not in render(*two())
-    assert "fewer than 6 blocks can show that two are equivalent" in " ".join(render(*two(3)).split())
+    assert "fewer than 6 blocks can show that two variants are equivalent" in " ".join(
+        render(*two(3)).split()
+    )
 
 
 def test_a_difference_of_settings_is_never_silent() -> None:
@@ -248,7 +250,7 @@ def test_how_far_the_database_was_is_told_where_it_was_asked_for() -> None:
     )
     told = (
         "round trip to the database 16.5 ms during the load"
-        " (p90 19.0; 15.6 before it; 15 asked; medians of 2 windows)"
+        " (p90 19.0; 15.6 before it; 15 requested; medians of 2 windows)"
     )
     assert round_trip([trial]) == told
     assert round_trip([made_trial()]) is None

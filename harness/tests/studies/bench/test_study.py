@@ -55,13 +55,11 @@ def test_what_a_plan_cannot_decide_is_told_before_it_starts(
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "cannot show" in line]
-    assert told.startswith(
-        "3 blocks cannot show that two differ, whatever they are: that takes 6 (--plan nightly)"
-    )
+    assert told.startswith("3 blocks cannot show that two variants differ: that takes 6 (--plan nightly)")
     assert view.said.index(told) < view.said.index(next(line for line in view.said if "/s" in line))
     for enough in (ASKED, request("node", plan="quick")):
         [first] = Bench(real, enough).ahead(1000.0)
-        assert first.startswith("a first figure comes after about")
+        assert first.startswith("the first figure comes after about")
 
 
 def test_the_first_start_gives_a_first_figure(
@@ -71,8 +69,8 @@ def test_the_first_start_gives_a_first_figure(
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "first figure 1,000" in line]
-    assert "first figure 1,000/s, 900 µs of CPU per request (1,111 per core-second), of one start." in told
-    assert "The 5 starts that follow give it an interval, and its ratio to the others within blocks" in told
+    assert "first figure 1,000/s, 900 µs of CPU per request (1,111 per core-second), from one start." in told
+    assert "The 5 starts that follow add an interval and the ratios within blocks" in told
 
 
 def test_a_closed_window_then_an_open_one_at_a_share_of_it(real: Catalog) -> None:

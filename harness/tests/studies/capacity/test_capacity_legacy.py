@@ -36,8 +36,8 @@ LOADS = [
 SENTENCES = [
     "rust-async: capacity 32,738/s: p90 <= 100 ms held at 32,738, not at 34,440; 1 of 1 fresh starts confirmed it",
     "above it, HAProxy was exhausted",
-    "after 110%: back within p90 <= 100 ms at half the capacity: 1.6 s at the most",
-    "after 150%: back within p90 <= 100 ms at half the capacity: 1.2 s at the most",
+    "after 110%: back within p90 <= 100 ms at half the capacity: 1.6 s at most",
+    "after 150%: back within p90 <= 100 ms at half the capacity: 1.2 s at most",
     "time: windows and around them 126 s, start, warm up 9 s, build, start the stack 4 s, stop 1 s",
 ]
 """What the command printed when it made the record (commit 3124d0a)."""
@@ -76,7 +76,7 @@ def test_interruptions_and_what_older_records_did_not_have(folder: Path) -> None
         del old[name]
     result = read_folder(folder)[1]
     assert [found.text for found in result.findings] == [
-        "it was interrupted: the probes of the search are of 4 fresh starts"
+        "it was interrupted: the probes of the search come from 4 fresh starts"
     ]
     assert result.environments == {}
     assert told(result)

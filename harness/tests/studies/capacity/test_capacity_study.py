@@ -59,7 +59,7 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     assert len(last.per_second_ms) == 10
     told = text(report(result.model_copy(update={"phases_s": {"stop": 3.0, "warm up": 40.4}})))
     assert (
-        f"capacity {found.capacity_rps}/s (95 % interval {low:,.0f} to {high:,.0f}): there a middle start"
+        f"capacity {found.capacity_rps}/s (95 % interval {low:,.0f} to {high:,.0f}): the rate at which"
         in told
     )
     assert f"{found.estimate.probes} probes in 6 fresh starts, whose limits differ by" in told
@@ -67,7 +67,7 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     assert "after 150%: back within p99 <= 50 ms" in told
     assert "time: warm up 40 s, stop 3 s" in told
     page = markdown(result)
-    assert "a middle start holds p99 <= 50 ms half of the time" in page
+    assert "the median start meets p99 <= 50 ms half of the time" in page
     assert f"| 150 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
 
 
@@ -105,14 +105,16 @@ def test_a_person_is_told_what_each_window_came_to(real: Catalog, tmp_path: Path
     result, _ = search(real, tmp_path, Simulated(), console=Console(file=screen, width=160))
     said = screen.getvalue()
     assert "600/s: passed (p99 20.0 ms)" in said
-    assert "1,350/s: failed: only 74.1% of the scheduled requests were answered right (p99 900.0 ms)" in said
+    assert (
+        "1,350/s: failed: only 74.1% of the scheduled requests were answered correctly (p99 900.0 ms)" in said
+    )
     found = result.conclusions
     assert f"{len(found.search)} probes: held at {found.bracket_rps[0]:,}/s, not at" in said
     assert "150%: 1,000/s of" in said
-    assert re.search(r"a window needs \d+ s near [\d,]+/s to tell its p99: about \d+ min from here", said)
+    assert re.search(r"a window near [\d,]+/s needs \d+ s to measure its p99: about \d+ min remain", said)
     screen.truncate(0)
     search(real, tmp_path / "fast", Simulated(limit=5000.0), console=Console(file=screen, width=160))
-    assert "a window needs" not in screen.getvalue(), "ten seconds are enough, as the estimate supposed"
+    assert "a window near" not in screen.getvalue(), "ten seconds are enough, as the estimate supposed"
     assert "invalid" not in said
     search(real, tmp_path, Simulated(odd={"search": WRONG}), console=Console(file=screen, width=160))
     assert "invalid: not golden" in screen.getvalue()
@@ -278,7 +280,7 @@ def test_too_slow_for_the_percentile_is_said(real: Catalog, tmp_path: Path) -> N
         ({"options": {"slo": "p98=50ms", "longest_s": 60}}, "such as p99=50ms, not 'p98=50ms'"),
         ({"options": {"longest_s": 60}}, "such as p99=50ms"),
         ({"options": {"slo": "p99=50ms"}}, "a whole number of seconds"),
-        ({"variants": []}, "searches one variant, not 0"),
+        ({"variants": []}, "takes one variant, not 0"),
     ],
 )
 def test_a_request_that_cannot_be_made(

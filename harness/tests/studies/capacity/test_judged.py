@@ -111,7 +111,7 @@ def test_requests_that_fail_have_the_studys_own_limit() -> None:
 
 
 def test_a_wrong_length_is_an_error() -> None:
-    with pytest.raises(TandemError, match="length that no right answer has"):
+    with pytest.raises(TandemError, match="length that no correct answer has"):
         outcome(good=6000, failed={"wrong length": 6000})
 
 

@@ -240,7 +240,7 @@ def test_a_round_is_told_by_the_windows_name(name: str, number: int) -> None:
     record = make_record(1, "A", good_window())
     record.spec.name = name
     assert round_of(record) == number
-    assert conclusions.is_duet(record) is name.startswith("duet")
+    assert conclusions.kind(record) == ("duet" if name.startswith("duet") else "turns")
 
 
 def test_the_duet_tells_its_own_cost_and_no_other() -> None:

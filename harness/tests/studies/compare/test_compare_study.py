@@ -83,7 +83,7 @@ def test_a_pairing_that_cannot_be_is_refused() -> None:
     good = {"blocks": 1, "rounds": 1, "window_s": 2, "warm_up_s": 7}
     assert Pairing.model_validate({**good, "steady_buckets": 6, "warm_up_cap_s": 7})
     for wrong in ({"steady_buckets": 5}, {"warm_up_cap_s": 6}):
-        with pytest.raises(ValueError, match="is 0 or at least"):
+        with pytest.raises(ValueError, match="must be 0 or at least"):
             Pairing.model_validate({**good, **wrong})
 
 
@@ -235,9 +235,9 @@ def test_what_declares_it_or_waits_for_long_is_not_sliced() -> None:
     assert unsliced(declared, recipes, 1.0) == "it keeps no connection"
     assert unsliced(rust, recipes.model_copy(update={"unsliced": "why"}), 1.0) == "why"
     core = rust.model_copy(update={"tier": "core"})
-    assert unsliced(core, recipes, 1.0) == "its tier does not promise to keep a connection that idles"
+    assert unsliced(core, recipes, 1.0) == "its tier does not promise to keep idle connections"
     slow = recipes.model_copy(update={"path": "/work?delay_ms=500"})
-    assert unsliced(rust, slow, 1.0) == "a request waits for 500 ms, and a slice lasts 1 s"
+    assert unsliced(rust, slow, 1.0) == "a request waits 500 ms, too long for a slice of 1 s"
     assert unsliced(rust, slow, 2.0) is None
 
 
@@ -326,7 +326,7 @@ def test_void_blocks_are_made_again_before_the_look() -> None:
 
 def test_what_decides_is_said_beforehand() -> None:
     assert looking().primary == "duet_cpu_us_per_request"
-    assert "the primary metric is duet_cpu_us_per_request" in looking().ahead(60)[0]
+    assert "primary metric: duet_cpu_us_per_request" in looking().ahead(60)[0]
     assert "looks after 6, 9 and 12 blocks" in looking(looks=[6, 9, 12]).ahead(60)[0]
     assert looking(primary="goodput_rps").primary == "goodput_rps"
     assert study(plan="smoke").primary == "app_cpu_us_per_request", "it has no duet"
@@ -336,9 +336,9 @@ def test_what_decides_is_said_beforehand() -> None:
     ("options", "told"),
     [
         ({"primary": "goodput"}, "there is no metric 'goodput'. Did you mean 'goodput_rps'"),
-        ({"looks": [6]}, "two or more rising"),
-        ({"looks": [3, 6]}, "from 6 on"),
-        ({"looks": [9, 6]}, "two or more rising"),
+        ({"looks": [6]}, "two or more increasing"),
+        ({"looks": [3, 6]}, "at least 6"),
+        ({"looks": [9, 6]}, "two or more increasing"),
         ({"looks": "6,9"}, "looks are numbers"),
     ],
 )

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from types import ModuleType
 
 import pytest
-from harness_places import ROOT
+from harness_places import FIXTURES, ROOT
 from harness_samples import good_window
 
 from tandem.analysis.ratios import ALPHA
@@ -208,7 +208,7 @@ def test_the_hosts_speed_tells_what_it_told_of_the_old_records(speed: ModuleType
         ("python-async", "python-async~2", "9.1 to 7.1"),
         ("python-sync", "python-sync~2", "4.8 to 7.1"),
     ]
-    assert speed.started(ROOT / "results/reference", GOODPUT) == (
+    assert speed.started(FIXTURES / "old-records/bench-3", GOODPUT) == (
         pytest.approx(-0.93, abs=0.005),
         pytest.approx(-0.89, abs=0.005),
     )

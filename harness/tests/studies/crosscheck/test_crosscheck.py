@@ -107,7 +107,7 @@ def test_a_gate_that_one_side_alone_fails_is_a_disagreement(side: str) -> None:
     given = [*pairs()[:3], Pair(bad, window()) if side == "oha" else Pair(window(), bad)]
     verdict, reasons = judged(given)
     assert verdict == "disagree"
-    assert f"only by {side}: HAProxy saw none" in reasons
+    assert f"only under {side}: HAProxy saw none" in reasons
 
 
 def test_a_gate_that_both_fail_is_none() -> None:
@@ -232,7 +232,7 @@ def test_disturbed_pairs_are_left_out_and_the_better_attempt_counts(real: Catalo
     ("wanted", "told"),
     [
         (request(study="crosscheck", plan="ceiling"), "needs pairs"),
-        (asked(3, 500, "a", "b"), "of one implementation"),
+        (asked(3, 500, "a", "b"), "takes one implementation"),
     ],
 )
 def test_what_cannot_be_asked(real: Catalog, wanted: Request, told: str) -> None:

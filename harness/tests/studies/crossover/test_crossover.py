@@ -146,15 +146,15 @@ def test_what_it_asks_for_can_be_made(real: Catalog) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"names": (SYNC,)}, "of two variants, not 1"),
-        ({"scenario": "index"}, "nothing in it can wait longer"),
-        ({"waits": [0, 300]}, "250 ms is the most for recipes"),
-        ({"waits": [5]}, "two values at least"),
+        ({"names": (SYNC,)}, "takes two variants, not 1"),
+        ({"scenario": "index"}, "there is no wait to vary"),
+        ({"waits": [0, 300]}, "250 ms is the maximum for recipes"),
+        ({"waits": [5]}, "at least two values"),
         ({"scenario": "work", "pools": [4]}, "work never asks the database"),
-        ({"names": (ASYNC, "node"), "threads": [4]}, "neither of the two is one"),
+        ({"names": (ASYNC, "node"), "threads": [4]}, "neither of the two is sync"),
         (
             {"conditions": Conditions(topology="full", placement="two-cores", db_rtt_ms=4)},
-            "what --wait varies",
+            "--wait varies the distance",
         ),
         ({"options": {}}, "a crossover needs waits"),
     ],
@@ -179,7 +179,7 @@ def test_requests_that_would_be_refused_for_waiting_are_not_measured(real: Catal
 def test_what_is_varied_cannot_be_given_as_well(real: Catalog) -> None:
     own = Variant(label="mine", implementation=SYNC, settings={"THREADS": "3"})
     other = Variant(label=ASYNC, implementation=ASYNC)
-    with pytest.raises(UsageError, match="THREADS is what is varied"):
+    with pytest.raises(UsageError, match="THREADS is varied here"):
         Crossover(real, asked(variants=[own, other], threads=[4]))
 
 

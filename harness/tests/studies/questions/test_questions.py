@@ -122,4 +122,4 @@ def test_a_session_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest
     view = Quiet()
     result, _ = run(Questions, ASKED, session(real, tmp_path, FakeLab(answer=answer), view))
     assert (result.verdict, result.trials) == (Verdict.OK, {Verdict.OK: 36})
-    assert any("3 blocks cannot show that two differ" in line for line in view.said)
+    assert any("3 blocks cannot show that two variants differ" in line for line in view.said)

@@ -81,7 +81,7 @@ def test_the_report_has_source_hypothesis_and_one_sentence() -> None:
     assert "https://example.org/claim" in told
     assert "hypothesis: Async wins." in told
     sentence = judgement(made.conclusions)
-    assert sentence.startswith("«Waiting»: of its 2 statements 2 stand. The first stands: × 3.90")
+    assert sentence.startswith("“Waiting”: of its 2 statements 2 stand. The first stands: × 3.90")
     assert sentence in told
     assert f"**{sentence}**" in markdown(made)
 

@@ -268,4 +268,4 @@ def test_the_report_has_ours_beside_the_published() -> None:
     assert f"| {FAST} | 5 | 400 (450) | 390 ± 2 |" in page
     assert "| async is four times faster | requests: async / sync, 2 threads | × 4.00 |" in page
     smoke = " ".join(text(report(reproduction(trials(RATES, 2), plan="smoke"))).split())
-    assert "of the reference result: Async won." in smoke, "smoke itself concludes nothing"
+    assert "about the reference result: Async won." in smoke, "smoke itself concludes nothing"

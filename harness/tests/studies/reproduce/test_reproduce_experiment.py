@@ -46,7 +46,7 @@ def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (TOML + "name = 'x'", "name: is the file's own"),
+        (TOML + "name = 'x'", "name: follows from the file's name"),
         (TOML.replace("kind = ", "knid = "), "kind: Field required"),
         (TOML + "knid = 'http'", "knid: Extra inputs"),
         (TOML.replace('"http"', '"htpp"'), "kind: Input should be"),
@@ -55,8 +55,8 @@ def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
             TOML.replace("goodput_rps = 5", "goodput = 5"),
             "row 'a': published: there is no figure 'goodput'. Did you mean 'goodput_rps'",
         ),
-        (TOML.replace("goodput_rps = 5", "goodput_rps = 0"), "a figure is above 0"),
-        (TOML.replace("smoke = true", "smoke = false"), "not one is marked `smoke = true`"),
+        (TOML.replace("goodput_rps = 5", "goodput_rps = 0"), "a figure must be above 0"),
+        (TOML.replace("smoke = true", "smoke = false"), "none is marked `smoke = true`"),
         (TOML.replace("title = ", "title "), "not valid TOML"),
     ],
 )
@@ -72,7 +72,7 @@ def test_a_label_is_given_once() -> None:
     rows = table()["rows"]
     with pytest.raises(UsageError, match="'async' is given twice"):
         experiment(rows=[*rows, rows[1]])
-    with pytest.raises(UsageError, match="would have the same file"):
+    with pytest.raises(UsageError, match="would share one file"):
         experiment(rows=[*rows, {**rows[1], "label": "sync  2 threads"}])
 
 
@@ -81,9 +81,9 @@ def test_a_label_is_given_once() -> None:
     [
         ({"of": "asnyc", "to": SLOW}, "there is no row 'asnyc'. Did you mean 'async'?"),
         ({"of": FAST, "to": FAST}, "the same row"),
-        ({"of": OURS, "to": FAST}, "neither both published figures nor `says`"),
+        ({"of": OURS, "to": FAST}, "nothing says what is claimed"),
         ({"of": FAST, "to": SLOW, "figure": "p99"}, "there is no figure 'p99'. Did you mean 'p99_ms'"),
-        ({"of": FAST, "to": SLOW, "figure": "p99_ms"}, "neither both published figures"),
+        ({"of": FAST, "to": SLOW, "figure": "p99_ms"}, "nothing says what is claimed"),
         (
             {"of": FAST, "to": SLOW, "host": "a desktp"},
             "there is no host 'a desktp'. Did you mean 'a desktop'",

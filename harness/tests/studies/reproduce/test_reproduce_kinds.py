@@ -186,7 +186,7 @@ def test_the_hosts_own_limits(tmp_path: Path) -> None:
         ({"tool": "ab", "connections": 1}, "run -> tool"),
         ({"tool": "wrk", "connections": 0}, "run -> connections"),
         ({"tool": "drill", "connections": 2}, "needs `requests`"),
-        ({"tool": "drill", "connections": 20, "requests": 10}, "20 iterations at least"),
+        ({"tool": "drill", "connections": 20, "requests": 10}, "at least 20 iterations"),
         ({"tool": "wrk", "connections": 2, "threads": 4}, "each of its 4 threads"),
         ({"tool": "wrk", "connections": 2, "implementation": "rust-hypr"}, "Did you mean 'rust-hyper'"),
         (

@@ -59,7 +59,7 @@ def http(**changes: Any) -> Experiment:
         ({"implementation": "rust-sync", "round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
         ({"implementation": "rust-sync", "db_rtt_ms": 4}, "work never asks the database"),
         ({"implementation": "rust-sync", "limits": {"APP_MAXCON": "25"}}, "run -> limits -> APP_MAXCON"),
-        ({"implementation": "rust-sync", "limits": {"APP_MAXCONN": "25"}}, "all rows have the same"),
+        ({"implementation": "rust-sync", "limits": {"APP_MAXCONN": "25"}}, "all rows must have the same"),
     ],
 )
 def test_what_a_row_cannot_be(real: Catalog, own: dict[str, Any], told: str) -> None:
@@ -140,7 +140,7 @@ def test_rows_that_differ_in_the_delay_share_a_start(real: Catalog, root: Path) 
 def test_a_row_that_needs_more_cpus_is_not_pinned(real: Catalog, root: Path) -> None:
     own = read_all(root)["hyper-payload"]
     assert {one.placement for one in HttpRows(real, own, "smoke", 2).variants} == {"shared"}
-    with pytest.raises(UsageError, match="2 are needed and this host has 1 CPUs"):
+    with pytest.raises(UsageError, match="2 CPUs are needed, and this host has 1"):
         HttpRows(real, own, "smoke", 1)
 
 

@@ -97,9 +97,9 @@ def test_what_can_be_swept(text: str, over: Over) -> None:
         ("pool=a", "'a' is neither"),
         ("pool=4,", "'' is neither"),
         ("pool=8..4", "the smaller end comes first"),
-        ("pool=4", "two values at least"),
-        ("connections=0..4", "1 is the least"),
-        ("wait=0,5000", "1000 ms is the most"),
+        ("pool=4", "at least two values"),
+        ("connections=0..4", "the minimum is 1"),
+        ("wait=0,5000", "the maximum is 1000 ms"),
         ("pool=-1..4", "'-1..4' is neither"),
     ],
 )
@@ -157,7 +157,7 @@ def test_what_a_variant_has_of_its_own_is_kept(real: Catalog) -> None:
     [
         ("wait=0,1", "recipes", {}, "needs the scenario work"),
         ("pool=0,4", "recipes", {}, "DB_POOL_MAX must be a whole number from 1, not '0'"),
-        ("pool=4,8", "recipes", {"DB_POOL_MAX": "4"}, "is what is swept"),
+        ("pool=4,8", "recipes", {"DB_POOL_MAX": "4"}, "is the setting that is swept"),
         ("pool=4,8", "users", {}, "python-sync does not support users"),
     ],
 )
@@ -284,7 +284,7 @@ def test_a_loss_is_told_where_it_is_shown(real: Catalog) -> None:
     told = said(real, {1: 50.0, 4: 100.0, 16: 100.0, 64: 70.0}, 0.01)
     assert re.search(r"90 % of it from 4 on \(4 alone\); (29|30|31)% lost at 64 \(2\d% to 3\d%\)", told)
     flat = said(real, {1: 100.0, 4: 100.0, 16: 100.0, 64: 100.0}, 0.05)
-    assert re.search(r"no loss shown at 64 \(at the most \d+%\)", flat)
+    assert re.search(r"no loss shown at 64 \(at most \d+%\)", flat)
     assert " lost at " not in flat
 
 
