@@ -12,7 +12,7 @@ pub(crate) enum Error {
     )]
     Exists(PathBuf),
     #[error(
-        "{files} files with {lines} lines need {need} and {folder} has {free} free: at the most {fit} lines fit"
+        "{files} files with {lines} lines need {need} and {folder} has {free} free: at most {fit} lines fit"
     )]
     TooLarge {
         folder: PathBuf,

@@ -126,7 +126,7 @@ mod tests {
         assert!(case.fits(Path::new("x"), case.needs()).is_ok());
         let told = case.fits(Path::new("x"), case.needs() - 1).unwrap_err();
         assert!(
-            told.to_string().ends_with("at the most 999999 lines fit"),
+            told.to_string().ends_with("at most 999999 lines fit"),
             "{told}"
         );
         assert_eq!(case.fit(0), 0);

@@ -113,8 +113,8 @@ def check_pool_wait(backend: Backend) -> None:
     # All but one wait that long, and some longer. Half of it is left for clients that come late.
     least_us, most_us = (CLIENTS - 1) * HELD_S * 1e6 / 2, CLIENTS * took_s * 1e6
     assert least_us <= together.wait_us <= most_us, (
-        f"{held}, DB_POOL_MAX=1 and {CLIENTS} clients: {together}; they waited for {least_us:.0f} us at the least"
-        f" and {most_us:.0f} us at the most"
+        f"{held}, DB_POOL_MAX=1 and {CLIENTS} clients: {together}; they waited for {least_us:.0f} us at least"
+        f" and {most_us:.0f} us at most"
     )
 
 

@@ -38,13 +38,14 @@ def chart(found: Crossed) -> str:
         x=alt.X("wait:O", title=f"{of}, ms"), y=alt.Y("row:N", title=None, sort=rows)
     )
     scale = alt.Scale(type="log", domain=[1 / WIDEST, 1, WIDEST], range=COLOURS, clamp=True)
-    legend = f"{found.second} by {found.first}"
     layers = alt.layer(
         base.mark_rect(stroke="white").encode(color=alt.Color("ratio:Q", title=None, scale=scale)),
         base.mark_text(fontSize=12).encode(text="text:N"),
     )
     drawn = layers.properties(
-        width=CELL_WIDTH * len(found.waits_ms), height=CELL_HEIGHT * len(rows), title=f"goodput of {legend}"
+        width=CELL_WIDTH * len(found.waits_ms),
+        height=CELL_HEIGHT * len(rows),
+        title=f"goodput of {found.second} against {found.first}",
     ).configure(background="white")
     return str(drawn.to_json())
 
