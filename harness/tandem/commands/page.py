@@ -1,5 +1,6 @@
 """The commands that build the site of the results and serve it."""
 
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -60,7 +61,8 @@ def open_(
         make([], out.resolve())
     with server(out, port) as served:
         print(f"http://{LOOPBACK}:{served.server_port}/", flush=True)
-        served.serve_forever()
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
+            served.serve_forever()
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -233,3 +234,14 @@ def test_it_is_served_on_loopback_alone(site: Path) -> None:
         with pytest.raises(TandemError, match="--port"):
             commands.server(site, served.server_port)
         served.shutdown()
+
+
+def test_ctrl_c_ends_it_as_it_should(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", interrupted)
+    commands.open_(site, 0)
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:")
