@@ -113,7 +113,7 @@ def test_what_is_there_is_not_fetched_again(registry: str, sources: Path) -> Non
 
 def test_an_image_that_is_made_of_something_else_is_refused(registry: str, sources: Path) -> None:
     content = publish(sources, registry, "Dockerfile", "test-published", said="0" * 20)
-    with pytest.raises(TandemError, match=f"is made of {'0' * 20}: it is not used"):
+    with pytest.raises(TandemError, match=f"says that it is made of {'0' * 20}, so it is not used"):
         published.take(IMAGE, content, registry)
     assert not DockerClient().image.exists(IMAGE)
     left = docker("image", "ls", "--digests", "--format", "{{.Repository}}")
