@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tandem.analysis.ratios import Ratio
+from tandem.wording import ratio_with_interval
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -16,10 +17,4 @@ def span(values: Sequence[float], digits: int = 0) -> str:
 
 def times(ratio: Ratio, digits: int = 2) -> str:
     """× 1.57 (1.25 to 1.98), with the 95 % interval."""
-    if ratio.ratio is None:
-        return "–"
-    told = f"× {ratio.ratio:,.{digits}f}"
-    if ratio.interval is None:
-        return told
-    low, high = ratio.interval
-    return f"{told} ({low:,.{digits}f} to {high:,.{digits}f})"
+    return ratio_with_interval(ratio.ratio, ratio.interval, digits)

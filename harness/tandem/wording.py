@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from tandem.analysis.ratios import no_width
+
 BOTTLENECKS = {
     "generator": "the load generator",
     "generator-thread": "one thread of the load generator",
@@ -65,6 +67,20 @@ def times(ratio: float | None, bound: str | None = None) -> str:
     if ratio is None:
         return "–"
     return f"{SIGNS.get(bound or '', '')}× {ratio:,.{1 if ratio >= 9.995 else 2}f}"
+
+
+def ratio_with_interval(ratio: float | None, interval: tuple[float, float] | None, digits: int = 2) -> str:
+    """× 1.57 (1.25 to 1.98), with the 95 % interval, if there is one. An interval without any width says only that nothing
+    differed between the blocks, as with rates that a timer paces: it is not shown as one."""
+    if ratio is None:
+        return "–"
+    told = f"× {ratio:,.{digits}f}"
+    if interval is None:
+        return told
+    low, high = interval
+    if no_width(interval):
+        return f"{told} (the same in every block)"
+    return f"{told} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
 def with_interval(value: float | None, interval: tuple[float, float] | None, digits: int = 0) -> str:

@@ -29,6 +29,7 @@ MARGIN = 0.03
 BLOCKS_LEAST = 6
 """With fewer nothing is called different: the scatter of so few values says little of the next ones."""
 ONE_LOOK = PlannedLook()
+ROUNDING = 1e-9
 EXACT_UP_TO = 20
 MONTE_CARLO_FLIPS, MONTE_CARLO_SEED = 100_000, 20261121
 
@@ -76,6 +77,13 @@ def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     low, high = interval(values)
     return float(low), float(high)
+
+
+def no_width(interval: tuple[float, float]) -> bool:
+    """Whether the blocks did not differ at all, but for rounding. Such an interval does not say how exact a figure is: it
+    leaves out what all blocks share."""
+    low, high = interval
+    return math.isclose(low, high, rel_tol=ROUNDING)
 
 
 def p_difference(ln: ArrayLike) -> Floats:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from tandem.page.outcomes import times
 from tandem.page.pairs import COST, RATE, ModelPair, Question
 from tandem.studies.crossover.conclusions import SAME
+from tandem.wording import ratio_with_interval
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
 LEADS: dict[Question, tuple[str, str]] = {
@@ -90,7 +90,7 @@ def _told(pair: ModelPair) -> ToldPair:
     at_least = "at least " if pair.at_least else ""
     return ToldPair(
         language=language(pair.language),
-        ratio=at_least + times(pair.ratio.ratio, pair.ratio.interval),
+        ratio=at_least + ratio_with_interval(pair.ratio.ratio, pair.ratio.interval),
         word=_word(pair),
         decided=pair.decided,
         condition=f"{sides}, {pair.told}, {pair.ratio.n} blocks",
@@ -107,7 +107,7 @@ BEGIN: dict[Question, str] = {
 
 def _in(pair: ModelPair) -> str:
     at_least = "at least " if pair.at_least else ""
-    ratio = times(pair.ratio.ratio, pair.ratio.interval)
+    ratio = ratio_with_interval(pair.ratio.ratio, pair.ratio.interval)
     return f"{at_least}{ratio} in {language(pair.language)} ({pair.sync.scenario})"
 
 

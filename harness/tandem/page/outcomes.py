@@ -11,7 +11,7 @@ from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.figures import FIGURES
 from tandem.studies.reproduce.report import judgement
-from tandem.wording import number
+from tandem.wording import number, ratio_with_interval
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,7 @@ def _claim(claim: ClaimResult) -> ToldClaim:
         text=claim.text,
         figure=f"{name}: {claim.of} against {claim.to}",
         published=f"× {number(claim.published, 2)}" if claim.published else "–",
-        ours=times(claim.ratio.ratio, claim.ratio.interval),
+        ours=ratio_with_interval(claim.ratio.ratio, claim.ratio.interval),
         verdict=claim.verdict,
         size=claim.size or "",
     )
-
-
-def times(ratio: float | None, interval: tuple[float, float] | None) -> str:
-    """A ratio for people."""
-    if ratio is None:
-        return "–"
-    return f"× {ratio:,.2f}" + (f" ({interval[0]:,.2f} to {interval[1]:,.2f})" if interval else "")

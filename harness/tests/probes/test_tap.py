@@ -41,8 +41,8 @@ def test_a_long_window_compares_enough_to_find_three_in_a_thousand(real: Catalog
     # At both ends of a burst each connection has an exchange of which only a part is seen: one packet in the mean.
     whole = (bursts.packets - 2 * own.connections) / PACKETS_OF_AN_ANSWER
     assert bursts.number * whole >= needed()
-    assert real.plans["quick"].closed_s >= LONG_S
-    assert real.plans["quick"].open_s >= LONG_S
+    quick = real.plans["quick"]
+    assert quick.closed_s + quick.open_s >= LONG_S, "the windows of one start"
 
 
 @pytest.mark.parametrize("seconds", [1, 2, 3, 4, 6, 15, 30, 60])

@@ -33,8 +33,8 @@ class ClaimResult(Part):
     claims were judged one by one, and below two blocks."""
     verdict: Word
     size: Size | None
-    """Of a claim that stands: whether the published ratio lies within our interval, or ours is nearer to 1, or
-    farther from it. None without a published ratio."""
+    """Of a claim that stands: whether the published ratio lies within our interval (up to the margin; in older records
+    without it), or ours is nearer to 1, or farther from it. None without a published ratio."""
 
 
 def implied(published: float | None) -> Says | None:
@@ -96,11 +96,13 @@ def verdict(says: Says, found: Ratio, p_adjusted: float | None = None) -> Word:
 
 
 def size(says: Says, word: Word, published: float | None, found: Ratio) -> Size | None:
-    """How a difference that stands compares to the published one. None for an equality, which has no size."""
+    """How a difference that stands compares to the published one. `as published` where the published ratio lies within our
+    interval or no farther from it than the margin: where a timer paces the rates, the interval may have almost no width, and
+    leaves out by how much the count of a whole window is off. None for an equality, which has no size."""
     if says == "same" or word != "stands" or published is None or found.interval is None:
         return None
     low, high = found.interval
-    if low <= published <= high:
+    if low / (1 + MARGIN) <= published <= high * (1 + MARGIN):
         return "as published"
     nearer = high < published if published > 1 else low > published
     return "smaller" if nearer else "larger"

@@ -13,7 +13,7 @@ from tandem.report.parts import machine, spent, table
 from tandem.studies.reproduce.claims import ClaimResult, verdict
 from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
-from tandem.wording import limited_by, number, with_interval
+from tandem.wording import limited_by, number, ratio_with_interval, with_interval
 
 FIRST, FURTHER = 2, 3
 """So many figures stand in the first table and in each further one."""
@@ -100,11 +100,7 @@ def parts(found: Reproduced) -> list[list[Column]]:
 
 def ratio_text(claim: ClaimResult) -> str:
     """Our ratio with its interval."""
-    found = claim.ratio
-    if found.ratio is None:
-        return "–"
-    told = f"× {found.ratio:,.2f}"
-    return told if found.interval is None else f"{told} ({found.interval[0]:,.2f}–{found.interval[1]:,.2f})"
+    return ratio_with_interval(claim.ratio.ratio, claim.ratio.interval)
 
 
 def published_ratio(claim: ClaimResult) -> str:

@@ -91,7 +91,7 @@ def test_figures_of_the_reference(real: Catalog) -> None:
         "| tokio tasks, Arc<Mutex>, 10/10M | 6 | 2,737.0 (3,018.0) | 452.6 ± 49.5 | 10.92 ± 2.77 | the application's CPU |",
         "| sync, rayon, 10/10M | 6 | 2,075.0 (2,554.0) | 51.3 ± 6.7 | 1.23 ± 0.30 | the application's CPU |",
         "| sync, one thread, 10/10M, cold | 6 | – | 228.2 ± 150.2 | – | the disk |",
-        "| 5/1M: rayon is ahead of one thread | time: sync, rayon, 5/1M / sync, one thread, 5/1M | × 0.72 | × 0.61 (0.50–0.75) | stands |",
-        "| 5/1M: async-std's tasks against tokio's | time: async-std tasks, 5/1M / tokio tasks, 5/1M | × 1.02 | × 0.61 (0.45–0.81) | gone |",
+        "| 5/1M: rayon is ahead of one thread | time: sync, rayon, 5/1M / sync, one thread, 5/1M | × 0.72 | × 0.61 (0.50 to 0.75) | stands |",
+        "| 5/1M: async-std's tasks against tokio's | time: async-std tasks, 5/1M / tokio tasks, 5/1M | × 1.02 | × 0.61 (0.45 to 0.81) | gone |",
     ):
         assert line in table

@@ -16,8 +16,9 @@ from tandem.record.window import Verdict
 from tandem.studies.reproduce.claims import Says, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.conclusions import Reproduced, figure
 from tandem.studies.reproduce.report import judged, markdown, report
+from tandem.wording import ratio_with_interval
 
-RATES = {SLOW: 100.0, FAST: 390.0, OURS: 389.0}
+RATES = {SLOW: 100.0, FAST: 370.0, OURS: 369.0}
 
 
 # ---- claims ----
@@ -142,6 +143,8 @@ def test_what_a_published_ratio_claims() -> None:
         (8.5, [1.5, 1.51, 1.49], "smaller"),
         (8.5, [8.4, 8.5, 8.6], "as published"),
         (8.5, [20.0, 20.1, 19.9], "larger"),
+        (8.5, [8.7, 8.7, 8.7], "as published"),  # off by less than the margin, and the same in every block
+        (8.5, [8.8, 8.8, 8.8], "larger"),
         (0.5, [0.8, 0.81, 0.79], "smaller"),
         (0.5, [0.1, 0.11, 0.1], "larger"),
         (None, [2.0, 2.01, 1.99], None),
@@ -154,6 +157,16 @@ def test_how_large_a_difference_that_stands_is(
     assert size("more", "stands", published, found) == told
     assert size("more", "gone", published, found) is None
     assert size("same", "stands", published, found) is None
+
+
+def test_an_interval_without_any_width_is_not_shown_as_one() -> None:
+    same, scattered = (
+        compare([math.log(value) for value in values]) for values in ([0.329] * 3, [0.32, 0.33, 0.34])
+    )
+    assert ratio_with_interval(same.ratio, same.interval) == "× 0.33 (the same in every block)"
+    assert ratio_with_interval(scattered.ratio, scattered.interval) == "× 0.33 (0.31 to 0.36)"
+    assert ratio_with_interval(0.329, None) == "× 0.33"
+    assert ratio_with_interval(None, None) == "–"
 
 
 # ---- the result ----
@@ -170,7 +183,7 @@ def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
     assert rate.interval[0] < 100 < rate.interval[1]
     [faster, framework] = found.conclusions.claims
     assert (faster.verdict, faster.published, faster.size) == ("stands", 4.0, "smaller")
-    assert faster.ratio.ratio == pytest.approx(3.9)
+    assert faster.ratio.ratio == pytest.approx(3.7)
     assert framework.verdict == "stands"
     again = Result[Reproduced].model_validate_json(found.model_dump_json())
     assert again.model_dump_json() == found.model_dump_json()
@@ -226,8 +239,8 @@ def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
     void = made(SLOW, 1, 100.0, verdict=Verdict.VOID, reason="steal", figures={})
     again = [
         made(SLOW, 1, 100.0, attempt=2),
-        made(FAST, 1, 390.0, attempt=2),
-        made(OURS, 1, 389.0, attempt=2),
+        made(FAST, 1, 370.0, attempt=2),
+        made(OURS, 1, 369.0, attempt=2),
     ]
     found = reproduction([void, *(one for one in trials(RATES) if (one.row, one.block) != (SLOW, 1)), *again])
     slow, fast, _ = found.conclusions.rows
@@ -238,7 +251,7 @@ def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
 
 
 def test_a_row_without_any_trial_makes_no_ok() -> None:
-    found = reproduction(trials({SLOW: 100.0, FAST: 390.0}))
+    found = reproduction(trials({SLOW: 100.0, FAST: 370.0}))
     assert found.verdict is Verdict.VOID
     assert found.conclusions.claims[1].verdict == "not decided"
 
@@ -253,7 +266,7 @@ def test_the_report_has_ours_beside_the_published() -> None:
     told = text(report(reproduction(trials(RATES))))
     for part in (
         "100 (90)",
-        "390 ± 2",
+        "370 ± 1",
         "threads/delay 100 (100%)",
         "waiting for a handler thread",
         "× 4.00",
@@ -265,7 +278,7 @@ def test_the_report_has_ours_beside_the_published() -> None:
     ):
         assert part in told, part
     page = markdown(reproduction(trials(RATES)))
-    assert f"| {FAST} | 5 | 400 (450) | 390 ± 2 |" in page
+    assert f"| {FAST} | 5 | 400 (450) | 370 ± 1 |" in page
     assert "| async is four times faster | requests: async / sync, 2 threads | × 4.00 |" in page
     smoke = " ".join(text(report(reproduction(trials(RATES, 2), plan="smoke"))).split())
     assert "about the reference result: Async won." in smoke, "smoke itself concludes nothing"
