@@ -15,7 +15,6 @@ from documents.records import Records, WithItself
 from documents.tables import percent
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 from tandem.report.markdown import table
-from tandem.wording import lasts
 
 NOT_MEASURED = "null: not measured"
 SIZE = 0.03
@@ -155,11 +154,12 @@ def before_and_after(records: Records) -> str:
     first = records.first_numbers()
     for words, cold, place in (
         ("from the command to the first figure, images already built", False, 3),
+        ("from the command to the first table, images already built", False, 4),
         ("from the command to the first figure, images built from scratch", True, 3),
         ("from the command to the first table, images built from scratch", True, 4),
     ):
         old, new = (
-            [f"{one[0]}: {lasts(float(one[place]))}" for one in first if one[2] is cold and one[1] is blocked]
+            [f"{one[0]}: {float(one[place]) / 60:.1f} min" for one in first if one[2] is cold and one[1] is blocked]
             for blocked in (False, True)
         )
         rows.append((words, "; ".join(old) or NOT_MEASURED, "; ".join(new) or NOT_MEASURED))

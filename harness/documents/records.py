@@ -194,7 +194,7 @@ class Records:
         return {name: (one["before"], one["after"]) for name, one in found.items()}
 
     def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
-        """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as those after issue 15 do;
+        """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as the present engine does;
         whether its images were built from nothing; seconds from its beginning to its first figure, and to its table."""
         out = []
         for file in (self.root / FIRST).glob(f"*/{RESULT}"):

@@ -97,12 +97,13 @@ def test_times_are_those_of_benches() -> None:
         ("cold", True, True, 500.0, 700.0),
     ]
     told = rows(records(first=first))
-    assert told["from the command to the first figure, images already built"] == ["old: 2 min", "warm: 60 s"]
+    assert told["from the command to the first figure, images already built"] == ["old: 2.2 min", "warm: 1.0 min"]
+    assert told["from the command to the first table, images already built"] == ["old: 50.0 min", "warm: 6.7 min"]
     assert told["from the command to the first figure, images built from scratch"] == [
         NOT_MEASURED,
-        "cold: 8 min",
+        "cold: 8.3 min",
     ]
-    assert told["from the command to the first table, images built from scratch"][1] == "cold: 12 min"
+    assert told["from the command to the first table, images built from scratch"][1] == "cold: 11.7 min"
 
 
 def test_conclusions_are_simulated() -> None:
