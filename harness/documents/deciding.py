@@ -48,8 +48,8 @@ def slice_lengths(records: Records) -> str:
                 )
             )
         words.append(
-            f"By these blocks, the best slice length is {one.best_s:g} s: the shortest for which longer slices are not"
-            " shown to be better."
+            f"By the blocks in slices of {one.slice_s:g} s, the best length is {one.best_s:g} s: the shortest for which"
+            " longer slices are not shown to be better."
         )
     heads = (
         "data",
