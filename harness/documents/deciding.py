@@ -159,7 +159,11 @@ def before_and_after(records: Records) -> str:
         ("from the command to the first table, images built from scratch", True, 4),
     ):
         old, new = (
-            [f"{one[0]}: {float(one[place]) / 60:.1f} min" for one in first if one[2] is cold and one[1] is blocked]
+            [
+                f"{one[0]}: {float(one[place]) / 60:.1f} min"
+                for one in first
+                if one[2] is cold and one[1] is blocked
+            ]
             for blocked in (False, True)
         )
         rows.append((words, "; ".join(old) or NOT_MEASURED, "; ".join(new) or NOT_MEASURED))

@@ -43,7 +43,7 @@ def rows(found: Any) -> dict[str, list[str]]:
 
 def test_what_nobody_measured_is_null() -> None:
     told = rows(records())
-    assert len(told) == 2 * len(METRICS) + len(NAMES) + 3
+    assert len(told) == 2 * len(METRICS) + len(NAMES) + 4
     assert {part for row in told.values() for part in row} == {NOT_MEASURED}
     assert slice_lengths(records()) == "Not measured: no committed comparison was made in slices."
     few = rows(records(made("few", sliced=True, scatter=0.01, blocks=2)))
@@ -97,8 +97,14 @@ def test_times_are_those_of_benches() -> None:
         ("cold", True, True, 500.0, 700.0),
     ]
     told = rows(records(first=first))
-    assert told["from the command to the first figure, images already built"] == ["old: 2.2 min", "warm: 1.0 min"]
-    assert told["from the command to the first table, images already built"] == ["old: 50.0 min", "warm: 6.7 min"]
+    assert told["from the command to the first figure, images already built"] == [
+        "old: 2.2 min",
+        "warm: 1.0 min",
+    ]
+    assert told["from the command to the first table, images already built"] == [
+        "old: 50.0 min",
+        "warm: 6.7 min",
+    ]
     assert told["from the command to the first figure, images built from scratch"] == [
         NOT_MEASURED,
         "cold: 8.3 min",

@@ -64,9 +64,21 @@ def test_a_start_that_did_not_count_does_not_count(old: Path, tmp_path: Path) ->
     assert " 1 of 2 " in (Files.markdown(result) or "")
 
 
+@pytest.fixture
+def converted(fixtures: Path) -> Path:
+    """The reference that such a program made, converted."""
+    return fixtures / "converted-records/file-io"
+
+
 def test_the_reference_says_the_same_when_it_is_concluded_again(real: Catalog) -> None:
-    folder = real.root / "results/reference-experiments/file-io"
-    _, result, trials = read_folder(folder)
+    _, result, trials = read_folder(real.root / "results/reference-experiments/file-io")
+    again = Files(real, result.request).conclude(trials, Baselines())
+    assert again.verdict is result.verdict
+    assert again.conclusions.model_dump(mode="json") == result.conclusions.model_dump(mode="json")
+
+
+def test_a_converted_record_says_the_same_when_it_is_concluded_again(real: Catalog, converted: Path) -> None:
+    _, result, trials = read_folder(converted)
     again = Files(real, result.request).conclude(trials, Baselines())
     assert again.verdict is result.verdict
     made, kept = (one.conclusions.model_dump(mode="json") for one in (again, result))
@@ -82,9 +94,9 @@ def test_the_reference_says_the_same_when_it_is_concluded_again(real: Catalog) -
         assert row | {"trials": []} == recorded | {"trials": []}
 
 
-def test_figures_of_the_reference(real: Catalog) -> None:
+def test_figures_of_a_converted_record(converted: Path) -> None:
     """As the older program told them."""
-    _, result, _ = read_folder(real.root / "results/reference-experiments/file-io")
+    _, result, _ = read_folder(converted)
     table = Files.markdown(result) or ""
     for line in (
         "| tokio tasks, 10/10M | 6 | 3,116.0 (3,237.0) | 498.3 ± 46.9 | 11.90 ± 2.20 | the application's CPU |",
