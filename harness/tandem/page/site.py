@@ -83,7 +83,7 @@ class Gathered:
     pairs: list[ModelPair] = field(default_factory=list)
     sets: dict[str, list[PageRow]] = field(default_factory=dict)
     runs: dict[str, str] = field(default_factory=dict)
-    """Slug -> how a result is called in a choice."""
+    """Slug -> how a result, or a nightly history, is called in a choice."""
     conditions: dict[str, str] = field(default_factory=dict)
     experiments: list[ToldExperiment] = field(default_factory=list)
     figures: list[tuple[PageRow, dict[str, Any]]] = field(default_factory=list)
@@ -351,7 +351,7 @@ def build(
             progress(f"{at + 1:,} of {len(headers):,} results")
     older = max(0, len(headers) - RUNS_MOST)
     broken += gathered.add_nights(nights.read_nights(folders, root))
-    _first_page(site, gathered, broken, older, read_claims(root))
+    _first_page(site, gathered, broken, shown + older, older, read_claims(root))
     _documents(site, root)
     return Built(shown, older, broken)
 
@@ -455,9 +455,14 @@ def prepare(out: Path) -> None:
 
 
 def _first_page(
-    site: Site, gathered: Gathered, broken: list[NotShown], older: int, claims: dict[str, Experiment]
+    site: Site,
+    gathered: Gathered,
+    broken: list[NotShown],
+    total: int,
+    older: int,
+    claims: dict[str, Experiment],
 ) -> None:
-    """claims: those that people quote, measured or not."""
+    """total: results, also the older ones. claims: those that people quote, measured or not."""
     found = best(gathered.pairs)
     answers: list[ToldAnswer] = [answer(question, of) for question, of in found.items()]
     data = _data({**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}, gathered)
@@ -484,7 +489,8 @@ def _first_page(
         ],
         broken=broken,
         older=older,
-        total=len(gathered.runs),
+        total=total,
+        empty=not gathered.runs and not older,
         built=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
 

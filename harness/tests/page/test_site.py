@@ -170,6 +170,7 @@ def test_beyond_a_limit_the_headline_is_listed(
     assert told == ["2 of 5 results"]
     text = (tmp_path / "site/index.html").read_text()
     assert "2 older results are listed by their headline" in text
+    assert "Sync or async? 5 results" in text
     data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
     assert data["sets"]["lines"]["length"] == 3 * 6 + 2
     assert "so many" in data["texts"]

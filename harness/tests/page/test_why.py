@@ -163,6 +163,7 @@ def test_the_history_is_on_the_page(history: Path, root: Path, tmp_path: Path) -
     data = data_of(tmp_path / "site/index.html")
     assert data["sets"]["history"]["length"] == 100 * 2 + 60 * 2
     assert "machine (a CPU)" in data["conditions"]["nightly machine"]
+    assert "Sync or async? 0 results" in (tmp_path / "site/index.html").read_text(), "a history is no result"
 
 
 # ---- on the pages ----
