@@ -13,7 +13,7 @@ from tandem.record.result import Result
 from tandem.report.parts import conditions_line, ending, table
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, Winner
 from tandem.studies.crossover.plots import row_name
-from tandem.wording import limited_by, number, with_interval
+from tandem.wording import limited_by, number, ratio_with_interval, with_interval
 
 WAITS = {"database": "distance of the database", "request": "wait of each request"}
 NOTE = (
@@ -25,10 +25,7 @@ NOTE = (
 
 def ratio(cell: CrossCell) -> str:
     """With its interval."""
-    if cell.ratio is None:
-        return "–"
-    told = f"× {cell.ratio:.2f}"
-    return told if cell.interval is None else f"{told} ({cell.interval[0]:.2f}–{cell.interval[1]:.2f})"
+    return ratio_with_interval(cell.ratio, cell.interval)
 
 
 def name(found: Crossed, who: Winner) -> str:
