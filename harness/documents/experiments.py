@@ -1,7 +1,5 @@
 """Figures of the published experiments and of their results here. Pure."""
 
-from collections import Counter
-
 from documents.records import Records
 from documents.tables import percent, span, times
 from tandem.record.result import Result
@@ -10,10 +8,7 @@ from tandem.report.parts import machine
 from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
-from tandem.studies.reproduce.report import judged
-
-WORDS = {"stands": "stand", "reversed": "reversed", "gone": "gone", "not decided": "not decided"}
-"""What becomes of a claim -> the same of several."""
+from tandem.studies.reproduce.report import counted, judged
 
 
 def _row(found: Result[Reproduced], label: str) -> RowResult:
@@ -127,8 +122,6 @@ def summary(records: Records) -> str:
     rows = []
     for folder in records.reproductions():
         found = records.reproduction(folder).conclusions
-        words: Counter[str] = Counter(claim.verdict for claim in found.claims)
-        told = ", ".join(f"{words[word]} {text}" for word, text in WORDS.items() if words[word])
         title = records.experiments()[found.experiment].title
-        rows.append((f"`{folder}`", title, starts(found), told))
+        rows.append((f"`{folder}`", title, starts(found), counted(found.claims)))
     return table(("result", "what is compared", "measured", "claims"), rows)

@@ -30,6 +30,7 @@ BLOCKS_LEAST = 6
 """With fewer nothing is called different: the scatter of so few values says little of the next ones."""
 ONE_LOOK = PlannedLook()
 ROUNDING = 1e-9
+"""Ends of an interval that differ by no more than this share differ by rounding alone."""
 EXACT_UP_TO = 20
 MONTE_CARLO_FLIPS, MONTE_CARLO_SEED = 100_000, 20261121
 

@@ -1,5 +1,6 @@
 """A reproduction for people: ours beside what was published, and what became of each claim. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import batched
 from typing import Any
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from tandem.record.result import Result
 from tandem.report.parts import machine, spent, table
-from tandem.studies.reproduce.claims import ClaimResult, verdict
+from tandem.studies.reproduce.claims import ClaimResult, Word, verdict
 from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
 from tandem.studies.reproduce.figures import FIGURES
 from tandem.wording import limited_by, number, ratio_with_interval, with_interval
@@ -164,21 +165,28 @@ def headline(conclusions: dict[str, Any]) -> str:
     return f"{stand} of {len(conclusions['claims'])} claims stand"
 
 
+WORDS: dict[Word, tuple[str, str]] = {
+    "stands": ("stands", "stand"),
+    "reversed": ("is reversed", "are reversed"),
+    "gone": ("is gone", "are gone"),
+    "not decided": ("is not decided", "are not decided"),
+}
+"""What became of one claim, and of several."""
+
+
+def counted(claims: Sequence[ClaimResult]) -> str:
+    """How many of them stand, are reversed, and so on."""
+    numbers = Counter(claim.verdict for claim in claims)
+    return ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
+
+
 def judgement(found: Reproduced) -> str:
     """One sentence about a claim that people quote; empty for an experiment, whose sentence is written by hand."""
     if not found.source or not found.claims:
         return ""
-    words = {
-        "stands": ("stands", "stand"),
-        "reversed": ("is reversed", "are reversed"),
-        "gone": ("is gone", "are gone"),
-        "not decided": ("is not decided", "are not decided"),
-    }
-    numbers = {word: sum(claim.verdict == word for claim in found.claims) for word in words}
-    counted = [f"{n} {words[word][n > 1]}" for word, n in numbers.items() if n]
     first = found.claims[0]
-    told = f"“{found.title}”: of its {len(found.claims)} statements {', '.join(counted)}"
-    return f"{told}. The first {words[first.verdict][0]}: {ratio_text(first)}"
+    told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.claims)}"
+    return f"{told}. The first {WORDS[first.verdict][0]}: {ratio_text(first)}"
 
 
 def report(result: Result[Reproduced]) -> Group:
