@@ -40,6 +40,8 @@ class Implementation(Entry):
     """A folder with a bench.toml."""
 
     title: str
+    version: Annotated[int, Field(ge=1)] = 1
+    """Raised by hand when the work that the program does changes: sessions of two versions are kept apart."""
     language: str
     model: Literal["sync", "async"]
     tier: Literal["core", "hardened"] = "hardened"

@@ -88,6 +88,8 @@ class Scenario(Entry):
     """What the client asks for (loadgen/scenarios/*.toml)."""
 
     stresses: str
+    version: Annotated[int, Field(ge=1)] = 1
+    """Raised by hand when what a request asks for changes: sessions of two versions are kept apart."""
     method: Literal["GET", "POST", "PUT", "DELETE"] = "GET"
     path: str
     """Path of the request; `{id}` stands for one of `ids`, drawn by the generator for each request."""

@@ -1,0 +1,1 @@
+"""What do several sessions say together?"""

@@ -1,0 +1,153 @@
+"""A session: what one machine said at one time of many contrasts. Sessions are appended and never replaced."""
+
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from tandem.errors import TandemError
+from tandem.facts.contrast import Contrast, Estimate
+from tandem.record.part import Number, Part
+from tandem.record.store import read_model, write_model
+
+FOLDER = "sessions"
+"""Below results/."""
+SCHEMA_VERSION: Literal[1] = 1
+
+
+class Machine(Part):
+    """What tells machines, and generations of CPUs, apart. Null: it could not be read, or an old record does not say."""
+
+    cpu_vendor: str | None = None
+    cpu_model: str | None = None
+    cpu_family: str | None = None
+    cpu_model_number: str | None = None
+    cpu_stepping: str | None = None
+    microcode: str | None = None
+    caches_bytes: dict[str, int] = Field(default_factory=dict)
+    """Level -> size, such as `l2`; empty where nothing was read."""
+    cpus: int | None = None
+    smt: str | None = None
+    governor: str | None = None
+    hypervisor: str | None = None
+    kernel: str | None = None
+    cgroup_version: int | None = None
+    engine: str | None = None
+    """Version of the Docker engine."""
+
+    @property
+    def plain_name(self) -> str:
+        """Maker and model as the CPU names itself, for people."""
+        plain = (self.cpu_model or self.cpu_vendor or "unknown CPU").replace("(R)", "").replace("(TM)", "")
+        return " ".join(plain.split())
+
+    @property
+    def name(self) -> str:
+        """The same with family, model and stepping, as far as they are known."""
+        marks = {"family": self.cpu_family, "model": self.cpu_model_number, "stepping": self.cpu_stepping}
+        told = ", ".join(f"{mark} {value}" for mark, value in marks.items() if value is not None)
+        return f"{self.plain_name} ({told})" if told else self.plain_name
+
+    @property
+    def model(self) -> tuple[str, ...] | None:
+        """What one CPU model has in common, caches among it: a virtual machine may name the CPU of another generation.
+        None where the generation is not known."""
+        if self.cpu_family is None:
+            return None
+        caches = ",".join(f"{level} {size}" for level, size in sorted(self.caches_bytes.items()))
+        parts = self.cpu_vendor, self.cpu_model, self.cpu_family, self.cpu_model_number, self.cpu_stepping
+        return (*(str(part) for part in parts), caches)
+
+    @property
+    def identity(self) -> str:
+        """Eight hexadecimal digits that two machines share only if everything that does not change with an update is equal."""
+        fixed = self.model_dump(
+            mode="json", exclude={"kernel", "engine", "microcode", "governor", "cgroup_version"}
+        )
+        return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
+
+
+class Program(Part):
+    """A variant of the session: what ran."""
+
+    implementation: str
+    version: int
+    """Of its bench.toml, raised by hand when the work that it does changes. 0: of before its present work."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Those that were chosen for it; empty: its defaults."""
+    image: str | None = None
+    """Digest; for the record only, as images are built anew everywhere."""
+
+
+class Control(Part):
+    """The baseline's second start against its first."""
+
+    contrasts: list[Contrast]
+    failed: list[str] = Field(default_factory=list)
+    """The metrics in which it differed by more than chance, by one limit over all of them. The intervals of such a session
+    are widened by what the control shows."""
+
+
+class SessionRecord(Part):
+    """A file of results/sessions."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    id: str
+    """Start (UTC) and the machine's identity; the name of its file."""
+    started_at: datetime
+    finished_at: datetime | None = None
+    commit: str | None
+    """Of the sources that measured."""
+    dirty: bool | None = None
+    """Whether the sources differed from the commit; null: an old record does not say."""
+    selftest: str | None = None
+    """What the self-test said of the harness."""
+    source: str
+    """The command, or the record that the session was taken from."""
+    machine: Machine
+    scenario: str
+    scenario_version: int
+    topology: str
+    placement: str
+    db_rtt_ms: int | None = None
+    plan: str
+    blocks: int
+    measured_s: Number | None = None
+    """Of a variant within a block, at saturation."""
+    programs: dict[str, Program]
+    """Label -> what ran."""
+    stack: dict[str, str] = Field(default_factory=dict)
+    """Component -> version."""
+    estimates: list[Estimate] = Field(default_factory=list)
+    contrasts: list[Contrast]
+    control: Control | None = None
+
+
+def name_of(started_at: datetime, machine: Machine) -> str:
+    """The id of a session."""
+    return f"{started_at:%Y%m%dT%H%M%SZ}-{machine.identity}"
+
+
+def append(record: SessionRecord, results: Path) -> Path:
+    """Writes a session's file. Raises TandemError where there is one of that name: nothing replaces a session."""
+    folder = results / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{record.id}.json"
+    if file.exists():
+        raise TandemError(f"{file} is there already: a session is never replaced")
+    write_model(file, record)
+    return file
+
+
+def read_sessions(results: Path) -> tuple[list[SessionRecord], list[str]]:
+    """All sessions in order of time, and what is wrong with each file that cannot be read."""
+    found, damaged = [], []
+    for file in sorted((results / FOLDER).glob("*.json")):
+        try:
+            found.append(read_model(SessionRecord, file))
+        except TandemError as error:
+            damaged.append(str(error))
+    return sorted(found, key=lambda record: record.started_at), damaged

@@ -1,0 +1,351 @@
+"""A statement: a contrast that README, page and documents quote, and what all sessions say of it. Pure."""
+
+import math
+import statistics
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tandem.analysis.prediction import next_value
+from tandem.analysis.ratios import t_interval
+from tandem.errors import UsageError
+from tandem.facts.contrast import Contrast
+from tandem.facts.session import Machine, SessionRecord
+from tandem.record.part import Number, Part
+from tandem.record.store import explained
+
+FILE = "loadgen/statements.toml"
+MOST = 12
+"""Main statements: more than a reader would keep in mind, and an hour would measure."""
+SESSIONS_LEAST = 5
+MODELS_LEAST = 2
+MODELS_OF_ANY = 5
+"""From so many CPU models on, the next machine may be spoken of, and not only the next session on such a machine."""
+MEMORY = "memory"
+"""Metrics with this in their key are of one version of control groups: the two count different things."""
+
+type Settings = tuple[tuple[str, str], ...]
+
+
+class Key(NamedTuple):
+    """What two contrasts must have in common to be two draws of one statement. Images are no part of it: they are built anew
+    everywhere."""
+
+    metric: str
+    of: str
+    to: str
+    scenario: str
+    scenario_version: int
+    topology: str
+    placement: str
+    db_rtt_ms: int | None
+    of_version: int
+    to_version: int
+    of_settings: Settings = ()
+    to_settings: Settings = ()
+    cgroup_version: int | None = None
+    """Of metrics of memory alone."""
+
+    @property
+    def turned(self) -> "Key":
+        """The key of the reciprocal ratio."""
+        return self._replace(
+            of=self.to,
+            to=self.of,
+            of_version=self.to_version,
+            to_version=self.of_version,
+            of_settings=self.to_settings,
+            to_settings=self.of_settings,
+        )
+
+
+def key_of(record: SessionRecord, contrast: Contrast) -> Key:
+    """The statement that a contrast is a draw of."""
+    of, to = record.programs[contrast.of], record.programs[contrast.to]
+    return Key(
+        metric=contrast.metric,
+        of=of.implementation,
+        to=to.implementation,
+        scenario=record.scenario,
+        scenario_version=record.scenario_version,
+        topology=record.topology,
+        placement=record.placement,
+        db_rtt_ms=record.db_rtt_ms,
+        of_version=of.version,
+        to_version=to.version,
+        of_settings=tuple(sorted(of.settings.items())),
+        to_settings=tuple(sorted(to.settings.items())),
+        cgroup_version=record.machine.cgroup_version if MEMORY in contrast.metric else None,
+    )
+
+
+# ---- the main statements ----
+
+
+class Statement(BaseModel):
+    """One of the contrasts that are quoted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    metric: str
+    of: str
+    """An implementation with its defaults."""
+    to: str
+
+
+class Statements(BaseModel):
+    """loadgen/statements.toml"""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    plan: str
+    scenario: str
+    topology: str
+    placement: str
+    baseline: str
+    """The implementation that is started twice in each block."""
+    statement: list[Statement] = Field(min_length=1, max_length=MOST)
+
+    @property
+    def implementations(self) -> list[str]:
+        """All that take part, the baseline first."""
+        every = [self.baseline, *(name for one in self.statement for name in (one.to, one.of))]
+        return list(dict.fromkeys(every))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(of, to) of each statement, once."""
+        return list(dict.fromkeys((one.of, one.to) for one in self.statement))
+
+
+def read_statements(root: Path) -> Statements:
+    """The main statements of a repository. Raises UsageError, with the key, for a file that is not as it must be."""
+    file = root / FILE
+    try:
+        return Statements.model_validate(tomllib.loads(file.read_text()))
+    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise UsageError(f"{file}: {explained(error)}") from None
+
+
+# ---- what sessions say together ----
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What one session said."""
+
+    session: SessionRecord
+    contrast: Contrast
+
+    @property
+    def ln(self) -> float:
+        """The ratio's logarithm."""
+        assert self.contrast.ratio is not None
+        return math.log(self.contrast.ratio)
+
+
+class OfModel(Part):
+    """The sessions of one CPU model."""
+
+    model: str
+    sessions: int
+    ratio: Number
+    """Geometric mean over its sessions."""
+    interval: tuple[Number, Number] | None
+    """95 %; null below two sessions."""
+
+
+class Known(Part):
+    """What all sessions say of a statement together."""
+
+    sessions: int
+    first: str
+    """The day of the earliest session, and of the latest."""
+    last: str
+    models: list[OfModel]
+    ratio: Number
+    """Geometric mean over the CPU models' means."""
+    interval: tuple[Number, Number] | None
+    """95 % interval of that mean over CPU models; null below two models."""
+    sd_ln: Number | None
+    """Standard deviation of the sessions' logarithms."""
+    expected: tuple[Number, Number] | None
+    """95 % prediction interval for the ratio that the next session will print; null below two sessions."""
+    control_failed: int = 0
+    """Sessions whose control failed."""
+
+    @property
+    def finding(self) -> bool:
+        """Whether it may be quoted without saying how little it rests on."""
+        return self.sessions >= SESSIONS_LEAST and len(self.models) >= MODELS_LEAST
+
+    @property
+    def basis(self) -> str:
+        """What it rests on, in words: `9 sessions, 2 CPU models`."""
+        sessions = "one session" if self.sessions == 1 else f"{self.sessions} sessions"
+        models = "one CPU model" if len(self.models) == 1 else f"{len(self.models)} CPU models"
+        return f"{sessions}, {models}"
+
+    @property
+    def next_one(self) -> str:
+        """What the prediction interval is about."""
+        return (
+            "the next machine" if len(self.models) >= MODELS_OF_ANY else "the next session on such a machine"
+        )
+
+
+def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
+    """The draws of a statement in order of time; those that were made the other way round are turned."""
+    found = []
+    for record in sessions:
+        for contrast in record.contrasts:
+            if contrast.ratio is None:
+                continue
+            own = key_of(record, contrast)
+            if own == key:
+                found.append(Draw(record, contrast))
+            elif own == key.turned:
+                found.append(Draw(record, turned(contrast)))
+    return found
+
+
+def turned(contrast: Contrast) -> Contrast:
+    """The reciprocal ratio; its word is left out, as it would be another."""
+    interval = contrast.interval
+    return contrast.model_copy(
+        update={
+            "of": contrast.to,
+            "to": contrast.of,
+            "ratio": 1 / contrast.ratio if contrast.ratio else None,
+            "interval": (1 / interval[1], 1 / interval[0]) if interval else None,
+            "word": None,
+        }
+    )
+
+
+def by_model(machines: Sequence[Machine]) -> list[str]:
+    """The CPU model of each machine, for people. A machine of unknown generation (an old record) counts as the one model of
+    its name that is known, so that it never adds a model; it is one of its own where there is none, or more than one."""
+    of_name: dict[str | None, list[tuple[str, ...]]] = {}
+    for machine in machines:
+        models = of_name.setdefault(machine.cpu_model, [])
+        if machine.model is not None and machine.model not in models:
+            models.append(machine.model)
+    unknown = {machine.cpu_model for machine in machines if machine.model is None}
+    found = []
+    for machine in machines:
+        models = of_name[machine.cpu_model]
+        if len(models) < 2:
+            # One model, or none that is known: with old records among them the name is all that is known of each.
+            found.append(machine.plain_name if machine.cpu_model in unknown else machine.name)
+        elif machine.model is None:
+            found.append(f"{machine.plain_name}, generation unknown")
+        else:
+            alike = [one.model for one in machines if one.name == machine.name]
+            number = list(dict.fromkeys(alike)).index(machine.model) + 1
+            found.append(machine.name if number == 1 else f"{machine.name}, other caches ({number})")
+    return found
+
+
+def known(found: Sequence[Draw]) -> Known | None:
+    """What the draws of a statement say together; None without any.
+
+    The mean for each CPU model, the mean over the models with its Student t interval, and the prediction interval over the
+    sessions (tandem.analysis.prediction).
+    """
+    if not found:
+        return None
+    groups: dict[str, list[float]] = {}
+    for draw, model in zip(found, by_model([draw.session.machine for draw in found]), strict=True):
+        groups.setdefault(model, []).append(draw.ln)
+    means = [statistics.fmean(own) for own in groups.values()]
+    every = [draw.ln for draw in found]
+    return Known(
+        sessions=len(found),
+        first=f"{found[0].session.started_at:%Y-%m-%d}",
+        last=f"{found[-1].session.started_at:%Y-%m-%d}",
+        models=[
+            OfModel(
+                model=model,
+                sessions=len(own),
+                ratio=math.exp(statistics.fmean(own)),
+                interval=_of_ln(t_interval(own)),
+            )
+            for model, own in groups.items()
+        ],
+        ratio=math.exp(statistics.fmean(means)),
+        interval=_of_ln(t_interval(means)),
+        sd_ln=float(np.std(every, ddof=1)) if len(every) > 1 else None,
+        expected=_of_ln(next_value(every)),
+        control_failed=sum(
+            draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
+            for draw in found
+        ),
+    )
+
+
+def _of_ln(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    """An interval of logarithms as one of ratios."""
+    return None if interval is None else (math.exp(interval[0]), math.exp(interval[1]))
+
+
+def every_key(sessions: Iterable[SessionRecord]) -> list[Key]:
+    """All statements that sessions are draws of, each once: of two that are each other's reciprocal the first."""
+    found: dict[Key, None] = {}
+    for record in sessions:
+        for contrast in record.contrasts:
+            key = key_of(record, contrast)
+            if contrast.ratio is not None and key.turned not in found:
+                found[key] = None
+    return list(found)
+
+
+# ---- a new session beside the others ----
+
+
+Expectation = Literal["as expected", "outside"]
+
+
+class Beside(Part):
+    """A contrast of a new session beside what the others say."""
+
+    contrast: Contrast
+    known: Known
+    limits: tuple[Number, Number]
+    """The prediction interval with the confidence that all contrasts of the session share."""
+    outside_alone: bool
+    """Outside its own 95 % interval; of many some are, by chance."""
+    outcome: Expectation
+
+
+def beside(record: SessionRecord, sessions: Sequence[SessionRecord]) -> list[Beside]:
+    """Each contrast of a session that others have measured at least twice, beside what they say. One limit for the family:
+    each has 1 - 0.05 / (how many there are)."""
+    others = [one for one in sessions if one.id != record.id]
+    pairs = [
+        (contrast, draws(others, key_of(record, contrast))) for contrast in record.contrasts if contrast.ratio
+    ]
+    comparable = [(contrast, found) for contrast, found in pairs if len(found) > 1]
+    told = []
+    for contrast, found in comparable:
+        values = [draw.ln for draw in found]
+        limits, own = next_value(values, 1 - 0.05 / len(comparable)), next_value(values)
+        summary = known(found)
+        assert limits is not None
+        assert own is not None
+        assert summary is not None
+        ln = math.log(contrast.ratio or math.nan)
+        told.append(
+            Beside(
+                contrast=contrast,
+                known=summary,
+                limits=(math.exp(limits[0]), math.exp(limits[1])),
+                outside_alone=not own[0] <= ln <= own[1],
+                outcome="as expected" if limits[0] <= ln <= limits[1] else "outside",
+            )
+        )
+    return told

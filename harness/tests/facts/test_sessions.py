@@ -1,0 +1,291 @@
+"""Sessions are appended and never replaced; statements keep apart what is not the same."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import TandemError, UsageError
+from tandem.facts.contrast import Contrast
+from tandem.facts.session import (
+    FOLDER,
+    Control,
+    Machine,
+    Program,
+    SessionRecord,
+    append,
+    name_of,
+    read_sessions,
+)
+from tandem.facts.statement import FILE, beside, by_model, draws, every_key, key_of, known, read_statements
+
+ROOT = Path(__file__).resolve().parents[3]
+MILAN = Machine(
+    cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1", cpu_stepping="1"
+)
+XEON = Machine(
+    cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207", cpu_stepping="2"
+)
+OLD_EPYC = Machine(cpu_model="AMD EPYC")
+NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
+
+
+def contrast(ratio: float | None = 1.4, **changed: Any) -> Contrast:
+    return Contrast(
+        metric="app_cpu_us_per_request",
+        of="falcon-async",
+        to="falcon-sync",
+        ratio=ratio,
+        interval=(round(ratio * 0.98, 4), round(ratio * 1.02, 4)) if ratio else None,
+        n=6,
+    ).model_copy(update=changed)
+
+
+def session(
+    number: int = 0, machine: Machine = MILAN, ratio: float | None = 1.4, **changed: Any
+) -> SessionRecord:
+    at = NOON + timedelta(hours=number)
+    return SessionRecord(
+        id=name_of(at, machine),
+        started_at=at,
+        commit="abc",
+        source="just session",
+        machine=machine,
+        scenario="recipes",
+        scenario_version=1,
+        topology="full",
+        placement="two-cores",
+        plan="session",
+        blocks=6,
+        programs={
+            "falcon-async": Program(implementation="falcon-async", version=1),
+            "falcon-sync": Program(implementation="falcon-sync", version=1),
+        },
+        contrasts=[contrast(ratio)],
+    ).model_copy(update=changed)
+
+
+# ---- on disk ----
+
+
+def test_a_session_is_never_replaced(tmp_path: Path) -> None:
+    file = append(session(), tmp_path)
+    assert read_sessions(tmp_path) == ([session()], [])
+    before = file.read_bytes()
+    with pytest.raises(TandemError, match="never replaced"):
+        append(session(ratio=9.9), tmp_path)
+    assert file.read_bytes() == before
+
+
+def test_a_damaged_file_is_named_and_the_rest_is_used(tmp_path: Path) -> None:
+    append(session(0), tmp_path)
+    append(session(1), tmp_path)
+    bad = tmp_path / FOLDER / "20200101T000000Z-damaged.json"
+    bad.write_text((tmp_path / FOLDER / f"{session(0).id}.json").read_text()[:200])
+    found, damaged = read_sessions(tmp_path)
+    assert [record.id for record in found] == [session(0).id, session(1).id]
+    assert len(damaged) == 1
+    assert bad.name in damaged[0]
+
+
+def test_committed_sessions_can_be_read() -> None:
+    found, damaged = read_sessions(ROOT / "results")
+    assert damaged == []
+    assert all(file.stem == record.id for record in found for file in [Path(f"{record.id}.json")])
+    for record in found:
+        for one in record.contrasts:
+            assert {one.of, one.to} <= set(record.programs), record.id
+
+
+# ---- machines ----
+
+
+def test_one_identity_with_other_caches_is_two_machines() -> None:
+    small, large = (MILAN.model_copy(update={"caches_bytes": {"l3": size}}) for size in (16 << 20, 256 << 20))
+    assert small.identity != large.identity
+    assert small.model != large.model
+    assert len(set(by_model([small, large]))) == 2
+
+
+def test_an_update_makes_no_new_machine() -> None:
+    newer = MILAN.model_copy(update={"kernel": "7.0", "engine": "28", "microcode": "0x2"})
+    assert newer.identity == MILAN.identity
+
+
+def test_an_old_record_adds_no_cpu_model() -> None:
+    assert len(set(by_model([MILAN, OLD_EPYC, XEON]))) == 2
+    other = MILAN.model_copy(update={"cpu_model_number": "17"})
+    assert len(set(by_model([MILAN, other, OLD_EPYC]))) == 3  # it may be of either
+    assert by_model([OLD_EPYC, OLD_EPYC]) == ["AMD EPYC", "AMD EPYC"]
+
+
+# ---- what is one statement ----
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"scenario_version": 2},
+        {"scenario": "index"},
+        {"topology": "direct"},
+        {"placement": "four-cores"},
+        {"db_rtt_ms": 5},
+        {
+            "programs": {
+                **session().programs,
+                "falcon-async": Program(implementation="falcon-async", version=2),
+            }
+        },
+        {
+            "programs": {
+                **session().programs,
+                "falcon-sync": Program(implementation="falcon-sync", version=1, settings={"THREADS": "4"}),
+            }
+        },
+    ],
+)
+def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> None:
+    other = session(1, **changed)
+    key = key_of(session(), contrast())
+    assert [draw.session.id for draw in draws([session(), other], key)] == [session().id]
+    assert len(every_key([session(), other])) == 2
+
+
+def test_another_image_is_the_same_program() -> None:
+    programs = {
+        label: program.model_copy(update={"image": "sha256:1"})
+        for label, program in session().programs.items()
+    }
+    assert len(draws([session(), session(1, programs=programs)], key_of(session(), contrast()))) == 2
+
+
+def test_memory_of_two_versions_of_control_groups_is_never_one_statement() -> None:
+    def record(version: int, metric: str) -> SessionRecord:
+        machine = MILAN.model_copy(update={"cgroup_version": version})
+        return session(version, machine, contrasts=[contrast(metric=metric)])
+
+    for metric, statements in (("memory_peak_bytes", 2), ("app_cpu_us_per_request", 1)):
+        assert len(every_key([record(1, metric), record(2, metric)])) == statements
+
+
+def test_a_contrast_the_other_way_round_is_turned() -> None:
+    back = session(1, contrasts=[contrast(0.5, of="falcon-sync", to="falcon-async", interval=(0.4, 0.6))])
+    found = draws([session(), back], key_of(session(), contrast()))
+    assert found[1].contrast.ratio == pytest.approx(2.0)
+    assert found[1].contrast.interval == pytest.approx((1 / 0.6, 2.5))
+    assert len(every_key([session(), back])) == 1
+
+
+# ---- what they say together ----
+
+
+@given(
+    st.lists(st.floats(0.2, 5.0), min_size=2, max_size=8),
+    st.floats(0.1, 10.0),
+)
+def test_a_factor_on_all_sessions_is_a_factor_on_all_figures(ratios: list[float], factor: float) -> None:
+    def together(times: float) -> Any:
+        made = [session(n, XEON if n % 2 else MILAN, ratio * times) for n, ratio in enumerate(ratios)]
+        return known(draws(made, key_of(made[0], contrast())))
+
+    plain, scaled = together(1.0), together(factor)
+    assert scaled.ratio == pytest.approx(plain.ratio * factor, rel=1e-6)
+    assert plain.expected[0] <= plain.expected[1]
+    assert scaled.expected == (
+        pytest.approx(plain.expected[0] * factor, rel=1e-6),
+        pytest.approx(plain.expected[1] * factor, rel=1e-6),
+    )
+
+
+def test_models_weigh_alike_however_many_sessions_each_has() -> None:
+    made = [session(n, MILAN, 2.0) for n in range(4)] + [session(4, XEON, 1.0)]
+    found = known(draws(made, key_of(made[0], contrast())))
+    assert found is not None
+    assert found.ratio == pytest.approx(math.sqrt(2))
+    assert [(one.sessions, one.ratio) for one in found.models] == [
+        (4, pytest.approx(2)),
+        (1, pytest.approx(1)),
+    ]
+    assert found.basis == "5 sessions, 2 CPU models"
+    assert found.finding
+    assert found.next_one == "the next session on such a machine"
+
+
+def test_few_sessions_or_one_model_are_no_finding() -> None:
+    four = [session(n, (MILAN, XEON)[n % 2], 1.4 + n / 100) for n in range(4)]
+    alike = [session(n, MILAN, 1.4 + n / 100) for n in range(9)]
+    for made in (four, alike):
+        found = known(draws(made, key_of(made[0], contrast())))
+        assert found is not None
+        assert not found.finding
+    one = known(draws(four[:1], key_of(four[0], contrast())))
+    assert one is not None
+    assert one.expected is None
+    assert one.basis == "one session, one CPU model"
+    assert known([]) is None
+
+
+def test_a_failed_control_is_counted() -> None:
+    failed = Control(contrasts=[], failed=["app_cpu_us_per_request"])
+    made = [
+        session(0),
+        session(1, control=failed),
+        session(2, control=Control(contrasts=[], failed=["goodput_rps"])),
+    ]
+    found = known(draws(made, key_of(made[0], contrast())))
+    assert found is not None
+    assert found.control_failed == 1
+
+
+# ---- a new one beside them ----
+
+
+def test_a_new_session_is_told_whether_it_is_as_expected() -> None:
+    others = [session(n, MILAN, 1.4 + n / 50) for n in range(5)]
+    (within,) = beside(session(9, XEON, 1.45), others)
+    assert (within.outcome, within.outside_alone) == ("as expected", False)
+    (beyond,) = beside(session(9, XEON, 2.8), others)
+    assert (beyond.outcome, beyond.outside_alone) == ("outside", True)
+
+
+def test_many_contrasts_share_one_limit() -> None:
+    metrics = [f"m{number}_us" for number in range(40)]
+    others = [
+        session(n, contrasts=[contrast(1.4 + n / 50, metric=metric) for metric in metrics]) for n in range(5)
+    ]
+    alone = beside(session(9, ratio=1.55), [session(n, MILAN, 1.4 + n / 50) for n in range(5)])
+    together = beside(session(9, contrasts=[contrast(1.55, metric=metric) for metric in metrics]), others)
+    assert together[0].limits[1] > alone[0].limits[1]
+    assert len(together) == 40
+
+
+def test_what_nobody_else_measured_is_left_out() -> None:
+    assert beside(session(9), []) == []
+    assert beside(session(9), [session(1)]) == []  # one session expects nothing
+    assert beside(session(9), [session(9), session(1)]) == []  # nor does a session stand beside itself
+
+
+# ---- the file of the main statements ----
+
+
+def test_the_main_statements_name_what_there_is() -> None:
+    statements, catalog = read_statements(ROOT), Catalog(ROOT)
+    assert statements.scenario in catalog.scenarios
+    assert statements.placement in catalog.placements
+    assert statements.topology in catalog.topologies
+    assert set(statements.implementations) <= set(catalog.implementations)
+    names = [one.name for one in statements.statement]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("text", ["nonsense", "plan = 'session'\n", "plan = 1\nthirteen = 2\n"])
+def test_a_file_that_is_not_as_it_must_be_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(UsageError, match=r"statements\.toml"):
+        read_statements(tmp_path)
