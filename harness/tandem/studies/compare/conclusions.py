@@ -176,7 +176,7 @@ def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric:
     return [value for value in found if value is not None]
 
 
-def _by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
+def by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
     """The mean of each block that has any."""
     return {
         (block.spec.block, block.spec.attempt): statistics.fmean(found[n] for n in chosen(found))
@@ -186,7 +186,7 @@ def _by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Mad
 
 
 def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
-    means = _by_block(blocks, variant, metric).values()
+    means = by_block(blocks, variant, metric).values()
     return statistics.fmean(means) if means else None
 
 
@@ -362,7 +362,7 @@ def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], bas
     """Notes in each line how near its goodput comes to the ceilings."""
     goodput = METRICS["goodput_rps"]
     rates = {
-        line.variant: _by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
+        line.variant: by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
         for line in lines
     }
     to_ceilings = nearness(rates, baselines)
