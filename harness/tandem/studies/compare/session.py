@@ -1,6 +1,5 @@
 """A finished comparison as a session: the contrasts that it has in common with other sessions. Pure."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 from tandem.analysis import ratios
@@ -84,18 +83,17 @@ def pairs_of(
     return list(dict.fromkeys([*own, *(pair for pair in further if {*pair} <= {*there})]))
 
 
-def contrast_of(
-    found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str, widened: float = 0.0
-) -> Contrast:
-    """A metric of one variant by that of another, within the blocks. Both starts of the baseline count. widened: by so much
-    the interval of the logarithm is wider at each side, for what the control shows."""
+def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:
+    """A metric of one variant by that of another, within the blocks. Both starts of the baseline count. The interval is wider
+    where the control failed."""
     reference = found.reference
     both = {reference: [reference, second(reference)]}
     if of == reference:
         logs = [-ln for ln in ln_ratios(blocks, to, both[reference], METRICS[metric])]
     else:
         logs = ln_ratios(blocks, of, both.get(to, [to]), METRICS[metric])
-    ratio = ratios.compare(logs)
+    widened_ln = found.control.widened_ln.get(metric, 0.0) if found.control else 0.0
+    ratio = ratios.compare(logs, widened_ln=widened_ln)
     lines = {line.variant: line for line in found.entries}
     said = lines[of].against_reference.get(metric) if to == reference else None
     unranked = None
@@ -111,9 +109,7 @@ def contrast_of(
         of=of,
         to=to,
         ratio=ratio.ratio,
-        interval=(ratio.interval[0] * math.exp(-widened), ratio.interval[1] * math.exp(widened))
-        if ratio.interval
-        else None,
+        interval=ratio.interval,
         n=ratio.n,
         sd_ln=ratio.sd_ln,
         p=said.p_adjusted if said else ratio.p_t,
@@ -141,18 +137,8 @@ def control_of(found: Compared) -> Control:
             for name, one in found.same_against_itself.items()
             if one.ratio.ratio is not None
         ],
-        failed=sorted(shifts(found)),
+        failed=sorted(found.control.differing) if found.control else [],
     )
-
-
-def shifts(found: Compared) -> dict[str, float]:
-    """Metric in which the control failed -> by how much the interval of a logarithm is wider at each side for it."""
-    adjusted = ratios.holm([one.ratio.p_t for one in found.same_against_itself.values()])
-    return {
-        name: abs(math.log(one.ratio.ratio))
-        for (name, one), p in zip(found.same_against_itself.items(), adjusted, strict=True)
-        if p is not None and p < ratios.ALPHA and one.ratio.ratio is not None
-    }
 
 
 def may_be_appended(result: Result[Compared]) -> str | None:
@@ -179,7 +165,6 @@ def session_of(
     programs = {label: one for label, one in programs_of(catalog, result).items() if label in good}
     environment = next(iter(result.environments.values()))
     machine = machine_of(environment)
-    shift = shifts(found)
     pairs = pairs_of(found, programs, further)
     spans = [
         window.measured_s
@@ -224,7 +209,7 @@ def session_of(
             one
             for of, to in pairs
             for name in METRICS
-            if (one := contrast_of(found, blocks, name, of, to, shift.get(name, 0.0))).ratio is not None
+            if (one := contrast_of(found, blocks, name, of, to)).ratio is not None
         ],
         control=control_of(found),
     )
