@@ -10,7 +10,7 @@ from tandem.analysis.prediction import outside_by_chance
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Beside, Key, Known, Statements, draws, every_key, known
 from tandem.report.parts import table
-from tandem.wording import ratio_with_interval, times
+from tandem.wording import times
 
 METRICS = {
     "total_cpu_us_per_request": "CPU per request, all roles",
@@ -24,10 +24,11 @@ CHANCE = 0.05
 
 
 def metric_name(metric: str) -> str:
-    """A metric for people: `CPU per request, all roles, at 60 % of the slowest's rate`."""
+    """A metric for people: `CPU per request, all roles, at 60 % load`. The load is the same rate for all: so many percent of
+    what the slowest of them can do."""
     plain, at, share = metric.partition("_at_")
     told = METRICS.get(plain, plain)
-    return f"{told}, at {share} % of what the slowest can do" if at else told
+    return f"{told}, at {share} % load" if at else told
 
 
 def expected(found: Known) -> str:
@@ -97,15 +98,16 @@ def _sentence(key: Key, sessions: Sequence[SessionRecord]) -> str:
 
 def statements_table(statements: Statements, sessions: Sequence[SessionRecord], keys: Sequence[Key]) -> Table:
     """What all sessions say of the main statements. keys: of each statement, in their order."""
-    columns = ("statement", "ratio", "expected", "rests on", "by CPU model")
-    rows = table("main statements", *columns, left=("statement", "rests on", "by CPU model"))
+    columns = ("pair", "metric", "ratio", "next session", "rests on", "by CPU model")
+    title = f"main statements: {statements.scenario}, {statements.topology}, {statements.placement}"
+    rows = table(title, *columns, left=("pair", "metric", "rests on", "by CPU model"))
     for one, key in zip(statements.statement, keys, strict=True):
         found = known(draws(sessions, key))
-        name = f"{one.of} by {one.to}: {metric_name(one.metric)}"
+        names = f"{one.of} by {one.to}", metric_name(one.metric)
         if found is None:
-            rows.add_row(name, "–", "–", "no session", "")
+            rows.add_row(*names, "–", "–", "no session", "")
             continue
-        models = "; ".join(f"{each.model} {times(each.ratio)} ({each.sessions})" for each in found.models)
+        models = "\n".join(f"{each.model} {times(each.ratio)} ({each.sessions})" for each in found.models)
         told = found.basis if found.finding else f"{found.basis}: no finding"
-        rows.add_row(name, ratio_with_interval(found.ratio, None), expected(found), told, models)
+        rows.add_row(*names, times(found.ratio), expected(found), told, models)
     return rows
