@@ -419,6 +419,7 @@ def _host(series: Series, spans: Spans) -> HostActivity:
     least, most = (cores / total for cores in foreign_cores(series, spans, ours))
     return HostActivity(
         steal_share=_rate(series, spans, lambda sample: sample.host.steal_s) / total,
+        steal_told=series.samples[-1].host.steal_s > 0,
         foreign_cpu_share=least,
         foreign_cpu_interval=(least, most),
         softirq_share=_rate(series, spans, lambda sample: sample.host.softirq_s) / total,
