@@ -19,7 +19,8 @@ from tandem.analysis.looks import PlannedLook
 from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
-Better = Literal["higher", "lower"]
+Better = Literal["higher", "lower", "quicker"]
+"""Of a rate, a cost, a time."""
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]
 
 CONFIDENCE = 0.95
@@ -249,7 +250,7 @@ class Decision(NamedTuple):
 def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook = ONE_LOOK) -> list[Decision]:
     """What may be said about each comparison of a family that shares the 5 %.
 
-    better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer). The A/A line of the
+    better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer), `quicker` for a time. The A/A line of the
     doubled reference is no claim and belongs in no family that is given here.
 
     Different where the Holm-adjusted p of the t test is below 5 % and there are six blocks. Within the margin where the
@@ -287,6 +288,13 @@ def verdict(ratio: Ratio, better: Better = "higher") -> Word:
     return verdicts([ratio], better)[0]
 
 
+_WORDS: dict[Better, tuple[Word, Word]] = {
+    "higher": ("faster", "slower"),
+    "lower": ("dearer", "cheaper"),
+    "quicker": ("slower", "faster"),
+}
+
+
 def words(better: Better) -> tuple[Word, Word]:
     """The words for a ratio above and below 1."""
-    return ("faster", "slower") if better == "higher" else ("dearer", "cheaper")
+    return _WORDS[better]

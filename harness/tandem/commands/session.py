@@ -116,6 +116,8 @@ def session(
         placement=None if lab else statements.placement,
         seed=seed,
         lab=lab,
+        # Each pair at rates of its own: those at which it is compared where nobody else takes part.
+        options={"groups": statements.groups},
     ).model_copy(update={"title": "session"})
     result, journal = make(Compare, request, resume, as_json)
     trials = journal.trials()

@@ -12,6 +12,7 @@ from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
 from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.compare.report import COLUMNS
 from tandem.studies.explain.conclusions import Explained
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.figures import FIGURES
@@ -206,5 +207,5 @@ def title(figure: str) -> str:
         return "app CPU side by side, µs/request"
     known = FIGURES.get(figure)
     if known is None:
-        return figure
+        return ", ".join(COLUMNS[figure]) if figure in COLUMNS else figure
     return f"{known.title}, {known.unit}" if known.unit else known.title

@@ -11,7 +11,7 @@ from tandem.record.window import Verdict
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.ceiling.conclusions import Ceilings
-from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.conclusions import METRICS, Compared
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.questions.conclusions import Answered
 from tandem.studies.reproduce.conclusions import Mean, Reproduced
@@ -168,7 +168,8 @@ def _crossed(found: Crossed, of: dict[str, Line]) -> Iterator[Line]:
 
 def _compared(found: Compared, of: dict[str, Line]) -> Iterator[Line]:
     for entry in found.entries:
-        means = {name: _value(mean) for name, mean in entry.means.items() if not name.startswith("duet")}
+        turns = {name for name, metric in METRICS.items() if metric.of == "turns"}
+        means = {name: _value(mean) for name, mean in entry.means.items() if name in turns}
         yield replace(
             of[entry.variant],
             verdict=entry.verdict if found.session is Verdict.OK else found.session,

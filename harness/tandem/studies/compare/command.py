@@ -46,7 +46,9 @@ def compare(
     lab: cli.LabNames = None,
     primary: Annotated[
         str | None,
-        typer.Option(help="Metric that decides. Default: CPU per request in the duet, if the plan has one."),
+        typer.Option(
+            help="Metric that decides. Default: CPU per request of all roles at an equal rate, if the plan has one."
+        ),
     ] = None,
     looks: Annotated[
         str | None,

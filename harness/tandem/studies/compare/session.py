@@ -11,7 +11,15 @@ from tandem.facts.session import Control, Machine, Program, SessionRecord, name_
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.compare.conclusions import METRICS, Compared, by_block, ln_ratios, second, word
+from tandem.studies.compare.conclusions import (
+    METRICS,
+    Compared,
+    by_block,
+    ln_ratios,
+    rate_of_pair,
+    second,
+    word,
+)
 from tandem.wording import limited_by
 
 CACHES = "cpu_cache_"
@@ -209,7 +217,8 @@ def session_of(
             one
             for of, to in pairs
             for name in METRICS
-            if (one := contrast_of(found, blocks, name, of, to)).ratio is not None
+            if rate_of_pair(blocks, of, to, METRICS[name])
+            and (one := contrast_of(found, blocks, name, of, to)).ratio is not None
         ],
         control=control_of(found),
     )
