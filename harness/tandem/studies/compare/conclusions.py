@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -43,6 +44,10 @@ class Metric:
 
 def _app_us(window: Window) -> float | None:
     return window.app_cpu_us_per_request
+
+
+def _role_us(role: str, window: Window) -> float | None:
+    return cpu_us_per_request_by_role(window).get(role)
 
 
 def _p99_ms(window: Window) -> float | None:
@@ -301,9 +306,7 @@ def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoi
         found = by_block(figure)
         return statistics.fmean(found) if found else None
 
-    parts = {
-        role: mean(lambda window, role=role: cpu_us_per_request_by_role(window).get(role)) for role in ROLES
-    }
+    parts = {role: mean(partial(_role_us, role)) for role in ROLES}
     return CostPoint(
         share=share,
         rate_rps=mean(lambda window: window.offered_rps or window.goodput_rps) or 0.0,
