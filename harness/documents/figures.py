@@ -60,6 +60,7 @@ FIGURES: dict[str, Figure] = {
     "scatter-by-record": deciding.scatter_by_record,
     "records-list": deciding.records_list,
     "prediction-coverage": deciding.prediction_coverage,
+    "window-length": deciding.window_length,
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,
