@@ -219,6 +219,11 @@ class Compare(Study[Compared]):
         if self.looks and request.conditions.further_labs:
             raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
 
+    @classmethod
+    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
+        """Every row is compared with the baseline, so the baseline comes along."""
+        return super().only(catalog, request, [request.variants[0].label, *rows])
+
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
         if not self.pairing.sliced_s:
