@@ -90,6 +90,10 @@ FIGURES: dict[str, Figure] = {
     "detection": nightly.detection,
     "detection-series": nightly.series,
     "detection-limits": nightly.limits,
+    "detection-family": nightly.family,
+    "detection-family-delays": nightly.family_delays,
+    "detection-family-size": nightly.family_size,
+    "detection-weights": nightly.weighed,
     "injected-slowdown": nightly.injected,
     # what benchmarks print
     "printed": printed.printed,
