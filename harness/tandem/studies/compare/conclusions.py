@@ -4,7 +4,6 @@ import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -44,10 +43,6 @@ class Metric:
 
 def _app_us(window: Window) -> float | None:
     return window.app_cpu_us_per_request
-
-
-def _role_us(role: str, window: Window) -> float | None:
-    return cpu_us_per_request_by_role(window).get(role)
 
 
 def _p99_ms(window: Window) -> float | None:
@@ -306,7 +301,9 @@ def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoi
         found = by_block(figure)
         return statistics.fmean(found) if found else None
 
-    parts = {role: mean(partial(_role_us, role)) for role in ROLES}
+    def part(role: str) -> float | None:
+        return mean(lambda window: cpu_us_per_request_by_role(window).get(role))
+
     return CostPoint(
         share=share,
         rate_rps=mean(lambda window: window.offered_rps or window.goodput_rps) or 0.0,
@@ -314,7 +311,7 @@ def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoi
         total_interval=ratios.t_interval(by_block(total_cpu_us_per_request)),
         app_us=mean(_app_us),
         app_interval=ratios.t_interval(by_block(_app_us)),
-        by_role_us={role: us for role, us in parts.items() if us is not None},
+        by_role_us={role: us for role in ROLES if (us := part(role)) is not None},
         p99_ms=mean(_p99_ms),
         blocks=len(good),
     )
