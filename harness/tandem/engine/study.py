@@ -69,6 +69,9 @@ class Study[C: Conclusions](ABC):
         """Raises UsageError for a request that cannot be made."""
         self.catalog, self.request = catalog, request
         self.timing = catalog.plan(request.plan)
+        self.news: list[str] = []
+        """What a plan has to tell a person before its next block. The engine tells it once, and takes the outline for a new
+        estimate."""
 
     @property
     def looks_at_ceilings(self) -> bool:

@@ -25,6 +25,7 @@ from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
+from tandem.studies.compare.detecting import Design
 
 type Of = Literal["turns", "equal", "duet", "saturated"]
 
@@ -149,7 +150,9 @@ class Compared(Conclusions):
     others together another. Null in
     older records, where each metric had 5 % of its own."""
     looks: list[int] = Field(default_factory=list)
-    """The blocks at which it was to be looked, fixed beforehand; empty: once, at the end."""
+    """The blocks at which it was to be looked; empty: once, at the end. They were fixed beforehand, or by the design."""
+    design: Design | None = None
+    """Where a difference to detect or a budget was named: the blocks that followed from it."""
     entries: list[ComparedVariant] = Field(default_factory=list)
     same_against_itself: dict[str, ComparedRatio] = Field(default_factory=dict)
     """The reference's second start against its first, by metric."""
@@ -562,12 +565,13 @@ def conclude(
     in_turns: Mapping[str, str] | None = None,
     primary: str | None = None,
     looks: Sequence[int] = (),
+    design: Design | None = None,
 ) -> Concluded[Compared]:
     """All that follows from the blocks. labels: without the reference's second start; the first is the reference.
-    in_turns: who was not measured in slices, and why."""
+    in_turns: who was not measured in slices, and why. design: where a difference or a budget was named, in place of looks."""
     reference, *others = labels
     blocks = counting(trials)
-    look = PlannedLook.of(tuple(looks), len(blocks))
+    look = design.look(len(blocks)) if design else PlannedLook.of(tuple(looks), len(blocks))
     again = same(blocks, reference, look)
     control = control_of(again)
     against = against_reference(blocks, reference, others, primary, look, control)
@@ -602,7 +606,8 @@ def conclude(
             session=session,
             blocks=len(blocks),
             primary=primary,
-            looks=list(looks),
+            looks=list(design.looks if design else looks),
+            design=design,
             entries=entries,
             same_against_itself=again,
             control=control,

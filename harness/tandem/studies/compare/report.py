@@ -1,5 +1,6 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
+import math
 import statistics
 from collections.abc import Iterator
 from typing import Any
@@ -31,6 +32,7 @@ from tandem.studies.compare.conclusions import (
     named,
     second,
 )
+from tandem.studies.compare.detecting import PILOT, percent
 from tandem.wording import ROLES, limited_by, number, ratio_with_interval
 
 COLUMNS = {
@@ -284,6 +286,29 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
     return out
 
 
+def excluded(found: Compared) -> list[str]:
+    """Where a difference to detect or a budget was named: what the blocks found needed, and what they can exclude."""
+    if found.design is None or found.primary is None:
+        return []
+    name = COLUMNS[found.primary][0] if found.primary in COLUMNS else found.primary
+    ended_early = found.blocks <= PILOT < found.design.blocks
+    lines = [] if ended_early else [found.design.told]
+    for line in found.entries:
+        compared = line.against_reference.get(found.primary)
+        if compared is None or compared.ratio.interval is None:
+            continue
+        ends = [abs(math.log(end)) for end in compared.ratio.interval]
+        found_one = compared.ratio.interval[0] > 1 or compared.ratio.interval[1] < 1
+        below = f" and below {percent(math.expm1(min(ends)))}" if found_one else ""
+        least = compared.ratio.detectable_ratio
+        smallest = f"; the smallest that these blocks can detect is {percent(least - 1)}" if least else ""
+        lines.append(
+            f"{line.variant}, {name}, {found.blocks} blocks: differences above {percent(math.expm1(max(ends)))}{below} are"
+            f" excluded{smallest}"
+        )
+    return lines
+
+
 def failed_control(found: Compared) -> str | None:
     """What is said before the tables of a session whose control failed; None of any other."""
     if found.control is None or found.control.verdict == "passed":
@@ -322,6 +347,7 @@ def markdown(result: Result[Compared]) -> str:
                     *(f"| {' | '.join(row)} |" for row in (first, aligned, *further)),
                     "",
                 ]
+    lines += [f"{said}." for said in excluded(result.conclusions)]
     return "\n".join([*lines, f"{host_line(result)}; seed {result.request.seed}."])
 
 
@@ -348,6 +374,7 @@ def report(result: Result[Compared]) -> RenderableType:
     ]
     lines += ceilings(result.baselines, [line.ceiling_shares for line in found.entries], _highest(found))
     lines += findings(result)
+    lines += [Text(said, style="bold") for said in excluded(found)]
     if found.session is not Verdict.OK:
         lines += [
             Text(f"the session is {found.session}: {reason}", style="bold red") for reason in result.reasons

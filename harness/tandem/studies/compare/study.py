@@ -20,15 +20,16 @@ from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
-from tandem.engine import deciding
-from tandem.engine.blocks import Blocks, in_blocks
+from tandem.engine import deciding, stand_ins
+from tandem.engine.blocks import Blocks, counting, in_blocks
+from tandem.engine.estimate import Overheads, overheads_of, trial_s
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError, unknown
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.compare import pictures
+from tandem.studies.compare import detecting, pictures
 from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import (
     APP,
@@ -42,6 +43,7 @@ from tandem.studies.compare.conclusions import (
     conclude,
     decided,
     equal_name,
+    ln_ratios,
     second,
     turn_name,
     wrong,
@@ -179,11 +181,10 @@ def equal_orders(
     labels: list[str], shares: Sequence[float], blocks: int, seed: int
 ) -> list[list[tuple[float, str]]]:
     """Of each block the order of the windows at equal rates: share and label. Shares and labels are drawn for the first block
-    of a pair and reversed in the second, so a linear drift falls on all alike."""
+    of a pair and reversed in the second, so a linear drift falls on all alike. More blocks change none of the first."""
     if not shares:
         return [[] for _ in range(blocks)]
-    within = alternation(labels, blocks, len(shares), seed)
-    orders = dict(zip(shares, (one.rounds for one in within), strict=True))
+    orders = {share: alternation(labels, blocks, 1, seed + n)[0].rounds for n, share in enumerate(shares, 1)}
     names = {str(share): share for share in shares}
     [drawn] = alternation(list(names), blocks, 1, seed)
     return [
@@ -214,9 +215,12 @@ class Compare(Study[Compared]):
         self.primary = str(request.options.get("primary") or primary_of(self.pairing))
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
-        self.looks = self._looks(request.options.get("looks"))
         self.groups = self._groups(request.options.get("groups"))
-        if self.looks and request.conditions.further_labs:
+        self.aim = detecting.aim_of(request.options)
+        self.looks = () if self.aim else self._looks(request.options.get("looks"))
+        self._planned = detecting.PILOT
+        """Blocks of an aim, as far as they are known."""
+        if (self.looks or self.aim) and request.conditions.further_labs:
             raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
 
     @classmethod
@@ -265,6 +269,12 @@ class Compare(Study[Compared]):
     def ahead(self, expected_s: float) -> list[str]:
         tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
         named = f"primary metric: {self.primary}, tested at 5 %;{tails} all others together at another 5 %"
+        if self.aim:
+            first = detecting.PILOT
+            return [
+                f"{named}; after {first} blocks it says how many this host needs, and goes on {self.aim.told}. The estimate"
+                f" is for the first {first} blocks"
+            ]
         if not self.looks:
             return [named, *self._too_few(expected_s)]
         *before, last = self.looks
@@ -292,8 +302,13 @@ class Compare(Study[Compared]):
         return [*self.request.variants, first.model_copy(update={"label": second(first.label)})]
 
     def outline(self) -> list[list[TrialSpec]]:
+        if self.aim:
+            return self._blocks(self._planned)
+        return self._blocks(self.looks[-1] if self.looks else self.pairing.blocks)
+
+    def _blocks(self, number: int) -> list[list[TrialSpec]]:
+        """The first so many; more of them change none."""
         labels, pairing = [variant.label for variant in self.variants], self.pairing
-        number = self.looks[-1] if self.looks else pairing.blocks
         seed = self.request.seed
         blocks = alternation(labels, pairing.rounds, number, seed)
         equal = equal_orders(labels, pairing.equal_shares, number, seed * BLOCKS_MOST)
@@ -301,14 +316,59 @@ class Compare(Study[Compared]):
 
     def plan(self) -> Blocks:
         """Up to each look, void blocks once more before it. It ends at the first that decides."""
+        if self.aim:
+            yield from self._detecting(self.aim)
+            return
         blocks, made = self.outline(), list[Trial]()
-        labels = [variant.label for variant in self.request.variants]
         for number, due in enumerate(self.looks or (len(blocks),), start=1):
             before = self.looks[number - 2] if number > 1 else 0
             made += yield from in_blocks(blocks[before:due])
             look = PlannedLook(self.looks, number)
-            if not look.last and decided(made, labels[0], labels[1:], self.primary, look):
+            if not look.last and self._decided(made, look):
                 return
+
+    def _decided(self, made: Sequence[Trial], look: PlannedLook) -> bool:
+        reference, *others = [variant.label for variant in self.request.variants]
+        return decided(made, reference, others, self.primary, look)
+
+    def _detecting(self, aim: detecting.Aim) -> Blocks:
+        """The pilot; then, unless that decides, as many blocks as its scatter and the budget say."""
+        pilot = yield from in_blocks(self._blocks(detecting.PILOT))
+        found = self._design(aim, pilot)
+        if self._decided(pilot, found.look(detecting.PILOT)):
+            self.news.append(f"after {detecting.PILOT} blocks: the primary metric is decided")
+            return
+        self.news.append(found.told)
+        self._planned = found.blocks
+        left_s = None if aim.budget_s is None else aim.budget_s - self._spent_s(pilot)
+        later = self._blocks(found.blocks)[detecting.PILOT :]
+        yield from in_blocks(detecting.within(later, left_s, found.block_s, self._look_s))
+
+    def _design(self, aim: detecting.Aim, trials: Sequence[Trial]) -> detecting.Design:
+        """What follows from the pilot among the trials, and from nothing behind it."""
+        pilot = [trial for trial in trials if trial.spec.block <= detecting.PILOT]
+        blocks = counting(pilot)
+        reference, *others = [variant.label for variant in self.request.variants]
+        starts = [reference, second(reference)]
+        metric = METRICS[self.primary]
+        scatter = [ln_ratios(blocks, label, starts, metric) for label in others]
+        if not others:
+            scatter = [ln_ratios(blocks, second(reference), [reference], metric)]
+        again = max(1.0, len(pilot) / detecting.PILOT)
+        [spec] = self._blocks(1)[0]
+        block_s = (trial_s(spec, overheads_of(pilot)) + self._look_s) * again
+        return detecting.design(aim, scatter, self._spent_s(pilot), block_s, BLOCKS_MOST - 1)
+
+    def _spent_s(self, trials: Sequence[Trial]) -> float:
+        return sum(detecting.took_s(trial) + self._look_s for trial in trials)
+
+    @property
+    def _look_s(self) -> float:
+        """What each block spends besides: a look at a ceiling."""
+        if not self.looks_at_ceilings:
+            return 0.0
+        looks = stand_ins.expected(self.catalog, self.request, self._blocks(2))
+        return trial_s(looks[-1], Overheads())
 
     def _trial(self, block: AlternatingBlock, equal: Sequence[tuple[float, str]]) -> TrialSpec:
         reference = self.request.variants[0].label
@@ -404,4 +464,5 @@ class Compare(Study[Compared]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
-        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks)
+        found = self._design(self.aim, trials) if self.aim else None
+        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks, found)
