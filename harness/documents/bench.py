@@ -37,7 +37,7 @@ def questions_brief(records: Records, waiting: str) -> str:
     costs = found.conditions[COST].rows
     bound = dict(zip((row.label for row in costs), found.conditions[APP_BOUND.name].rows, strict=True))
     rows = []
-    for row in by_cost(costs):
+    for row in by_cost(costs, CPU):
         label, alone, cost = row.label.partition(" @ ")[0], bound[row.label], row.summary
         rate, ratio = f"limited by {limited_by(alone.bottleneck)}", ""
         if found.application_bound.get(alone.label):

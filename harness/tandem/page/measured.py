@@ -76,7 +76,7 @@ class Line:
     """The tag of its bottleneck."""
     starts: int = 0
     figures: dict[str, Value] = field(default_factory=dict)
-    """By the names of tandem.studies.reproduce.figures."""
+    """By the names of tandem.studies.reproduce.figures, and the cost over all roles."""
     settings: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -134,6 +134,9 @@ def _benched(found: Benched, of: dict[str, Line]) -> Iterator[Line]:
             starts=s.trials_ok,
             figures=_known(
                 goodput_rps=_value(s.goodput_rps, s.goodput_rps_interval),
+                total_cpu_us_per_request=_value(
+                    s.total_cpu_us_per_request, s.total_cpu_us_per_request_interval
+                ),
                 app_cpu_us_per_request=_value(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
                 anonymous_memory_mib=_value(s.app_memory_peak_bytes and s.app_memory_peak_bytes / 2**20),
                 **times,
