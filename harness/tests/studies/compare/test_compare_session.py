@@ -18,7 +18,7 @@ from tandem.commands import session as command
 from tandem.engine.run import drive, run
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import append, read_sessions
-from tandem.facts.statement import beside, draws, key_of, known, read_statements
+from tandem.facts.statement import beside, draws, key_of, known, read_statements, turned
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.selftest import Status
@@ -87,6 +87,20 @@ def test_a_comparison_has_the_contrasts_of_its_baseline_and_of_further_pairs(
     assert record.control.failed == []
     means = {one.variant: one.mean for one in record.estimates if one.metric == "app_cpu_us_per_request"}
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
+
+
+def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    """Turned, it would be a second draw of the same statement."""
+    result, trials = compared({}, *reversed(PAIR))
+    record = session_of(real, result, trials, [PAIR, (PAIR[1], PAIR[0])])
+    keys = [key_of(record, one) for one in record.contrasts]
+    assert {(one.of, one.to) for one in record.contrasts} == {PAIR}
+    assert [len(draws([record], key)) for key in keys] == [1] * len(keys)
+    # The control: both ways round are two draws.
+    both = record.model_copy(update={"contrasts": [*record.contrasts, *map(turned, record.contrasts)]})
+    assert len(draws([both], keys[0])) == 2
 
 
 def test_a_failed_control_marks_the_session_and_widens_its_intervals(
