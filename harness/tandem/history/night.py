@@ -41,11 +41,6 @@ class Frozen(Part):
     program: Program
     frozen_at: datetime
 
-    @property
-    def name(self) -> str:
-        """That of its program."""
-        return self.program.name
-
 
 class StackImage(Part):
     """The image of one service of the stack."""
