@@ -19,7 +19,7 @@ from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
-from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, judge, steps
+from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
 from tandem.history.query import ask
 from tandem.lab import kept_images
@@ -225,11 +225,11 @@ def nightly(
                     view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
             confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
             answers = _answered(confirm, folder, names)
-            events = _after_events(confirm, folder, result.id)
-            _told(folder, known.said, result, answers, events, as_json)
+            asked_at_once = _after_events(confirm, folder, result.id)
+            _told(folder, known.said, result, answers, asked_at_once, as_json)
     finally:
         give(folder, cli.ROOT)
-    raise typer.Exit(status(result.verdict, answers, events))
+    raise typer.Exit(status(result.verdict, answers, asked_at_once))
 
 
 def of_host(result: Result[NightMeasured], what: str) -> str | None:
@@ -239,14 +239,16 @@ def of_host(result: Result[NightMeasured], what: str) -> str | None:
     return None if found is None else str(found)
 
 
-def status(verdict: Verdict, answers: Sequence[AlarmAnswer], events: Sequence[EventAnswer] = ()) -> int:
+def status(
+    verdict: Verdict, answers: Sequence[AlarmAnswer], asked_at_once: Sequence[EventAnswer] = ()
+) -> int:
     """0: done, nothing changed for the worse. 1: not all could be measured."""
     if any(answer.word == "confirmed" and answer.worse for answer in answers):
         return WORSE
     if verdict is not Verdict.OK:
         return 1
     stands = any(answer.word in ("machine", "base") for answer in answers)
-    return MOVED if stands or any(event.moved for event in events) else 0
+    return MOVED if stands or any(event.moved for event in asked_at_once) else 0
 
 
 def _measured(request: Request, resume: bool, as_json: bool) -> Result[NightMeasured]:
@@ -408,13 +410,14 @@ def _told(
     said: Sequence[str],
     result: Result[NightMeasured],
     answers: Sequence[AlarmAnswer],
-    events: Sequence[EventAnswer],
+    asked_at_once: Sequence[EventAnswer],
     as_json: bool,
 ) -> None:
     history = files.read(folder)
     judged = judge(history.nights, history.answers)
-    moved = steps(history.nights) if _weekly(len(history.nights)) else {}
-    creeping = crept(history.nights) if _weekly(len(history.nights)) else []
+    weekly = _weekly(history.nights, result.request)
+    moved, creeping = (steps(history.nights), crept(history.nights)) if weekly else ({}, [])
+    new = new_under(history.nights, result.id)
     if as_json:
         print(
             json.dumps(
@@ -431,8 +434,9 @@ def _told(
                         }
                         for one in judged
                     ],
+                    "new": new,
                     "answers": [answer.model_dump(mode="json") for answer in answers],
-                    "events": [event.model_dump(mode="json") for event in events],
+                    "events": [event.model_dump(mode="json") for event in asked_at_once],
                     "crept": [
                         {
                             "series": one.key.model_dump(mode="json"),
@@ -454,6 +458,8 @@ def _told(
     cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
     for odd in (*said, *history.said):
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    for what in new:
+        cli.out.print(f"new under the programs: {what}", markup=False, highlight=False)
     for key, nights in moved.items():
         name = f"{key.implementation}, {key.scenario}, {key.metric}"
         cli.out.print(
@@ -461,7 +467,7 @@ def _told(
         )
     for one in creeping:
         cli.out.print(report.creep_text(one), markup=False, highlight=False)
-    for event in events:
+    for event in asked_at_once:
         cli.out.print(report.event_text(event), markup=False, highlight=False)
     for answer in answers:
         cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
@@ -469,9 +475,21 @@ def _told(
     tell_places(folder, page_of(folder))
 
 
-def _weekly(nights: int) -> bool:
-    """The whole history is searched for steps every seventh night."""
-    return nights % change.ANEW == 0
+def _weekly(nights: Sequence[Night], asked: Request) -> bool:
+    """The whole history is searched for steps every seventh night. Those of other implementations, which a machine may have
+    measured by commands of their own, do not count."""
+    names = {variant.implementation for variant in asked.variants}
+    return sum(bool(names & {*night.programs}) for night in nights) % change.ANEW == 0
+
+
+def new_under(nights: Sequence[Night], measured: str) -> list[str]:
+    """The events of this night, each once, with the implementations that they are under. measured: the id of its result."""
+    found: dict[str, list[str]] = {}
+    for (_, _, implementation), own in events(nights).items():
+        for event in own:
+            if event.night.startswith(measured):
+                found.setdefault(event.what, []).append(implementation)
+    return [f"{what} ({', '.join(names)})" for what, names in found.items()]
 
 
 def commits_between(answer: AlarmAnswer) -> list[str]:

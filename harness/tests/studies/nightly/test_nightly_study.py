@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -478,6 +479,29 @@ def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None,
     assert ("not known" in event_text(found)) is (moved is None)
     assert event_text(found).startswith("new: kernel 6.1 -> 6.2: ")
     assert status(Verdict.OK, [], [found]) == (MOVED if moved else 0)
+
+
+def test_the_report_names_what_is_new_this_night() -> None:
+    def night(number: int, kernel: str) -> Night:
+        return Night(
+            id=f"{number}-all", machine="m", cpu_model="c", started_at=NOW + timedelta(days=number), kernel=kernel,
+            programs={"node": Program(tag="a"), "go": Program(tag="b")},
+        )  # fmt: skip
+
+    nights = [night(1, "6.1"), night(2, "6.2"), night(3, "6.2")]
+    assert command.new_under(nights, "2-all") == ["kernel 6.1 -> 6.2 (node, go)"]
+    assert command.new_under(nights, "3-all") == []
+
+
+@pytest.mark.parametrize(("of_node", "of_others", "weekly"), [(7, 0, True), (7, 3, True), (6, 1, False)])
+def test_a_week_is_seven_nights_of_its_own(of_node: int, of_others: int, weekly: bool) -> None:
+    def night(number: int, name: str) -> Night:
+        return Night(
+            id=str(number), machine="m", cpu_model="c", started_at=NOW, programs={name: Program(tag="a")}
+        )
+
+    nights = [night(n, "node" if n < of_node else "other") for n in range(of_node + of_others)]
+    assert command._weekly(nights, asked()) is weekly
 
 
 def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None:
