@@ -11,10 +11,19 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tandem.errors import TandemError
-from tandem.history.night import FORMS, NIGHT_SCHEMA, AlarmAnswer, Frozen, Night
+from tandem.history.night import (
+    FORMS,
+    NIGHT_SCHEMA,
+    AlarmAnswer,
+    EventAnswer,
+    Frozen,
+    FrozenStack,
+    Night,
+)
 from tandem.record.store import explained, file_name, write_atomically
 
 NIGHTS, ANSWERS, FROZEN, QUARANTINE = "nights", "answers", "frozen", "quarantine"
+STACKS, EVENTS = "stacks", "events"
 
 
 @dataclass
@@ -26,6 +35,11 @@ class History:
     answers: list[AlarmAnswer] = field(default_factory=list)
     frozen: dict[str, Frozen] = field(default_factory=dict)
     """Implementation -> the newest."""
+    first: dict[str, Frozen] = field(default_factory=dict)
+    """Implementation -> the oldest, which stays for ever."""
+    stack: FrozenStack | None = None
+    """The newest."""
+    events: list[EventAnswer] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     """What was odd about the files: each sentence names one."""
 
@@ -59,10 +73,15 @@ def read(folder: Path) -> History:
         if answer is not None:
             found.answers.append(answer)
     for file in sorted(folder.glob(f"{FROZEN}/*.json")):
-        frozen = _read(Frozen, file, found.said)
-        known = found.frozen.get(frozen.implementation) if frozen is not None else None
-        if frozen is not None and (known is None or known.frozen_at < frozen.frozen_at):
-            found.frozen[frozen.implementation] = frozen
+        if (frozen := _read(Frozen, file, found.said)) is None:
+            continue
+        name = frozen.implementation
+        found.frozen[name] = max(found.frozen.get(name, frozen), frozen, key=lambda one: one.frozen_at)
+        found.first[name] = min(found.first.get(name, frozen), frozen, key=lambda one: one.frozen_at)
+    stacks = [_read(FrozenStack, file, found.said) for file in sorted(folder.glob(f"{STACKS}/*.json"))]
+    found.stack = max((one for one in stacks if one), key=lambda one: one.frozen_at, default=None)
+    events = [_read(EventAnswer, file, found.said) for file in sorted(folder.glob(f"{EVENTS}/*.json"))]
+    found.events = [one for one in events if one]
     return found
 
 
@@ -112,6 +131,19 @@ def keep_answer(folder: Path, answer: AlarmAnswer) -> None:
 def freeze(folder: Path, frozen: Frozen) -> None:
     """From now on the implementation is compared with this. Raises TandemError where it cannot be written."""
     _keep(folder / FROZEN, f"{frozen.implementation}-{frozen.frozen_at:%Y%m%dT%H%M%SZ}", frozen)
+
+
+def freeze_stack(folder: Path, stack: FrozenStack) -> None:
+    """From now on all nights run on this. Raises TandemError where it cannot be written."""
+    tags = "-".join(
+        one.tag[:6] for one in stack.images.values()
+    )  # of two in the same second, on two machines
+    _keep(folder / STACKS, f"{stack.frozen_at:%Y%m%dT%H%M%SZ}-{tags}", stack)
+
+
+def keep_event(folder: Path, answer: EventAnswer) -> None:
+    """Keeps what an event did to a series. Raises TandemError where it cannot be written."""
+    _keep(folder / EVENTS, answer.id, answer)
 
 
 def _keep(place: Path, name: str, model: BaseModel) -> None:

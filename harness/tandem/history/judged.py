@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Literal
 
 from tandem.analysis import change
-from tandem.history.night import AlarmAnswer, Line, Night, Program, SeriesKey
+from tandem.analysis.ratios import t_interval
+from tandem.history.night import AlarmAnswer, Line, Night, Point, Program, SeriesKey
 
 Said = Literal["learning", "steady", "alarm", "machine"]
 """learning: too few nights yet. machine: an alarm, and a frozen line of the same implementation and scenario moved with it."""
 FROZEN_LINES: tuple[Line, ...] = ("frozen", "weather")
 NEAR = 1
 """Nights by which alarms of two lines may miss each other and still be one."""
+CREEP = 0.02
+"""Of a logarithm: how far the last week may be from the first image before it is said."""
+ASKED = 0.1
+"""After an event: the chance that a series whose ratio did not move is asked for a confirmation, over the whole family."""
 
 
 @dataclass
@@ -21,6 +27,32 @@ class NightlySeries:
     nights: list[str] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     programs: list[Program | None] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+    def scaled(self, first: int = 0) -> change.Floats:
+        """Distances from the level, each night weighed by its blocks. first: the night from which the series is judged."""
+        own = self.points[first:]
+        return change.scaled(self.values[first:], [one.blocks for one in own], [one.sd for one in own])
+
+    def usual(self, first: int) -> tuple[float, float]:
+        """The level before the last night, and how much a night such as that scatters about it."""
+        own, last = self.points[first:], len(self.points) - first - 1
+        blocks, sds = [one.blocks for one in own], [one.sd for one in own]
+        level, scatter = change.usual(self.values[first:], blocks, sds, last, last + 1)
+        return level, float(scatter[0])
+
+    def alarms(self, first: int = 0, limit: float = change.LIMIT) -> list[change.Alarm]:
+        """By place among all nights."""
+        return change.cusum(self.scaled(first), first + change.LEARNED, limit)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something new under the programs, which no commit of theirs made."""
+
+    night: str
+    what: str
+    """In words."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +74,8 @@ class JudgedSeries:
     """Today's image of the last night before."""
     between: list[Program] = field(default_factory=list)
     """Those from there to the one that raised the alarm, each once, in order; the first is `good`."""
+    events: list[str] = field(default_factory=list)
+    """What came under the programs in those nights."""
 
 
 def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
@@ -52,7 +86,11 @@ def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
         if night.clock is not None:
             continue
         for point in night.points:
-            frozen = night.frozen.get(point.implementation, "")
+            if point.line == "first":
+                first = night.first_images.get(point.implementation)
+                frozen = first.name if first is not None else ""
+            else:
+                frozen = night.frozen.get(point.implementation, "")
             own = (night.machine, night.cpu_model, point.implementation, point.scenario, point.metric)
             whole = (*own, point.line, frozen)
             if whole not in keys:
@@ -70,35 +108,85 @@ def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
             series.nights.append(night.id)
             series.values.append(point.value)
             series.programs.append(night.programs.get(point.implementation))
+            series.points.append(point)
+    return found
+
+
+def family(every: Iterable[SeriesKey]) -> int:
+    """How many series of today's images a night can raise alarms of. One of another CPU model or frozen image is the same
+    series to a night, which has one CPU and one frozen image."""
+    return len(
+        {(key.machine, key.implementation, key.scenario, key.metric) for key in every if key.line == "today"}
+    )
+
+
+def _under(night: Night, implementation: str) -> dict[str, str]:
+    """What a night's programs ran on, and what they were compared with: kind -> which one, of those that are known."""
+    frozen, first = night.frozen_images.get(implementation), night.first_images.get(implementation)
+    found = {
+        "kernel": night.kernel,
+        "microcode": night.microcode,
+        **{f"stack's {role}": one.tag for role, one in night.stack.items()},
+        f"frozen image of {night.frozen.get(implementation, '')}": frozen.tag if frozen else None,
+        f"first image of {first.name if first else ''}": first.tag if first else None,
+    }
+    return {kind: value for kind, value in found.items() if value is not None}
+
+
+def events(nights: Iterable[Night]) -> dict[tuple[str, str, str], list[Event]]:
+    """Machine, CPU model and implementation -> what came new in which night. What had been there before, such as the kernel
+    of another host of a pool, is not new again. nights: in order of time; those without a time to believe are left out."""
+    found: dict[tuple[str, str, str], list[Event]] = {}
+    seen: dict[tuple[str, ...], list[str]] = {}
+    for night in nights:
+        if night.clock is not None:
+            continue
+        for implementation in night.programs:
+            place = (night.machine, night.cpu_model, implementation)
+            for kind, value in _under(night, implementation).items():
+                before = seen.setdefault((*place, kind), [])
+                if before and value not in before:
+                    found.setdefault(place, []).append(Event(night.id, f"{kind} {before[-1]} -> {value}"))
+                if value in before:
+                    before.remove(value)
+                before.append(value)
     return found
 
 
 def judge(nights: Sequence[Night], answers: Sequence[AlarmAnswer]) -> list[JudgedSeries]:
     """Every series of today's images. An alarm that was answered is none any more: from there the series begins anew."""
-    found = series_of(nights)
-    begins: dict[SeriesKey, str] = {}
-    for answer in answers:
-        begins[answer.series] = max(begins.get(answer.series, ""), answer.since)
+    found, came = series_of(nights), events(nights)
+    limit = change.family_limit(family(found))
     return [
-        _judged(key, series, begins.get(key, ""), found)
+        _judged(key, series, begin(key, series, answers), limit, found, came)
         for key, series in found.items()
         if key.line == "today"
     ]
 
 
+def begin(key: SeriesKey, series: NightlySeries, answers: Iterable[AlarmAnswer]) -> int:
+    """The place of the night from which a series is judged: the change that its last answer was about."""
+    since = max((answer.since for answer in answers if answer.series == key), default="")
+    return next((n for n, night in enumerate(series.nights) if night >= since), len(series.nights))
+
+
 def _judged(
-    key: SeriesKey, series: NightlySeries, begins: str, every: dict[SeriesKey, NightlySeries]
+    key: SeriesKey,
+    series: NightlySeries,
+    first: int,
+    limit: float,
+    every: dict[SeriesKey, NightlySeries],
+    came: dict[tuple[str, str, str], list[Event]],
 ) -> JudgedSeries:
-    first = next((n for n, night in enumerate(series.nights) if night >= begins), len(series.nights))
     values = series.values[first:]
     level = _middle(values[-change.ANEW :])
     if len(values) <= change.LEARNED:
         return JudgedSeries(key, "learning", len(values), level)
-    raised = change.alarms(values)
+    raised = series.alarms(first, limit)
     if not raised:
         return JudgedSeries(key, "steady", len(values), level)
     alarm = raised[0]
-    since, at = first + alarm.since, first + alarm.at
+    since, at = alarm.since, alarm.at
     moved = [line for line in FROZEN_LINES if _moved(key, line, series, (since, at), every)]
     between: list[Program] = []
     for program in series.programs[max(0, since - 1) : at + 1]:
@@ -115,6 +203,11 @@ def _judged(
         moved,
         between[0] if between else None,
         between,
+        [
+            event.what
+            for event in came.get((key.machine, key.cpu_model, key.implementation), [])
+            if series.nights[max(0, since - NEAR)] <= event.night <= series.nights[at]
+        ],
     )
 
 
@@ -132,7 +225,7 @@ def _moved(
     first, last = own.nights[max(0, span[0] - NEAR)], own.nights[min(len(own.nights) - 1, span[1] + NEAR)]
     return any(
         first <= other.nights[alarm.at] and other.nights[alarm.since] <= last
-        for alarm in _onsets(change.alarms(other.values))
+        for alarm in _onsets(other.alarms())
     )
 
 
@@ -151,6 +244,69 @@ def _onsets(alarms: Iterable[change.Alarm]) -> list[change.Alarm]:
 def _middle(values: Sequence[float]) -> float | None:
     ordered = sorted(values)
     return ordered[len(ordered) // 2] if ordered else None
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """A series of today's image that an event may have moved."""
+
+    key: SeriesKey
+    night: str
+    what: list[str]
+    """The events, in words."""
+    level: float
+    """Of the nights before, a logarithm."""
+    scatter: float
+    """Of a night about it."""
+    program: Program
+
+
+def doubted(night: Night, nights: Sequence[Night], answers: Sequence[AlarmAnswer]) -> list[Doubted]:
+    """The series that an event of this night asks a confirmation of, at once: those that left their usual range that night,
+    with one limit for all of them, and in any case the one that moved most. Those of an image that is its own frozen one
+    cannot move, and those that are still learned tell no range. nights: all, in order of time."""
+    came = events(nights)
+    found: list[tuple[float, Doubted]] = []
+    for key, series in series_of(nights).items():
+        own = came.get((key.machine, key.cpu_model, key.implementation), [])
+        what = [event.what for event in own if event.night == night.id]
+        if key.line != "today" or not what or series.nights[-1] != night.id:
+            continue
+        program, frozen = series.programs[-1], night.frozen_images.get(key.implementation)
+        first = begin(key, series, answers)
+        if program is None or (frozen is not None and program.tag == frozen.tag):
+            continue
+        if len(series.nights) - first <= change.LEARNED:
+            continue
+        level, scatter = series.usual(first)
+        away = abs(series.values[-1] - level) / scatter
+        found.append((away, Doubted(key, night.id, what, level, scatter, program)))
+    found.sort(key=lambda one: -one[0])
+    usual = NormalDist().inv_cdf(1 - ASKED / 2 / max(1, len(found)))
+    return [one for place, (away, one) in enumerate(found) if place == 0 or away > usual]
+
+
+@dataclass(frozen=True)
+class Creep:
+    """How far today's image is from the one that was frozen first."""
+
+    key: SeriesKey
+    mean: float
+    """Of the last week, a logarithm."""
+    interval: tuple[float, float]
+
+
+def crept(nights: Sequence[Night]) -> list[Creep]:
+    """The series whose last week is farther than CREEP from the first image, surely so. Each step of a slow creep is too
+    small for the sums, and a frozen image that is frozen again forgets all steps before."""
+    found = []
+    for key, series in series_of(nights).items():
+        week = series.values[-change.ANEW :]
+        if key.line == "first" and len(week) == change.ANEW and (interval := t_interval(week)) is not None:
+            mean = sum(week) / len(week)
+            if abs(mean) > CREEP and (interval[0] > 0) == (interval[1] > 0):
+                found.append(Creep(key, mean, interval))
+    return found
 
 
 def steps(nights: Sequence[Night]) -> dict[SeriesKey, list[str]]:

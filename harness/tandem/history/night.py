@@ -9,9 +9,10 @@ from tandem.analysis.ratios import Ratio
 from tandem.record.part import Number, Part
 
 NIGHT_SCHEMA: Literal[2] = 2
-Line = Literal["today", "frozen", "weather"]
+Line = Literal["today", "frozen", "weather", "first"]
 """today: ln(today's image / the frozen one). frozen: ln of the frozen image's second start by its first, the line that shows
-false alarms. weather: ln of the frozen image's own figure, which only the machine can move."""
+false alarms. weather: ln of the frozen image's own figure, which only the machine can move. first: ln(today's image / the one
+that was frozen first of all), where that is not the frozen one; it shows what creeps."""
 
 
 class Program(Part):
@@ -23,6 +24,8 @@ class Program(Part):
     """Of the sources; None where that is not known."""
     dirty: bool = False
     """Whether the sources were not those of the commit alone: then nobody can build it again."""
+    base: str | None = None
+    """Digest of the image's lowest layer, which is that of its base image; None where that is not known."""
 
     @property
     def name(self) -> str:
@@ -38,10 +41,24 @@ class Frozen(Part):
     program: Program
     frozen_at: datetime
 
-    @property
-    def name(self) -> str:
-        """That of its program."""
-        return self.program.name
+
+class StackImage(Part):
+    """The image of one service of the stack."""
+
+    tag: str
+    """The first digits of the digest of what it runs."""
+    content: str
+    """The digest of its sources. What the build got from elsewhere, such as packages, is no part of it."""
+    base: str | None = None
+    """As of a Program."""
+
+
+class FrozenStack(Part):
+    """stacks/*.json: the services that all images of all nights run on, until the next one."""
+
+    images: dict[str, StackImage]
+    """Role, such as `db` -> its image."""
+    frozen_at: datetime
 
 
 class Point(Part):
@@ -55,7 +72,7 @@ class Point(Part):
     """Mean over the blocks, a logarithm."""
     blocks: int | None = None
     sd: Number | None = None
-    """Between blocks."""
+    """Between blocks: standard deviation."""
 
 
 class Night(Part):
@@ -71,6 +88,15 @@ class Night(Part):
     """Implementation -> today's."""
     frozen: dict[str, str] = Field(default_factory=dict)
     """Implementation -> the name of what it was compared with."""
+    frozen_images: dict[str, Program] = Field(default_factory=dict)
+    """Implementation -> that image as this machine had it: one that was built again has another tag."""
+    first_images: dict[str, Program] = Field(default_factory=dict)
+    """The same of the image that was frozen first; only where it is not the frozen one."""
+    stack: dict[str, StackImage] = Field(default_factory=dict)
+    """Role -> the image of the stack; empty in nights of before it was frozen."""
+    kernel: str | None = None
+    microcode: str | None = None
+    """Of the application's host."""
     clock: str | None = None
     """Why its time is not to be believed. Its place in the series is not known then, and it is left out."""
     points: list[Point] = Field(default_factory=list)
@@ -89,7 +115,33 @@ class SeriesKey(Part):
     frozen: str
 
 
-Answered = Literal["confirmed", "not confirmed", "machine", "same image", "image missing"]
+class EventAnswer(Part):
+    """events/*.json: what fresh blocks showed of one series, at once after something new came under the programs. The series
+    goes on, whatever it shows."""
+
+    id: str
+    series: SeriesKey
+    night: str
+    """The night in which it came."""
+    what: list[str]
+    """What came, in words, such as `kernel 6.1 -> 6.2`."""
+    answered_at: datetime
+    level: Number
+    """Of the series before: a logarithm."""
+    scatter: Number
+    """Of its nights, in the same unit."""
+    ratio: Ratio | None
+    """Today's image by the frozen one, over fresh blocks; None where the host left none."""
+    moved: bool | None
+    """Whether the ratio is another one than the series told before; None where there is none."""
+    result: str
+    """The comparison that was made."""
+    command: str
+    """What repeats it."""
+
+
+Answered = Literal["confirmed", "base", "not confirmed", "machine", "same image", "image missing"]
+"""base: no commit, but what both were built on made the difference."""
 
 
 class AlarmAnswer(Part):
@@ -106,6 +158,10 @@ class AlarmAnswer(Part):
     word: Answered
     worse: bool
     """Whether the series moved to where it costs more or answers less."""
+    rebuilt: Program | None = None
+    """The good commit built again on the base of the bad image, where the two had been built on different ones."""
+    base_is_told_apart: bool = True
+    """False: base and commits changed both, and the good commit could not be built on the new base."""
     good: Program | None = None
     bad: Program | None = None
     """Of two neighbouring images: the last that is as before, the first that is not."""

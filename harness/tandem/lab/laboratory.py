@@ -127,13 +127,16 @@ def build(
     jobs = services_of(runs) if services is None else dict(services)
     jobs |= {prepared.program: (prepared.stack, "app") for prepared in runs if not prepared.variant.tag}
     there = {prepared.program: prepared.stack for prepared in runs if prepared.variant.tag}
-    note(f"images: building {', '.join(jobs)} (the first time this takes minutes)")
+    to_build = {
+        name: (stack, service) for name, (stack, service) in jobs.items() if not stack.is_kept(service)
+    }
+    note(f"images: building {', '.join(to_build) or 'none'} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:
         if seconds >= TOLD_FROM_S:
             note(f"  {name}: {seconds:.0f} s")
 
-    taken = build_side_by_side(jobs, built) if jobs else {}
+    taken = build_side_by_side(to_build, built) if to_build else {}
     for name, origin in sorted(taken.items()):
         note(f"  {name}: not built, taken from {origin}")
     programs = jobs | {program: (stack, "app") for program, stack in there.items()}

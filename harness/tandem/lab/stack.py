@@ -45,6 +45,8 @@ MEASURING = (
     "profile",
 )
 """The commands that use BENCH_PROJECT, and of which one may run at a time."""
+KEPT = ("db", "pgbouncer", "proxy", "loadgen")
+"""The services that can run from an image that was kept: a variable of their own names its tag."""
 SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
@@ -78,6 +80,11 @@ def to_its_end[T](call: Callable[[], T]) -> T:
     # Signals interrupt the main thread alone, and leaving the pool waits for the call.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
+
+
+def image_variable(service: str) -> str:
+    """The variable of compose/stack.yaml that names the tag of one of KEPT, with the colon before it."""
+    return f"{service.upper()}_IMAGE"
 
 
 def compose_name(service: str) -> str:
@@ -171,6 +178,24 @@ class Stack:
             return False
         return site.send(self._described[compose_name(service)]["image"])
 
+    def is_kept(self, service: str) -> bool:
+        """Whether the service runs from an image that was kept, which no build may replace."""
+        return service in KEPT and bool(self.variables.get(image_variable(service)))
+
+    def image_name(self, service: str) -> str:
+        """The name of its image, with the tag if it has one, such as tandem/db."""
+        return str(self._described[service]["image"])
+
+    def content(self, service: str) -> str:
+        """The digest of what its image is made of: the sources, not what the build gets from elsewhere."""
+        dockerfile, target, arguments = self._recipe(service)
+        return published.content(self.root, dockerfile, target, arguments)
+
+    def _recipe(self, service: str) -> tuple[str, str, dict[str, str | None]]:
+        """Dockerfile, target and arguments."""
+        recipe = self._described[service]["build"]
+        return recipe["dockerfile"], recipe.get("target", ""), recipe.get("args", {})
+
     def build(self, service: str) -> str | None:
         """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
 
@@ -188,15 +213,7 @@ class Stack:
         return None
 
     def _taken(self, service: str) -> str | None:
-        described = self._described[service]
-        recipe = described["build"]
-        return published.taken(
-            self.root,
-            described["image"],
-            recipe["dockerfile"],
-            recipe.get("target", ""),
-            recipe.get("args", {}),
-        )
+        return published.taken(self.root, self.image_name(service), *self._recipe(service))
 
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.

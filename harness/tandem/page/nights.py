@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tandem.analysis import change
 from tandem.history.files import ANSWERS, NIGHTS
-from tandem.history.judged import NightlySeries, series_of
+from tandem.history.judged import NightlySeries, begin, events, family, series_of
 from tandem.history.night import FORMS, AlarmAnswer, Night, SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.detail import title
@@ -18,8 +18,8 @@ from tandem.record.store import explained
 ROWS_MOST = 8_000
 """Of all series together; then only their newest nights are drawn."""
 LEAST_NIGHTS = 60
-LINES = 4
-"""Of a night: two ratios, two sums."""
+LINES = 5
+"""Of a night: three ratios, two sums."""
 RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise"
 """The panels, which stand in the order of their names."""
 
@@ -78,28 +78,46 @@ def conditions(found: Nights) -> dict[str, str]:
 
 
 def rows(found: Nights) -> list[PageRow]:
-    """Of each night the ratio to the frozen image, the frozen image's own, and from the night on in which it is judged
-    both sums."""
-    every = series_of(found.nights)
-    begins: dict[SeriesKey, str] = {}
-    for answer in found.answers:  # from there the series begins anew
-        begins[answer.series] = max(begins.get(answer.series, ""), answer.since)
+    """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
+    night on in which it is judged both sums. A night in which something new came under the programs says what."""
+    every, came = series_of(found.nights), events(found.nights)
     keys = [key for key in every if key.line == "today"]
     most = max(LEAST_NIGHTS, ROWS_MOST // max(1, LINES * len(keys)))
     out: list[PageRow] = []
     for key in keys:
-        first = next((n for n, night in enumerate(every[key].nights) if night >= begins.get(key, "")), 0)
-        frozen = every.get(key.model_copy(update={"line": "frozen"}))
+        first = begin(key, every[key], found.answers)
+        own = came.get((key.machine, key.cpu_model, key.implementation), [])
+        new = {
+            night: ", ".join(one.what for one in own if one.night == night)
+            for night in {one.night for one in own}
+        }
+        limit = change.family_limit(family(one for one in every if one.machine == key.machine))
         out += [
-            row
-            for row in _of_series(key, every[key], frozen, first)
+            {**row, "event": new.get(every[key].nights[row["night"] - 1])}
+            for row in _of_series(key, every[key], _others(key, every), first, limit)
             if row["night"] > len(every[key].nights) - most
         ]
     return out
 
 
+def _others(key: SeriesKey, every: dict[SeriesKey, NightlySeries]) -> list[tuple[str, str, NightlySeries]]:
+    """Name, colour and series of the lines that are drawn beside today's."""
+    frozen = every.get(key.model_copy(update={"line": "frozen"}))
+    found = [] if frozen is None else [("the frozen image's second start", "--undecided", frozen)]
+    first = (
+        series
+        for other, series in every.items()
+        if other == key.model_copy(update={"line": "first", "frozen": other.frozen})
+    )
+    return found + [("today's image by the first", "--role-db", series) for series in first]
+
+
 def _of_series(
-    key: SeriesKey, today: NightlySeries, frozen: NightlySeries | None, first: int
+    key: SeriesKey,
+    today: NightlySeries,
+    others: list[tuple[str, str, NightlySeries]],
+    first: int,
+    limit: float,
 ) -> Iterator[PageRow]:
     number = {night: n for n, night in enumerate(today.nights, start=1)}
 
@@ -112,21 +130,21 @@ def _of_series(
             "panel": panel,
             "line": line,
             "value": value,
-            "limit": change.LIMIT if panel == CUSUM else None,
+            "limit": limit if panel == CUSUM else None,
             "alarm": passed,
             "hue": hue,
         }
 
     judged = change.LEARNED + first
-    sums = change.sums(change.scaled(today.values[first:]))
-    passed = {judged + n for n, pair in enumerate(sums) if max(pair) > change.LIMIT}
+    sums = change.sums(today.scaled(first), limit)
+    passed = {judged + n for n, pair in enumerate(sums) if max(pair) > limit}
     for n, (night, value) in enumerate(zip(today.nights, today.values, strict=True)):
         yield row(night, RATIO, "today's image", math.exp(value), "--role-app", n in passed)
-    if frozen is not None:
-        for night, value in zip(frozen.nights, frozen.values, strict=True):
+    for name, hue, other in others:
+        for night, value in zip(other.nights, other.values, strict=True):
             if night in number:
-                yield row(night, RATIO, "the frozen image's second start", math.exp(value), "--undecided")
+                yield row(night, RATIO, name, math.exp(value), hue)
     for n, (up, down) in enumerate(sums, start=judged):
         night = today.nights[n]
-        yield row(night, CUSUM, "upwards", up, "--role-app", up > change.LIMIT)
-        yield row(night, CUSUM, "downwards", down, "--role-proxy", down > change.LIMIT)
+        yield row(night, CUSUM, "upwards", up, "--role-app", up > limit)
+        yield row(night, CUSUM, "downwards", down, "--role-proxy", down > limit)

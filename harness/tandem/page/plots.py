@@ -34,9 +34,10 @@ HISTORY = Plot(
     name="history",
     set="history",
     title="Each night against the frozen image",
-    says="Blue: today's image divided by the frozen one. Grey: the frozen image divided by itself, which should be 1. Below, from"
-    " the 41st night on: the two sums (CUSUM), blue upwards and amber downwards. Where one passes the dashed line, it raises an"
-    " alarm, in red. An alarm is not a finding: a comparison of fresh blocks confirms it or not.",
+    says="Blue: today's image divided by the frozen one. Grey: the frozen image divided by itself, which should be 1. The third"
+    " line, once another image was frozen: today's image divided by the first one. Below, from the 41st night on: the two sums"
+    " (CUSUM), blue upwards and amber downwards. Where one passes the dashed line, the limit for all series of a night, it raises an"
+    " alarm, in red. A vertical line: something new came under the programs, such as a kernel. An alarm is not a finding: a comparison of fresh blocks confirms it or not.",
     remedy="just nightly",
     selects=(Select("run", "Machine"), Select("of", "Series")),
     read="reference/nightly",

@@ -296,7 +296,7 @@ def load() -> Spec:
 
 
 def history() -> Spec:
-    """One nightly series: its ratios, and the sums that raise its alarms."""
+    """One nightly series: its ratios, the sums that raise its alarms, and what came new under the programs."""
     x = _q("night", "night of the series", scale={"nice": False}, axis={"tickMinStep": 1, "tickCount": 6})
     y = _q("value", scale={"zero": False}, axis={"tickCount": 4})
     passed = {"condition": {"test": "datum.alarm", "value": 90}, "value": 14}
@@ -307,6 +307,11 @@ def history() -> Spec:
             {
                 "mark": {"type": "rule", "color": "--bad", "strokeDash": [4, 3]},
                 "encoding": {"y": {"aggregate": "max", "field": "limit", "type": "quantitative"}},
+            },
+            {
+                "transform": [{"filter": "isValid(datum.event)"}],
+                "mark": {"type": "rule", "color": "--muted", "strokeWidth": 1.5},
+                "encoding": {"x": x, "tooltip": {"field": "event", "type": "nominal", "title": "new"}},
             },
             {
                 "mark": {"type": "line", "strokeWidth": 1.5},

@@ -91,6 +91,18 @@ def test_a_frozen_one_is_built_from_its_commit_whatever_the_folder_has_now(
     assert label(TAG) == ("one", "two")[which]
 
 
+def test_a_commit_on_todays_base_is_an_image_of_its_own(tmp_path: Path, commits: list[str]) -> None:
+    """The frozen one stays under its tag."""
+    kept_images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[1]))
+    again = kept_images.on_todays_base(tmp_path, NAME, Program(tag=TAG, commit=commits[0]))
+    assert (label(again.tag), label(TAG)) == ("one", "two")
+    assert again.commit == commits[0]
+    assert again.base is not None
+    assert kept_images.as_here(NAME, again) == again
+    assert not kept_images.present(NAME, f"{TAG}-again")
+    DockerClient().image.remove(kept_images.reference(NAME, again.tag))
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

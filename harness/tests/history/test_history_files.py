@@ -12,7 +12,17 @@ import pytest
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
 from tandem.history.judged import series_of
-from tandem.history.night import AlarmAnswer, Frozen, Night, Point, Program, SeriesKey
+from tandem.history.night import (
+    AlarmAnswer,
+    EventAnswer,
+    Frozen,
+    FrozenStack,
+    Night,
+    Point,
+    Program,
+    SeriesKey,
+    StackImage,
+)
 from tandem.history.query import ask
 
 FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
@@ -79,7 +89,7 @@ def test_a_file_that_cannot_be_read_is_named_and_set_aside(tmp_path: Path, text:
     assert files.read(tmp_path).said == [], "it is told once"
 
 
-@pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN])
+@pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN, files.STACKS, files.EVENTS])
 def test_a_broken_answer_or_frozen_program_is_set_aside_too(tmp_path: Path, place: str) -> None:
     files.append(tmp_path, night(1))
     files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
@@ -152,7 +162,19 @@ def test_the_newest_frozen_program_counts(tmp_path: Path) -> None:
     for day, tag in ((2, "new"), (1, "old")):
         at = FIRST + timedelta(days=day)
         files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag=tag), frozen_at=at))
-    assert files.read(tmp_path).frozen["node"].program.tag == "new"
+    found = files.read(tmp_path)
+    assert found.frozen["node"].program.tag == "new"
+    assert found.first["node"].program.tag == "old", "it stays for ever"
+
+
+def test_the_newest_stack_counts(tmp_path: Path) -> None:
+    assert files.read(tmp_path).stack is None
+    for day, tag in ((2, "new"), (1, "old")):
+        images = {"db": StackImage(tag=tag, content="c")}
+        files.freeze_stack(tmp_path, FrozenStack(images=images, frozen_at=FIRST + timedelta(days=day)))
+    found = files.read(tmp_path)
+    assert found.stack is not None
+    assert found.stack.images["db"].tag == "new"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +186,7 @@ def test_the_newest_frozen_program_counts(tmp_path: Path) -> None:
     ],
 )
 def test_series_are_told_apart_by_the_frozen_sources(program: Program, name: str) -> None:
-    assert Frozen(implementation="node", program=program, frozen_at=FIRST).name == name
+    assert program.name == name
 
 
 def test_answers_are_kept(tmp_path: Path) -> None:
@@ -175,7 +197,13 @@ def test_answers_are_kept(tmp_path: Path) -> None:
         id="a", series=key, since="1", raised="2", answered_at=FIRST, word="machine", worse=True
     )
     files.keep_answer(tmp_path, given)
-    assert files.read(tmp_path).answers == [given]
+    event = EventAnswer(
+        id="e", series=key, night="1", what=["kernel a -> b"], answered_at=FIRST, level=0.0, scatter=0.01, ratio=None,
+        moved=None, result="r", command="just compare",
+    )  # fmt: skip
+    files.keep_event(tmp_path, event)
+    found = files.read(tmp_path)
+    assert (found.answers, found.events) == ([given], [event])
 
 
 # ---- DuckDB ----

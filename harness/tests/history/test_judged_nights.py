@@ -2,12 +2,13 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from tandem.analysis.change import LEARNED
-from tandem.history.judged import JudgedSeries, judge, steps
-from tandem.history.night import AlarmAnswer, Line, Night, Point, Program
+from tandem.history.judged import JudgedSeries, crept, doubted, events, family, judge, series_of, steps
+from tandem.history.night import AlarmAnswer, Line, Night, Point, Program, StackImage
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 METRIC = "duet_cpu_us_per_request"
@@ -130,3 +131,174 @@ def test_the_whole_history_shows_the_step() -> None:
     place = [night.id for night in every]
     assert [abs(place.index(one) - CHANGED) <= 2 for one in found] == [True]
     assert steps(nights()) == {}
+
+
+# ---- all series of a night ----
+
+
+def test_a_night_of_many_series_needs_more_for_an_alarm() -> None:
+    """The same step raises an alarm alone, and none yet where seventy series could."""
+    every = nights(count=CHANGED + 3, step=0.02, seed=2)
+    assert only(judge(every, [])).said == "alarm"
+    chance = random.Random(5)
+    for night in every:
+        night.points += [
+            Point(
+                implementation=f"i{n}",
+                scenario="s",
+                metric=METRIC,
+                line="today",
+                value=chance.gauss(0, 0.008),
+            )
+            for n in range(69)
+        ]
+    assert family(series_of(every)) == 70
+    own = [one for one in judge(every, []) if one.key.implementation == "node"]
+    assert [one.said for one in own] == ["steady"]
+
+
+def test_another_cpu_or_frozen_image_makes_the_family_no_larger() -> None:
+    every = [*nights(3), *nights(3, cpu_model="d")]
+    assert family(series_of(every)) == 1
+
+
+def test_a_night_of_few_blocks_weighs_less() -> None:
+    """Odd nights of one block each, among nights of four, whose own scatter says that blocks make it."""
+    every, chance = nights(count=100), random.Random(1)
+    for number, night in enumerate(every):
+        few = number >= CHANGED and number % 2 == 0
+        for point in night.points:
+            point.value = 0.012 if few and point.line == "today" else chance.gauss(0, 0.004)
+            point.blocks, point.sd = (1, None) if few else (4, 0.008)
+    found = only(judge(every, []))
+    assert found.said == "steady"
+    for night in every:
+        for point in night.points:
+            point.blocks = None
+    assert only(judge(every, [])).said == "alarm", "the negative control: alike, they raise one"
+
+
+# ---- events ----
+
+
+def under(every: list[Night], since: int = CHANGED, **changes: object) -> list[Night]:
+    """From one night on something else is under the programs."""
+    base: dict[str, object] = {
+        "kernel": "6.1",
+        "microcode": "0x1",
+        "stack": {"db": StackImage(tag="d1", content="s")},
+        "frozen_images": {"node": Program(tag="f1", commit="f" * 40)},
+    }
+    return [
+        night.model_copy(update={**base, **(changes if number >= since else {})})
+        for number, night in enumerate(every)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"kernel": "6.2"}, "kernel 6.1 -> 6.2"),
+        ({"microcode": "0x2"}, "microcode 0x1 -> 0x2"),
+        ({"stack": {"db": StackImage(tag="d2", content="s")}}, "stack's db d1 -> d2"),
+        (
+            {"frozen_images": {"node": Program(tag="f2", commit="f" * 40)}},
+            "frozen image of f f1 -> f2",
+        ),
+    ],
+)
+def test_what_came_under_the_programs_is_an_event_and_no_new_series(
+    changes: dict[str, Any], what: str
+) -> None:
+    every = under(nights(images=2), **changes)
+    [found] = events(every)["m", "c", "node"]
+    assert (found.night, found.what) == (every[CHANGED].id, what)
+    assert only(judge(every, [])).nights == 100
+    stepped = only(judge(under(nights(images=2, step=0.03), **changes), []))
+    assert (stepped.said, stepped.events) == ("alarm", [what])
+
+
+def test_what_was_there_before_or_is_not_known_is_no_event() -> None:
+    every = under(nights())
+    assert events(every) == {}
+    assert events(nights()) == {}, "nights of before it was noted"
+    assert events([*nights(CHANGED), *every[CHANGED:]]) == {}, "the first that is known"
+    back = [night.model_copy(update={"kernel": "6.2" if n == 50 else "6.1"}) for n, night in enumerate(every)]
+    assert len(events(back)["m", "c", "node"]) == 1, "a pool of hosts has several kernels: each is new once"
+
+
+def test_an_event_asks_at_once_for_what_moved_most() -> None:
+    every = under(nights(count=CHANGED + 1, images=2), kernel="6.2")
+    [one] = doubted(every[-1], every, [])
+    assert (one.what, one.night, one.program.tag) == (["kernel 6.1 -> 6.2"], every[-1].id, "image-1")
+    assert one.level == pytest.approx(0, abs=0.004)
+    assert one.scatter == pytest.approx(0.008, rel=0.4)
+
+
+def test_an_event_asks_for_all_that_left_their_range() -> None:
+    every = under(nights(count=CHANGED + 1, images=2), kernel="6.2")
+    chance = random.Random(5)
+    for number, night in enumerate(every):
+        night.points += [
+            Point(
+                implementation="node",
+                scenario=f"s{n}",
+                metric=METRIC,
+                line="today",
+                value=chance.gauss(0, 0.008) + (0.05 if number >= CHANGED and n < 3 else 0),
+            )
+            for n in range(20)
+        ]
+    assert [one.key.scenario for one in doubted(every[-1], every, [])] != []
+    assert {one.key.scenario for one in doubted(every[-1], every, [])} == {"s0", "s1", "s2"}
+
+
+def test_an_event_asks_nothing_where_nothing_can_be_told() -> None:
+    own: dict[str, Any] = {"frozen_images": {"node": Program(tag="image-1", commit="1")}}
+    for every in (
+        under(nights(count=CHANGED + 1, images=2)),
+        under(nights(count=CHANGED + 1, images=2), kernel="6.2", **own),
+        under(nights(count=LEARNED, images=2), since=LEARNED - 1, kernel="6.2"),
+    ):
+        assert doubted(every[-1], every, []) == []
+    early = under(nights(count=CHANGED + 5, images=2), kernel="6.2")
+    assert doubted(early[-1], early, []) == [], "it came nights ago"
+
+
+# ---- the first image ----
+
+
+def creeping(a_night: float, count: int = 200) -> list[Night]:
+    """Today's image gets slower by as much each night; every forty nights the frozen image is frozen again."""
+    chance, out = random.Random(3), []
+    for number, night in enumerate(nights(count)):
+        frozen = number - number % 40
+        values: dict[Line, float] = {"today": (number - frozen) * a_night, "first": number * a_night}
+        points = [
+            Point(
+                implementation="node",
+                scenario="index",
+                metric=METRIC,
+                line=line,
+                value=v + chance.gauss(0, 0.008),
+            )
+            for line, v in values.items()
+        ]
+        first = {"node": Program(tag="first", commit="1" * 40)}
+        changes = {"points": points, "frozen": {"node": f"f{frozen}"}, "first_images": first}
+        out.append(night.model_copy(update=changes))
+    return out
+
+
+def test_what_creeps_shows_against_the_first_image_alone() -> None:
+    """Frozen again every forty nights, each series is too short and its drift too small; the first image stays."""
+    every = creeping(0.0002)
+    assert not [one for one in judge(every, []) if one.raised]
+    [found] = crept(every)
+    assert found.key.frozen == "1" * 12
+    assert found.mean == pytest.approx(0.04, abs=0.01)
+    assert found.interval[0] > 0
+    assert crept(creeping(0.0)) == []
+    assert len([key for key in series_of(every) if key.line == "first"]) == 1, (
+        "freezing again does not end it"
+    )

@@ -13,7 +13,8 @@ from harness_page import CHANGED, FIRST, SECOND, crossover, keep_crossover, keep
 
 from tandem.analysis.change import LEARNED, LIMIT
 from tandem.errors import TandemError
-from tandem.page import nights, site
+from tandem.history.night import Program
+from tandem.page import nights, site, specs
 from tandem.page.site import bundle, page_alone
 from tandem.report.picture import Picture
 from tandem.studies.crossover import pictures as of_crossover
@@ -131,6 +132,24 @@ def test_a_step_passes_the_limit_and_is_marked(history: Path, tmp_path: Path) ->
     assert len(ratios) == 100
     assert sum(ratios[CHANGED:]) / 40 == pytest.approx(math.exp(0.05), rel=0.01)
     assert min(row["night"] for row in rows if row["panel"] == nights.CUSUM) == LEARNED + 1
+
+
+def test_what_came_under_the_programs_is_drawn(history: Path, tmp_path: Path) -> None:
+    """As a line at its night, with its words, and the first image as a third line."""
+    found = nights.read_nights([history], tmp_path)
+    assert {row["event"] for row in nights.rows(found)} == {None}
+    for number, night in enumerate(found.nights):
+        night.kernel = "6.2" if number >= 70 else "6.1"
+        night.first_images = {"node": Program(tag="oldest")} if number >= 50 else {}
+        if number >= 50:
+            night.points.append(night.points[0].model_copy(update={"line": "first", "value": 0.1}))
+    rows = nights.rows(found)
+    assert {row["night"] for row in rows if row["event"]} == {71}
+    assert {row["event"] for row in rows} == {None, "kernel 6.1 -> 6.2"}
+    assert {row["panel"] for row in rows if row["event"]} == {nights.RATIO, nights.CUSUM}
+    first = [row["value"] for row in rows if row["line"] == "today's image by the first"]
+    assert first == [pytest.approx(math.exp(0.1))] * 50
+    altair.Chart.from_dict({**specs.history(), "data": {"values": rows}}, validate=True)
 
 
 def test_of_a_long_history_the_newest_nights_are_drawn(

@@ -1,7 +1,8 @@
-"""`tandem nightly`: measures, appends to the history, judges it, and confirms what it raises."""
+"""`tandem nightly`: measures, appends to the history, judges it, and confirms what it raises and what an event may have moved."""
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -16,15 +17,15 @@ from tandem.cli import options as cli
 from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
 from tandem.cli.options import parse_budget_s
 from tandem.engine.journal import BEGUN, Begun
-from tandem.errors import UsageError
+from tandem.errors import TandemError, UsageError
 from tandem.history import files
-from tandem.history.judged import JudgedSeries, judge, steps
-from tandem.history.night import AlarmAnswer, Frozen, Program
+from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
+from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
 from tandem.history.query import ask
 from tandem.lab import kept_images
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.provenance import git
-from tandem.lab.stack import engine_name
+from tandem.lab.stack import engine_name, image_variable
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.store import RESULT, file_name, give
@@ -33,7 +34,7 @@ from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
 from tandem.studies.nightly.conclusions import NightMeasured, nights_of
-from tandem.studies.nightly.confirm import FreshBlocks, answered
+from tandem.studies.nightly.confirm import FreshBlocks, answered, event_answer
 from tandem.studies.nightly.study import Nightly
 
 HISTORY = "history"
@@ -73,9 +74,33 @@ def freeze(
             files.freeze(folder, frozen)
             note(f"{name}: froze today's image {program.tag}")
         elif not kept_images.present(name, frozen.program.tag):
-            note(f"{name}: the frozen image {frozen.program.tag} is missing: building it from {frozen.name}")
+            note(
+                f"{name}: the frozen image {frozen.program.tag} is missing: building it from {frozen.program.name}"
+            )
             kept_images.rebuild(cli.ROOT, name, frozen.program)
         found[name] = frozen
+    return found
+
+
+def first_ones(
+    known: dict[str, Frozen], frozen: dict[str, Frozen], note: Callable[[str], None]
+) -> dict[str, Program]:
+    """Implementation -> the image that was frozen first, where that is not the frozen one. One that is missing and does not
+    build any more is told and left out: a night can do without it."""
+    found = {}
+    for name, one in frozen.items():
+        first = known.get(name, one).program
+        if first.tag == one.program.tag:
+            continue
+        try:
+            if not kept_images.present(name, first.tag):
+                note(
+                    f"{name}: the image that was frozen first, {first.tag}, is missing: building it from {first.name}"
+                )
+                kept_images.rebuild(cli.ROOT, name, first)
+            found[name] = first
+        except TandemError as error:
+            note(f"{name}: without the image that was frozen first: {error}")
     return found
 
 
@@ -116,6 +141,12 @@ def nightly(
     anew: Annotated[
         bool, typer.Option("--freeze", help="Freeze today's images as the new baseline.")
     ] = False,
+    freeze_stack: Annotated[
+        bool,
+        typer.Option(
+            "--freeze-stack", help="Freeze today's PostgreSQL, PgBouncer, HAProxy and oha. An event."
+        ),
+    ] = False,
     query: Annotated[
         str | None, typer.Option(help="Measure nothing. Run this SQL on the history (tables nights, points).")
     ] = None,
@@ -148,11 +179,17 @@ def nightly(
             known = files.read(folder)
             today = kept_images.build_today(cli.ROOT, names, view.note)
             frozen = freeze(folder, known.frozen, today, anew, view.note)
+            first = first_ones(known.first, frozen, view.note)
+            stack = kept_images.frozen_stack(cli.ROOT, known.stack, freeze_stack, view.note)
+            if stack is not known.stack:
+                files.freeze_stack(folder, stack)
             request = request.model_copy(
                 update={
                     "title": "all" if implementations is None else "+".join(names),
                     "options": {
                         "frozen": {name: one.program.tag for name, one in frozen.items()},
+                        "first": {name: one.tag for name, one in first.items()},
+                        "stack": {image_variable(role): f":{one.tag}" for role, one in stack.images.items()},
                         "programs": {name: one.tag for name, one in today.items()},
                         "compressed": compressed,
                         **({"blocks": blocks} if blocks else {"budget_s": budget_s}),
@@ -160,37 +197,49 @@ def nightly(
                 }
             )
             result = _measured(request, resume, as_json)
-            for night in nights_of(
-                result,
-                folder.name,
-                cpu_model_of(result),
-                today,
-                {name: one.name for name, one in frozen.items()},
-                compressed,
-            ):
+            about = Night(
+                id=result.id,
+                machine=folder.name,
+                cpu_model=of_host(result, "cpu_model") or "unknown",
+                started_at=result.started_at,
+                programs=today,
+                frozen={name: one.program.name for name, one in frozen.items()},
+                frozen_images={name: kept_images.as_here(name, one.program) for name, one in frozen.items()},
+                first_images={name: kept_images.as_here(name, one) for name, one in first.items()},
+                stack=stack.images,
+                kernel=of_host(result, "kernel"),
+                microcode=of_host(result, "cpu_microcode"),
+            )
+            for night in nights_of(result, about, compressed):
                 kept = files.append(folder, night)
                 if kept.clock:
                     view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
-            answers = _answered(catalog, folder, names, confirm_plan, request, resume, as_json)
-            _told(folder, known.said, result, answers, as_json)
+            confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
+            answers = _answered(confirm, folder, names)
+            asked_at_once = _after_events(confirm, folder, result.id)
+            _told(folder, known.said, result, answers, asked_at_once, as_json)
     finally:
         give(folder, cli.ROOT)
-    raise typer.Exit(status(result.verdict, answers))
+    raise typer.Exit(status(result.verdict, answers, asked_at_once))
 
 
-def cpu_model_of(result: Result[NightMeasured]) -> str:
-    """Of the application's host."""
-    told = (environment.host.get("cpu_model") for environment in result.environments.values())
-    return str(next(filter(None, told), "unknown"))
+def of_host(result: Result[NightMeasured], what: str) -> str | None:
+    """What is told of the application's host; None where it is not."""
+    told = (environment.host.get(what) for environment in result.environments.values())
+    found = next(filter(None, told), None)
+    return None if found is None else str(found)
 
 
-def status(verdict: Verdict, answers: Sequence[AlarmAnswer]) -> int:
+def status(
+    verdict: Verdict, answers: Sequence[AlarmAnswer], asked_at_once: Sequence[EventAnswer] = ()
+) -> int:
     """0: done, nothing changed for the worse. 1: not all could be measured."""
     if any(answer.word == "confirmed" and answer.worse for answer in answers):
         return WORSE
     if verdict is not Verdict.OK:
         return 1
-    return MOVED if any(answer.word == "machine" for answer in answers) else 0
+    stands = any(answer.word in ("machine", "base") for answer in answers)
+    return MOVED if stands or any(event.moved for event in asked_at_once) else 0
 
 
 def _measured(request: Request, resume: bool, as_json: bool) -> Result[NightMeasured]:
@@ -217,59 +266,97 @@ def _finished(request: Request) -> Result[NightMeasured] | None:
 # ---- alarms ----
 
 
-def _answered(
-    catalog: Catalog,
-    folder: Path,
-    names: Sequence[str],
-    plan: str,
-    asked: Request,
-    resume: bool,
-    as_json: bool,
-) -> list[AlarmAnswer]:
+@dataclass(frozen=True)
+class Confirmation:
+    """How the comparisons of a night are made."""
+
+    catalog: Catalog
+    plan: str
+    asked: Request
+    """The night's: they are made under its conditions, on its stack."""
+    frozen: dict[str, Frozen]
+    resume: bool
+    as_json: bool
+    note: Callable[[str], None]
+
+    def fresh_blocks(self, key: SeriesKey, old: Program, new: Program) -> FreshBlocks:
+        """Compares two images."""
+        request = comparison(self.catalog, key, old, new, self.plan, self.asked)
+        result = _compared(request, self.resume, self.as_json)
+        return FreshBlocks(result.id, ratio_of(result, key.metric), command(request))
+
+
+def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list[AlarmAnswer]:
     """Answers every alarm of these implementations. One whose comparison the host voided stays open until the next night."""
     history = files.read(folder)
     found = []
     for one in judge(history.nights, history.answers):
         if one.raised is None or one.key.implementation not in names:
             continue
-        answer = _answer(catalog, one, plan, asked, resume, as_json)
+        answer = _answer(confirm, one)
         if answer is not None:
             files.keep_answer(folder, answer)
             found.append(answer)
     return found
 
 
-def _answer(
-    catalog: Catalog, one: JudgedSeries, plan: str, asked: Request, resume: bool, as_json: bool
-) -> AlarmAnswer | None:
+def _answer(confirm: Confirmation, one: JudgedSeries) -> AlarmAnswer | None:
     """The answer to an alarm, once all comparisons are made that it takes."""
     name = one.key.implementation
     there = [program for program in one.between if kept_images.present(name, program.tag)]
-    steps = answered(one, there, lambda: datetime.now(UTC))
+
+    def again(program: Program) -> Program | None:
+        confirm.note(f"{name}: the base changed: building {program.name} on the new one")
+        try:
+            return kept_images.on_todays_base(cli.ROOT, name, program)
+        except TandemError as error:
+            confirm.note(str(error))
+            return None
+
+    steps = answered(one, there, lambda: datetime.now(UTC), again)
     try:
         pair = next(steps)
         while True:
-            request = comparison(catalog, one, *pair, plan, asked)
-            result = _compared(request, resume, as_json)
-            pair = steps.send(FreshBlocks(result.id, ratio_of(result, one.key.metric), command(request)))
+            pair = steps.send(confirm.fresh_blocks(one.key, *pair))
     except StopIteration as end:
         found: AlarmAnswer | None = end.value
         return found
 
 
-def comparison(
-    catalog: Catalog, one: JudgedSeries, good: Program, bad: Program, plan: str, asked: Request
-) -> Request:
-    """What confirms an alarm: fresh blocks of two images, and nothing that raised it."""
-    name = one.key.implementation
-    request = cli.make_request(
-        Compare.name,
-        catalog,
-        cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"]),
-        scenario=one.key.scenario,
-        plan=plan,
+def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[EventAnswer]:
+    """Asks what the events of this night moved, at once. measured: the id of its result. What was asked before, by a command
+    that was killed, is not asked again."""
+    history = files.read(folder)
+    tonight = [night for night in history.nights if night.id.startswith(measured) and night.clock is None]
+    known = {(one.night, one.series): one for one in history.events}
+    found = []
+    for night in tonight:
+        until = [one for one in history.nights if (one.started_at, one.id) <= (night.started_at, night.id)]
+        for one in doubted(night, until, history.answers):
+            answer = known.get((night.id, one.key)) or _after(confirm, one)
+            files.keep_event(folder, answer)
+            found.append(answer)
+    return found
+
+
+def _after(confirm: Confirmation, one: Doubted) -> EventAnswer:
+    confirm.note(
+        f"{', '.join(one.what)}: asking at once whether it moved {one.key.implementation}, {one.key.scenario}"
     )
-    return request.model_copy(update={"conditions": asked.conditions})
+    frozen = confirm.frozen[one.key.implementation].program
+    return event_answer(one, confirm.fresh_blocks(one.key, frozen, one.program), datetime.now(UTC))
+
+
+def comparison(
+    catalog: Catalog, key: SeriesKey, good: Program, bad: Program, plan: str, asked: Request
+) -> Request:
+    """What confirms an alarm: fresh blocks of two images, and nothing that raised it, on the stack of the night."""
+    name = key.implementation
+    variants = cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"])
+    request = cli.make_request(Compare.name, catalog, variants, scenario=key.scenario, plan=plan)
+    stack = asked.options.get("stack", {})
+    on_it = [variant.model_copy(update={"variables": stack}) for variant in request.variants]
+    return request.model_copy(update={"conditions": asked.conditions, "variants": on_it})
 
 
 def _compared(request: Request, resume: bool, as_json: bool) -> Result[Compared]:
@@ -314,11 +401,14 @@ def _told(
     said: Sequence[str],
     result: Result[NightMeasured],
     answers: Sequence[AlarmAnswer],
+    asked_at_once: Sequence[EventAnswer],
     as_json: bool,
 ) -> None:
     history = files.read(folder)
     judged = judge(history.nights, history.answers)
-    moved = steps(history.nights) if _weekly(len(history.nights)) else {}
+    weekly = _weekly(history.nights, result.request)
+    moved, creeping = (steps(history.nights), crept(history.nights)) if weekly else ({}, [])
+    new = new_under(history.nights, result.id)
     if as_json:
         print(
             json.dumps(
@@ -331,10 +421,21 @@ def _told(
                             "nights": one.nights,
                             "since": one.since,
                             "raised": one.raised,
+                            "events": one.events,
                         }
                         for one in judged
                     ],
+                    "new": new,
                     "answers": [answer.model_dump(mode="json") for answer in answers],
+                    "events": [event.model_dump(mode="json") for event in asked_at_once],
+                    "crept": [
+                        {
+                            "series": one.key.model_dump(mode="json"),
+                            "mean": one.mean,
+                            "interval": one.interval,
+                        }
+                        for one in creeping
+                    ],
                     "steps": [
                         {"series": key.model_dump(mode="json"), "nights": nights}
                         for key, nights in moved.items()
@@ -348,20 +449,38 @@ def _told(
     cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
     for odd in (*said, *history.said):
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    for what in new:
+        cli.out.print(f"new under the programs: {what}", markup=False, highlight=False)
     for key, nights in moved.items():
         name = f"{key.implementation}, {key.scenario}, {key.metric}"
         cli.out.print(
             f"over the whole history: {name} changed its level at {', '.join(nights)}", markup=False
         )
+    for one in creeping:
+        cli.out.print(report.creep_text(one), markup=False, highlight=False)
+    for event in asked_at_once:
+        cli.out.print(report.event_text(event), markup=False, highlight=False)
     for answer in answers:
         cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
     folder = cli.RESULTS / result.id
     tell_places(folder, page_of(folder))
 
 
-def _weekly(nights: int) -> bool:
-    """The whole history is searched for steps every seventh night."""
-    return nights % change.ANEW == 0
+def _weekly(nights: Sequence[Night], asked: Request) -> bool:
+    """The whole history is searched for steps every seventh night. Those of other implementations, which a machine may have
+    measured by commands of their own, do not count."""
+    names = {variant.implementation for variant in asked.variants}
+    return sum(bool(names & {*night.programs}) for night in nights) % change.ANEW == 0
+
+
+def new_under(nights: Sequence[Night], measured: str) -> list[str]:
+    """The events of this night, each once, with the implementations that they are under. measured: the id of its result."""
+    found: dict[str, list[str]] = {}
+    for (_, _, implementation), own in events(nights).items():
+        for event in own:
+            if event.night.startswith(measured):
+                found.setdefault(event.what, []).append(implementation)
+    return [f"{what} ({', '.join(names)})" for what, names in found.items()]
 
 
 def commits_between(answer: AlarmAnswer) -> list[str]:

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from tandem.history.night import Line, Night, Point, Program
+from tandem.history.night import Line, Night, Point
 from tandem.record.part import Number, Part
 from tandem.record.request import Variant
 from tandem.record.result import Concluded, Conclusions, Result
@@ -40,6 +40,11 @@ def frozen_labels(today: str) -> tuple[str, str]:
     return f"{today}~frozen", second(f"{today}~frozen")
 
 
+def first_label(today: str) -> str:
+    """The label of the image that was frozen first, beside today's."""
+    return f"{today}~first"
+
+
 def line_values(trial: Trial, today: str, metric: str) -> dict[Line, float]:
     """What one block says of each line; one that has no good window is left out."""
     first, again = frozen_labels(today)
@@ -51,6 +56,8 @@ def line_values(trial: Trial, today: str, metric: str) -> dict[Line, float]:
         found["frozen"] = ln[0]
     if own := [*values(trial, first, known).values(), *values(trial, again, known).values()]:
         found["weather"] = statistics.fmean(map(math.log, own))
+    if ln := ln_ratios([trial], today, [first_label(today)], known):
+        found["first"] = ln[0]
     return found
 
 
@@ -109,27 +116,19 @@ def why(trial: Trial | None) -> str:
     return next(iter([*refused, *grave]), "no window was good")
 
 
-def nights_of(
-    result: Result[NightMeasured],
-    machine: str,
-    cpu_model: str,
-    programs: dict[str, Program],
-    frozen: dict[str, str],
-    compressed: bool,
-) -> list[Night]:
-    """What the history keeps of a result: one night, or, compressed, a night for each block."""
+def nights_of(result: Result[NightMeasured], about: Night, compressed: bool) -> list[Night]:
+    """What the history keeps of a result: one night, or, compressed, a night for each block. about: all of them but what was
+    measured."""
     lines = result.conclusions.lines
     blocks = sorted({block for line in lines for block in line.by_block})
     groups = [(f".{block:03}", {block}) for block in blocks] if compressed else [("", set(blocks))]
     return [
-        Night(
-            id=f"{result.id}{suffix}",
-            machine=machine,
-            cpu_model=cpu_model,
-            started_at=result.started_at,
-            programs=programs,
-            frozen=frozen,
-            points=[point for line in lines if (point := _point(line, wanted)) is not None],
+        about.model_copy(
+            update={
+                "id": f"{result.id}{suffix}",
+                "started_at": result.started_at,
+                "points": [point for line in lines if (point := _point(line, wanted)) is not None],
+            }
         )
         for suffix, wanted in groups
     ]

@@ -8,16 +8,16 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from tandem.history.judged import JudgedSeries
-from tandem.history.night import AlarmAnswer
+from tandem.history.judged import Creep, JudgedSeries
+from tandem.history.night import AlarmAnswer, EventAnswer, SeriesKey
 from tandem.record.result import Result
 from tandem.report.parts import conditions_line, table
 from tandem.studies.nightly.conclusions import MeasuredLine, NightMeasured
 
 METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
 NOTE = (
-    "today: today's image divided by the frozen one, mean over blocks; frozen: the frozen image divided by itself, which should be 1."
-    " One night decides nothing: the history does."
+    "today: today's image divided by the frozen one, mean over blocks; frozen: the frozen image divided by itself, which should be 1;"
+    " first: today's image divided by the one that was frozen first of all, where that is another. One night decides nothing: the history does."
 )
 COLOURS = {"alarm": "red", "machine": "yellow", "learning": "dim", "steady": "green"}
 
@@ -32,16 +32,16 @@ def _ratio(line: MeasuredLine | None) -> str:
 
 def report(result: Result[NightMeasured]) -> RenderableType:
     """A row for each series of today's images."""
-    columns = ("implementation", "scenario", "figure", "today (standard error)", "frozen", "blocks")
+    columns = ("implementation", "scenario", "figure", "today (standard error)", "frozen", "first", "blocks")
     out = table(conditions_line(result.request), *columns, left=columns[:3])
     lines = {
         (one.implementation, one.scenario, one.metric, one.line): one for one in result.conclusions.lines
     }
     for (implementation, scenario, metric, line), one in lines.items():
         if line == "today":
-            frozen = lines.get((implementation, scenario, metric, "frozen"))
+            others = [_ratio(lines.get((implementation, scenario, metric, of))) for of in ("frozen", "first")]
             name = METRIC_NAMES.get(metric, metric)
-            out.add_row(implementation, scenario, name, _ratio(one), _ratio(frozen), str(len(one.by_block)))
+            out.add_row(implementation, scenario, name, _ratio(one), *others, str(len(one.by_block)))
     said = [Text(reason, style="red") for reason in result.reasons]
     found = [Text(finding.text, style="yellow") for finding in result.findings]
     return Group(out, Text(NOTE, style="dim"), *said, *found)
@@ -73,15 +73,43 @@ def told(one: JudgedSeries) -> str:
     if one.raised is None:
         return one.said
     text = f"{'up' if one.up else 'down'} since {one.since}, seen at {one.raised}"
+    if one.events:
+        text += f"; new in these nights: {', '.join(one.events)}"
     return f"machine: {text}; also {', '.join(one.moved)}" if one.moved else f"alarm: {text}"
+
+
+def _name(key: SeriesKey) -> str:
+    return f"{key.implementation}, {key.scenario}, {METRIC_NAMES.get(key.metric, key.metric)}"
+
+
+def event_text(event: EventAnswer) -> str:
+    """What came under the programs, and what it did to one series."""
+    words = {
+        True: "it moved the ratio",
+        False: "the ratio is as before",
+        None: "the host left no block: not known",
+    }
+    lines = [f"new: {', '.join(event.what)}: {words[event.moved]}", f"  {_name(event.series)}"]
+    if event.ratio is not None and event.ratio.ratio is not None:
+        low, high = event.ratio.interval or (math.nan, math.nan)
+        lines.append(
+            f"  today's / frozen: {event.ratio.ratio:.3f} ({low:.3f} to {high:.3f}) over {event.ratio.n} fresh blocks;"
+            f" before: {math.exp(event.level):.3f}, and nights scatter by {event.scatter:.2%}"
+        )
+    return "\n".join([*lines, f"  repeat: {event.command}"])
+
+
+def creep_text(one: Creep) -> str:
+    """How far a series is from the image that was frozen first."""
+    low, mean, high = (math.exp(value) for value in (one.interval[0], one.mean, one.interval[1]))
+    return f"crept: {_name(one.key)}: the last week × {mean:.3f} ({low:.3f} to {high:.3f}) of the first image, {one.key.frozen}"
 
 
 def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
     """The report of an answered alarm: both images, both commits, the interval and what repeats it."""
     key = answer.series
-    name = METRIC_NAMES.get(key.metric, key.metric)
     lines = [
-        f"{key.implementation}, {key.scenario}, {name}: {answer.word}",
+        f"{_name(key)}: {answer.word}",
         f"  since {answer.since}, seen at {answer.raised}",
     ]
     if answer.ratio is not None and answer.ratio.ratio is not None:
@@ -98,6 +126,14 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
                 f"  {word}: tandem/{key.implementation}:{program.tag}, commit {program.commit or 'unknown'}{dirty}"
             )
     lines += [f"    {commit}" for commit in commits]
+    if answer.rebuilt is not None:
+        lines.append(
+            "  the base changed too: the good commit was built again on the new one, and stands for the old image"
+        )
+    if not answer.base_is_told_apart:
+        lines.append(
+            "  the base changed too, and the good commit could not be built on it: commits and base are not told apart"
+        )
     if answer.command:
         lines.append(f"  repeat: {answer.command}")
     return "\n".join(lines)

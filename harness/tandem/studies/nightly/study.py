@@ -1,6 +1,7 @@
 """The study behind `nightly`: each implementation's image of today against its frozen one, in duet blocks.
 
-A block is one trial: today's image and the frozen one twice, up side by side. Each is loaded alone for one short window,
+A block is one trial: today's image, the frozen one twice, and the one that was frozen first where that is another, up side by
+side on the frozen stack. Each is loaded alone for one short window,
 which tells how much it can do, and then all at once at one rate (see tandem.studies.compare.study). Passes over all
 implementations and scenarios follow each other until the budget is spent, so what the machine does meanwhile falls on all.
 """
@@ -21,7 +22,7 @@ from tandem.record.trial import Trial, TrialSpec, WindowRecord
 from tandem.studies.compare.conclusions import DUET, turn_name
 from tandem.studies.compare.study import DIRECT, duet_of, warm_up_of, window_of
 from tandem.studies.nightly import report as tables
-from tandem.studies.nightly.conclusions import NightMeasured, conclude, frozen_labels
+from tandem.studies.nightly.conclusions import NightMeasured, conclude, first_label, frozen_labels
 
 DUET_S = 6
 """Where the plan has none."""
@@ -32,8 +33,9 @@ AT_MOST = 200
 class Nightly(Study[NightMeasured]):
     """Every implementation under every scenario that was asked for, a block of each in turn.
 
-    options: `frozen`, implementation -> tag of what it is compared with, and `budget_s` or `blocks`, the seconds of all
-    trials together or the blocks of each.
+    options: `frozen`, implementation -> tag of what it is compared with; `first`, the same of what was frozen first, of those
+    whose frozen image is another; `stack`, variables of compose/stack.yaml that name its images; and `budget_s` or `blocks`,
+    the seconds of all trials together or the blocks of each.
     """
 
     name = "nightly"
@@ -54,14 +56,26 @@ class Nightly(Study[NightMeasured]):
 
     @property
     def variants(self) -> list[Variant]:
-        tags = self.request.options["frozen"]
-        assert isinstance(tags, dict)
-        frozen = [
-            variant.model_copy(update={"label": label, "tag": tags[variant.implementation]})
+        stack = {"variables": self._option("stack")}
+        frozen, first = self._option("frozen"), self._option("first")
+        kept = [
+            variant.model_copy(update={"label": label, "tag": frozen[variant.implementation], **stack})
             for variant in self.request.variants
             for label in frozen_labels(variant.label)
         ]
-        return [*self.request.variants, *frozen]
+        kept += [
+            variant.model_copy(
+                update={"label": first_label(variant.label), "tag": first[variant.implementation], **stack}
+            )
+            for variant in self.request.variants
+            if variant.implementation in first
+        ]
+        return [*(variant.model_copy(update=stack) for variant in self.request.variants), *kept]
+
+    def _option(self, name: str) -> dict[str, str]:
+        found = self.request.options.get(name, {})
+        assert isinstance(found, dict)
+        return {key: str(value) for key, value in found.items()}
 
     def outline(self) -> list[list[TrialSpec]]:
         """As many as the budget should have time for."""
@@ -84,10 +98,13 @@ class Nightly(Study[NightMeasured]):
         chance = random.Random(self.request.seed)
         for number in range(1, int(str(self.request.options.get("blocks", AT_MOST))) + 1):
             for variant in chance.sample(self.request.variants, len(self.request.variants)):
-                yield self._trial(number, variant.label, chance)
+                yield self._trial(number, variant, chance)
 
-    def _trial(self, number: int, today: str, chance: random.Random) -> TrialSpec:
+    def _trial(self, number: int, variant: Variant, chance: random.Random) -> TrialSpec:
+        today = variant.label
         labels = [today, *frozen_labels(today)]
+        if variant.implementation in self._option("first"):
+            labels.append(first_label(today))
         chance.shuffle(labels)
         pairing = self.pairing
         windows = [window_of(pairing, turn_name(1, label), [label], pairing.window_s) for label in labels]
@@ -121,12 +138,14 @@ class Nightly(Study[NightMeasured]):
             spent_s, longest_s = spent_s + took_s, max(longest_s, took_s)
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Those in turn, then the duet at rates that follow from them."""
+        """Those in turn, then the duet at rates that follow from them. An image of long ago may not serve today's contract:
+        without the first one the others go on."""
         made: list[WindowRecord] = []
+        needed = {label for label in spec.variants if not label.endswith(first_label(""))}
         for window in spec.windows:
             if window.name != DUET:
                 made.append((yield window))
-            elif (duet := duet_of(window, made)) is not None and len(duet.variants) == len(spec.variants):
+            elif (duet := duet_of(window, made)) is not None and needed <= {*duet.variants}:
                 yield duet
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[NightMeasured]:

@@ -1,8 +1,10 @@
 """tandem.studies.nightly: which blocks are made within a budget, what a night is, what confirms an alarm."""
 
 import math
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from harness_engine import request, result_of
@@ -14,17 +16,19 @@ from tandem.cli import options as cli
 from tandem.cli.options import read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
-from tandem.history.judged import JudgedSeries, Said
-from tandem.history.night import AlarmAnswer, Program, SeriesKey
+from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
+from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey, StackImage
+from tandem.lab import kept_images
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
-from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, parse_budget_s, status
-from tandem.studies.nightly.conclusions import frozen_labels, nights_of
-from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as
-from tandem.studies.nightly.report import answer_text
+from tandem.studies.nightly import command
+from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, comparison, parse_budget_s, status
+from tandem.studies.nightly.conclusions import first_label, frozen_labels, nights_of
+from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as, event_answer
+from tandem.studies.nightly.report import answer_text, creep_text, event_text
 from tandem.studies.nightly.study import Nightly
 
 ONE = "node index"
@@ -82,6 +86,57 @@ def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> Non
     assert tags == {ONE: None, **dict.fromkeys(frozen_labels(ONE), "kept")}
 
 
+def test_all_run_on_the_frozen_stack(real: Catalog) -> None:
+    stack = {"DB_IMAGE": ":0123", "PROXY_IMAGE": ":4567"}
+    for study, wanted in (
+        (Nightly(real, asked(blocks=1, stack=stack)), stack),
+        (Nightly(real, asked(blocks=1)), {}),
+    ):
+        assert {variant.label for variant in study.variants} == {ONE, *frozen_labels(ONE)}
+        assert all(variant.variables == wanted for variant in study.variants)
+
+
+def test_the_image_that_was_frozen_first_is_a_third(real: Catalog) -> None:
+    """It is loaded in the same duet, and its line is that of today's image by it."""
+    study = Nightly(real, asked(blocks=1, first={"node": "oldest"}))
+    [[spec]] = study.outline()
+    assert {*spec.variants} == {ONE, *frozen_labels(ONE), first_label(ONE)}
+    assert {variant.label: variant.tag for variant in study.variants}[first_label(ONE)] == "oldest"
+    concluded = study.conclude([made(spec, today=1.05)], Baselines())
+    lines = {(one.metric, one.line): one.by_block for one in concluded.conclusions.lines}
+    assert lines["duet_cpu_us_per_request", "first"] == {1: pytest.approx(math.log(1.05))}
+    [[without]] = Nightly(real, asked(blocks=1)).outline()
+    concluded = study.conclude([made(without)], Baselines())
+    assert {one.line for one in concluded.conclusions.lines} == {"today", "frozen", "weather"}
+
+
+@pytest.mark.parametrize(("refused", "duet"), [(first_label(ONE), True), (ONE, False)])
+def test_the_others_go_on_without_the_first(real: Catalog, refused: str, duet: bool) -> None:
+    """An image of long ago may not serve today's contract; without one of the others nothing can be said."""
+    study = Nightly(real, asked(blocks=1, first={"node": "oldest"}))
+    [[spec]] = study.outline()
+    whole = made(spec).windows
+    windows = study.windows(spec)
+    window = next(windows)
+    try:
+        while True:
+            own = [label for label in window.variants if label != refused]
+            answered = next(record for record in whole if record.spec.name == window.name)
+            window = windows.send(
+                WindowRecord(
+                    spec=window.model_copy(update={"variants": own}),
+                    windows={label: answered.windows[label] for label in own},
+                )
+            )
+            if window.name == "duet":
+                break
+    except StopIteration:
+        assert not duet
+        return
+    assert duet
+    assert {*window.variants} == {*spec.variants} - {refused}
+
+
 @pytest.mark.parametrize(("took_s", "least", "most"), [(30.0, 10, 10), (100.0, 3, 3), (1000.0, 1, 1)])
 def test_the_budget_is_kept_whatever_a_trial_takes(
     real: Catalog, took_s: float, least: int, most: int
@@ -102,7 +157,12 @@ def night_values(
 ) -> list[dict[tuple[str, str], float]]:
     study = Nightly(real, asked(blocks=3))
     result = result_of(study.request, study.conclude(trials, Baselines()))
-    nights = nights_of(result, "m", "c", {"node": Program(tag="new")}, {"node": "f"}, compressed)
+    about = Night(
+        id="", machine="m", cpu_model="c", started_at=NOW, programs={"node": Program(tag="new")}, frozen={"node": "f"},
+        stack={"db": StackImage(tag="d", content="s")}, kernel="6.1",
+    )  # fmt: skip
+    nights = nights_of(result, about, compressed)
+    assert all(night.stack == about.stack and night.kernel == "6.1" and night.id for night in nights)
     return [{(point.metric, point.line): point.value for point in night.points} for night in nights]
 
 
@@ -309,6 +369,179 @@ def test_an_image_between_that_is_gone_is_left_out() -> None:
     assert found is not None
     assert (found.good, found.bad) == (IMAGES[1], IMAGES[4]), "as near as it can be told"
     assert compared == ["ae", "ab"]
+
+
+@pytest.mark.parametrize(("slow_from", "word"), [(1, "confirmed"), (2, "machine")])
+def test_an_event_hides_no_regression(slow_from: int, word: str) -> None:
+    """The machine moved, and it is known what came: fresh blocks on the new one tell whether the images differ too."""
+    both = alarm(IMAGES[:2], "machine")
+    found, compared = play(replace(both, events=["kernel 6.1 -> 6.2"]), IMAGES[:2], slow_from)
+    assert found is not None
+    assert (found.word, compared) == (word, ["ab"])
+    found, compared = play(both, IMAGES[:2], slow_from)
+    assert found is not None
+    assert (found.word, compared) == ("machine", [])
+
+
+# ---- a new base ----
+
+OLD, NEW = "sha256:old", "sha256:new"
+
+
+def play_on_bases(
+    bases: str, slow_commit: int | None, slow_base: bool, can_build: bool = True
+) -> tuple[AlarmAnswer, list[str]]:
+    """Images a, b, … on old (o) and new (n) bases. Slow: commits from `slow_commit` on, and the new base, if so. An image that
+    is built again has the tag of its commit in capitals."""
+    images = [
+        Program(tag=tag, commit=tag * 40, base=NEW if base == "n" else OLD)
+        for tag, base in zip("abcde", bases, strict=False)
+    ]
+
+    def cost(program: Program) -> float:
+        late = slow_commit is not None and "abcde".index(program.tag.lower()) >= slow_commit
+        return 0.02 * late + 0.02 * (slow_base and program.base == NEW)
+
+    def again(program: Program) -> Program | None:
+        return program.model_copy(update={"tag": program.tag.upper(), "base": NEW}) if can_build else None
+
+    steps, compared = answered(alarm(images), images, lambda: NOW, again), list[str]()
+    try:
+        old, new = next(steps)
+        while True:
+            compared.append(old.tag + new.tag)
+            by = cost(old) - cost(new)
+            ratio = compare([by + 0.001, by - 0.001, by + 0.002, by - 0.002])
+            old, new = steps.send(FreshBlocks(compared[-1], ratio, f"just compare {compared[-1]}"))
+    except StopIteration as end:
+        return cast(AlarmAnswer, end.value), compared
+
+
+def test_a_new_base_is_not_blamed_on_commits() -> None:
+    """The good commit on the new base is as the bad one; the base alone makes the difference."""
+    found, compared = play_on_bases("on", None, slow_base=True)
+    assert compared == ["Ab", "aA"]
+    assert (found.word, found.base_is_told_apart) == ("base", True)
+    assert found.rebuilt is not None
+    assert (found.good, found.bad) == (Program(tag="a", commit="a" * 40, base=OLD), found.rebuilt)
+
+
+def test_commits_are_blamed_where_they_differ_on_one_base() -> None:
+    found, compared = play_on_bases("on", 1, slow_base=True)
+    assert compared == ["Ab"]
+    assert found.word == "confirmed"
+    assert found.good is not None
+    assert found.good.tag == "A"
+
+
+def test_bisection_is_on_one_base() -> None:
+    """What lies between on the old base is built again as well."""
+    found, compared = play_on_bases("oonnn", 3, slow_base=True)
+    assert compared == ["Ae", "Ac", "Ad"]
+    assert (found.word, found.good and found.good.tag, found.bad and found.bad.tag) == ("confirmed", "c", "d")
+
+
+def test_neither_base_nor_commits() -> None:
+    found, compared = play_on_bases("on", None, slow_base=False)
+    assert (found.word, compared) == ("not confirmed", ["Ab", "aA"])
+
+
+def test_what_cannot_be_built_again_is_told() -> None:
+    found, compared = play_on_bases("on", None, slow_base=True, can_build=False)
+    assert (found.word, found.base_is_told_apart, compared) == ("confirmed", False, ["ab"])
+    assert "commits and base are not told apart" in answer_text(found)
+
+
+@pytest.mark.parametrize("bases", ["oo", "nn"])
+def test_on_one_base_nothing_is_built_again(bases: str) -> None:
+    found, compared = play_on_bases(bases, 1, slow_base=True)
+    assert (found.word, found.rebuilt, compared) == ("confirmed", None, ["ab"])
+
+
+# ---- events ----
+
+
+def event(ratio: float | None, level: float = 0.01, scatter: float = 0.008) -> EventAnswer:
+    """Twelve fresh blocks that scatter by 1 %."""
+    doubt = Doubted(KEY, "night-9", ["kernel 6.1 -> 6.2"], level, scatter, IMAGES[1])
+    values = [] if ratio is None else [ratio + (0.01 if n % 2 else -0.01) for n in range(12)]
+    fresh = FreshBlocks("r", compare(values) if values else None, "just compare node@a node@b")
+    return event_answer(doubt, fresh, NOW)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "moved"), [(0.01, False), (0.02, False), (0.04, True), (-0.02, True), (None, None)]
+)
+def test_an_event_moved_what_is_now_farther_than_nights_are(ratio: float | None, moved: bool | None) -> None:
+    """0.01 away is a difference of the blocks, but no more than one night has."""
+    found = event(ratio)
+    assert found.moved is moved
+    assert ("not known" in event_text(found)) is (moved is None)
+    assert event_text(found).startswith("new: kernel 6.1 -> 6.2: ")
+    assert status(Verdict.OK, [], [found]) == (MOVED if moved else 0)
+
+
+def test_the_report_names_what_is_new_this_night() -> None:
+    def night(number: int, kernel: str) -> Night:
+        return Night(
+            id=f"{number}-all", machine="m", cpu_model="c", started_at=NOW + timedelta(days=number), kernel=kernel,
+            programs={"node": Program(tag="a"), "go": Program(tag="b")},
+        )  # fmt: skip
+
+    nights = [night(1, "6.1"), night(2, "6.2"), night(3, "6.2")]
+    assert command.new_under(nights, "2-all") == ["kernel 6.1 -> 6.2 (node, go)"]
+    assert command.new_under(nights, "3-all") == []
+
+
+@pytest.mark.parametrize(("of_node", "of_others", "weekly"), [(7, 0, True), (7, 3, True), (6, 1, False)])
+def test_a_week_is_seven_nights_of_its_own(of_node: int, of_others: int, weekly: bool) -> None:
+    def night(number: int, name: str) -> Night:
+        return Night(
+            id=str(number), machine="m", cpu_model="c", started_at=NOW, programs={name: Program(tag="a")}
+        )
+
+    nights = [night(n, "node" if n < of_node else "other") for n in range(of_node + of_others)]
+    assert command._weekly(nights, asked()) is weekly
+
+
+def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None:
+    stack = {"DB_IMAGE": ":0123"}
+    found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
+    assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
+
+
+def test_what_crept_is_told() -> None:
+    text = creep_text(Creep(KEY, 0.03, (0.02, 0.04)))
+    assert text == "crept: node, index, goodput: the last week × 1.030 (1.020 to 1.041) of the first image, f"
+
+
+def test_a_first_image_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def frozen(tag: str) -> Frozen:
+        return Frozen(implementation="node", program=Program(tag=tag), frozen_at=NOW)
+
+    said: list[str] = []
+    monkeypatch.setattr(kept_images, "present", lambda name, tag: False)
+    assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {}
+    assert "no commit has its sources" in said[-1]
+    monkeypatch.setattr(kept_images, "present", lambda name, tag: True)
+    assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {
+        "node": Program(tag="a")
+    }
+    assert command.first_ones({"node": frozen("a")}, {"node": frozen("a")}, said.append) == {}
+    assert command.first_ones({}, {"node": frozen("a")}, said.append) == {}, "the first night"
+
+
+def test_a_frozen_image_that_is_missing_is_built_again_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"node": Frozen(implementation="node", program=Program(tag="a", commit="c" * 40), frozen_at=NOW)}
+    said, built = list[str](), list[str]()
+    monkeypatch.setattr(kept_images, "present", lambda name, tag: tag in built)
+    monkeypatch.setattr(kept_images, "rebuild", lambda root, name, program: built.append(program.tag))
+    for _ in range(2):
+        assert command.freeze(tmp_path, known, {"node": Program(tag="b")}, False, said.append) == known
+    assert built == ["a"]
+    assert said == [f"node: the frozen image a is missing: building it from {'c' * 12}"]
 
 
 def test_an_alarm_whose_comparison_the_host_voids_stays_open() -> None:
