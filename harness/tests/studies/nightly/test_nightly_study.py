@@ -11,7 +11,7 @@ from harness_samples import NOW, good_window
 from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.options import read_variant
+from tandem.cli.options import parse_budget_s, read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history.judged import JudgedSeries, Said
@@ -21,7 +21,7 @@ from tandem.record.result import Baselines
 from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
-from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, parse_budget_s, status
+from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, status
 from tandem.studies.nightly.conclusions import frozen_labels, nights_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as
 from tandem.studies.nightly.report import answer_text
