@@ -15,7 +15,6 @@ from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
-from tandem.cli.options import parse_budget_s
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
@@ -166,7 +165,7 @@ def nightly(
     names = implementations or list(catalog.implementations)
     variants = cells(catalog, names, scenario or MAIN)
     names = list(dict.fromkeys(variant.implementation for variant in variants))
-    budget_s, _ = parse_budget_s(budget), catalog.plan(confirm_plan)
+    budget_s, _ = cli.parse_budget_s(budget), catalog.plan(confirm_plan)
     request = cli.make_request(
         Nightly.name, catalog, variants, scenario=variants[0].scenario or "", plan=plan, seed=seed, lab=lab
     )

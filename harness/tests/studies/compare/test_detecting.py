@@ -113,7 +113,8 @@ def test_it_goes_on_to_what_the_scatter_needs() -> None:
     trials = made(study, noise=0.04)
     found = study.conclude(trials, Baselines()).conclusions
     assert found.design is not None
-    assert len(trials) == found.design.blocks == found.design.needed > LEAST
+    assert len(trials) == found.design.blocks == found.design.needed
+    assert len(trials) > LEAST
     assert found.looks == [PILOT, len(trials)]
     assert len(study.outline()) == len(trials), "the estimate follows"
     assert study.news == [found.design.told]

@@ -13,7 +13,7 @@ from harness_samples import NOW, good_window
 from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.options import read_variant
+from tandem.cli.options import parse_budget_s, read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
@@ -25,7 +25,7 @@ from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
 from tandem.studies.nightly import command
-from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, comparison, parse_budget_s, status
+from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, comparison, status
 from tandem.studies.nightly.conclusions import first_label, frozen_labels, nights_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
