@@ -1,5 +1,7 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
+from collections.abc import Callable
+
 from documents import (
     bench,
     comparisons,
@@ -13,11 +15,25 @@ from documents import (
     quoted,
     scale,
     selftest,
+    statements,
     verification,
 )
 from documents.fill import Figure
+from documents.records import Records
 
+PICTURES: dict[str, Callable[[Records], str]] = {
+    "docs/images/nightly-detection.svg": nightly.picture,
+    "docs/images/statements.svg": statements.picture,
+}
+"""Drawn by `just docs` beside the figures."""
 FIGURES: dict[str, Figure] = {
+    # statements
+    "known": statements.known,
+    "statements-table": statements.statements_table,
+    "costs-table": statements.costs_table,
+    "pairs-table": statements.pairs_table,
+    "one-session": statements.one_session,
+    "single-sessions": statements.single_sessions,
     # the reference bench
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
@@ -67,6 +83,7 @@ FIGURES: dict[str, Figure] = {
     "explained-factors": explanations.factors,
     "explained-model": explanations.model,
     "explained-factor": explanations.factor,
+    "explained-cpu": explanations.cpu_factor,
     "explained-leg": explanations.leg,
     "explained-rate": explanations.rate,
     "explained-trips": explanations.trips,

@@ -9,9 +9,8 @@ import pytest
 from harness_places import ROOT
 
 from documents import records
-from documents.figures import FIGURES
+from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
-from documents.nightly import PICTURES
 from documents.records import Records
 
 RECORDS = Records(ROOT)
