@@ -60,6 +60,22 @@ def slice_lengths(records: Records) -> str:
     return "\n\n".join((table(heads, rows), *words))
 
 
+def prediction_coverage(records: Records) -> str:
+    """How often the interval for the next session holds it; how often a shifted one lies outside, alone and of a family."""
+    found = records.predictions().found
+    cells = {
+        (one.kind, one.sessions): "; ".join(
+            percent(share, 1) for share in (one.holds, one.shifted_outside, one.shifted_outside_in_family)
+        )
+        for one in found
+    }
+    sizes = sorted({one.sessions for one in found})
+    rows = [
+        (kind, *(cells[kind, size] for size in sizes)) for kind in dict.fromkeys(one.kind for one in found)
+    ]
+    return table(("scatter from session to session", *(f"{size} sessions" for size in sizes)), rows)
+
+
 # ---- before and after ----
 
 

@@ -75,6 +75,7 @@ FIGURES: dict[str, Figure] = {
     "before-and-after": deciding.before_and_after,
     "scatter-by-record": deciding.scatter_by_record,
     "records-list": deciding.records_list,
+    "prediction-coverage": deciding.prediction_coverage,
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks import host_speed, pairing, slices
 from benchmarks.detection import Detections
+from benchmarks.prediction import Predictions
 from tandem.analysis.ratios import Ratio, compare
 from tandem.catalog.catalog import Catalog
 from tandem.commands.records import folders as committed
@@ -44,7 +45,7 @@ NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
 FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
-DECISIONS = "decisions.json"
+DECISIONS, PREDICTION = "decisions.json", "prediction.json"
 COLD_S = 60.0
 """Builds of a bench that take longer were from nothing."""
 
@@ -206,6 +207,10 @@ class Records:
             return {}
         found: dict[str, dict[str, float]] = json.loads(file.read_text())["shares"]
         return {name: (one["before"], one["after"]) for name, one in found.items()}
+
+    def predictions(self) -> Predictions:
+        """How well the interval for the next session holds, as harness/benchmarks/prediction.py found it."""
+        return Predictions.model_validate_json((self.root / BENCHMARKS / PREDICTION).read_text())
 
     def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
         """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as the present engine does;

@@ -11,18 +11,27 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
-from tandem.analysis.ratios import CONFIDENCE
+from tandem.analysis.ratios import CONFIDENCE, Floats
+
+
+def next_values(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+    """The interval in which one further value is expected, along the last axis (at least two values), in the unit of the
+    values."""
+    own = np.asarray(values, float)
+    n = own.shape[-1]
+    half = scipy.stats.t.ppf((1 + confidence) / 2, n - 1) * own.std(axis=-1, ddof=1) * math.sqrt(1 + 1 / n)
+    mean = own.mean(axis=-1)
+    return np.asarray(mean - half), np.asarray(mean + half)
 
 
 def next_value(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """The interval in which one further value is expected, in the unit of the values; None below two values."""
-    n = len(values)
-    if n < 2:
+    """The same of one series; None below two values."""
+    if len(values) < 2:
         return None
-    half = scipy.stats.t.ppf((1 + confidence) / 2, n - 1) * np.std(values, ddof=1) * math.sqrt(1 + 1 / n)
-    mean = float(np.mean(values))
-    return mean - float(half), mean + float(half)
+    low, high = next_values(values, confidence)
+    return float(low), float(high)
 
 
 def outside_by_chance(outside: int, of: int, confidence: float = CONFIDENCE) -> float:

@@ -154,6 +154,11 @@ class WindowRecord(Part):
     """What a generator without rows says of its own load."""
 
     @property
+    def alone(self) -> bool:
+        """Whether one variant at a time was loaded: what the database and the proxy used was then for it."""
+        return len(self.spec.variants) == 1 or self.spec.slices is not None
+
+    @property
     def only(self) -> Window:
         """The window of a spec with one variant. Raises KeyError if it was refused."""
         return self.windows[self.spec.variants[0]]

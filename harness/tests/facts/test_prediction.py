@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import scipy
 
-from tandem.analysis.prediction import next_value, outside_by_chance
+from tandem.analysis.prediction import next_value, next_values, outside_by_chance
 
 SIMULATED = 20_000
 WITHIN = 0.01
@@ -22,14 +21,9 @@ def sessions(n: int, between: float, seed: int) -> np.ndarray:
 
 def outside(values: np.ndarray, shift: float = 0.0) -> float:
     """The share of simulations whose last value, shifted, lies outside the interval of those before it."""
-    known, new = values[:, :-1], values[:, -1] + shift
-    n = known.shape[1]
-    half = scipy.stats.t.ppf(0.975, n - 1) * known.std(axis=1, ddof=1) * math.sqrt(1 + 1 / n)
-    low, high = next_value(known[0].tolist()) or (0.0, 0.0)
-    # The vectorised formula of this test is the shipped one.
-    assert math.isclose(high - low, 2 * half[0], rel_tol=1e-9)
-    assert math.isclose((high + low) / 2, known[0].mean(), abs_tol=1e-12)
-    return float((np.abs(new - known.mean(axis=1)) > half).mean())
+    low, high = next_values(values[:, :-1])
+    new = values[:, -1] + shift
+    return float(((new < low) | (new > high)).mean())
 
 
 @pytest.mark.parametrize("n", [5, 8, 12])
@@ -48,6 +42,13 @@ def test_the_error_within_a_session_alone_would_not_cover() -> None:
     values = sessions(6, 0.05, seed=1)
     half = 1.96 * WITHIN
     assert (np.abs(values[:, -1] - values[:, 0]) <= half).mean() < 0.5
+
+
+def test_the_interval_is_the_textbooks() -> None:
+    """Hahn and Meeker, section 4.8: mean +- t(n - 1) s sqrt(1 + 1 / n), with t(4) of 95 % = 2.776 from a table."""
+    values = [51.4, 49.5, 48.7, 49.3, 51.6]
+    half = 2.776 * math.sqrt(sum((one - 50.1) ** 2 for one in values) / 4) * math.sqrt(1 + 1 / 5)
+    assert next_value(values) == pytest.approx((50.1 - half, 50.1 + half), abs=0.002)
 
 
 def test_one_value_predicts_nothing() -> None:

@@ -93,13 +93,47 @@ def test_a_damaged_file_is_named_and_the_rest_is_used(tmp_path: Path) -> None:
     assert bad.name in damaged[0]
 
 
+COMMITTED, DAMAGED = read_sessions(ROOT / "results")
+
+
 def test_committed_sessions_can_be_read() -> None:
-    found, damaged = read_sessions(ROOT / "results")
-    assert damaged == []
-    assert all(file.stem == record.id for record in found for file in [Path(f"{record.id}.json")])
-    for record in found:
+    assert DAMAGED == []
+    assert {record.id for record in COMMITTED} == {
+        file.stem for file in (ROOT / "results" / FOLDER).glob("*.json")
+    }
+    for record in COMMITTED:
+        assert record.id == name_of(record.started_at, record.machine)
         for one in record.contrasts:
             assert {one.of, one.to} <= set(record.programs), record.id
+
+
+def test_no_committed_session_says_a_thing_twice() -> None:
+    """Also not the other way round: it would be two draws of one statement."""
+    for record in COMMITTED:
+        keys = [key_of(record, one) for one in record.contrasts]
+        assert len({min(key, key.turned) for key in keys}) == len(keys), record.id
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("app_cpu_us_per_request", ["1.322", "1.465", "1.460", "1.332", "1.416", "1.450"]),
+        ("goodput_rps", ["1.085", "1.061", "1.047", "1.108", "1.032", "1.046"]),
+    ],
+)
+def test_history_has_what_was_once_published(metric: str, expected: list[str]) -> None:
+    """The figures of one pair that were published one after another, each from its own session."""
+    told = ["20261123T002024", "20261125T102920", "20261125T123933", "20261125T221751"]
+    told += ["20261126T013241", "20261126T054251"]
+    found = {
+        record.id.partition("Z")[0]: one
+        for record in COMMITTED
+        for one in record.contrasts
+        if (one.metric, one.of, one.to) == (metric, "falcon-async", "falcon-sync")
+        and record.scenario == "recipes"
+    }
+    assert [f"{found[start].ratio:.3f}" for start in told] == expected
+    assert all(bool(found[start].not_ranked) is (metric == "goodput_rps") for start in told)
 
 
 # ---- machines ----

@@ -92,24 +92,46 @@ def test_memory_and_swap_are_the_kernels_own_totals() -> None:
 
 def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
     described = Here(proc=tmp_path, sys=tmp_path).describe()
-    for name in ("cpu_model", "clock_source", "kernel_command_line", "governor", "turbo", "smt"):
-        assert described[name] is None
+    told = {"cpus", "memory_bytes", "kernel", "machine", "open_files_limit", "swap_bytes"}
+    assert {name for name, value in described.items() if value is not None} == told
+    assert {
+        "cpu_model",
+        "governor",
+        "smt",
+        "hypervisor",
+        "cgroup_version",
+        "cpu_cache_l3_bytes",
+    } <= described.keys()
     assert not Here(sys=tmp_path).cgroups_readable()
 
 
+def kernel_files(root: Path, files: dict[str, str]) -> Here:
+    """A host whose /proc and /sys are these files."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text + "\n")
+    return Here(proc=root, sys=root)
+
+
+def cache(index: int, level: int, kind: str, size: str, cpus: str) -> dict[str, str]:
+    """The files of a cache of the first CPU."""
+    told = {"level": str(level), "type": kind, "size": size, "shared_cpu_map": cpus}
+    return {f"devices/system/cpu/cpu0/cache/index{index}/{name}": text for name, text in told.items()}
+
+
 def test_a_described_machine(tmp_path: Path) -> None:
-    for name, text in {
-        "cpuinfo": "processor\t: 0\nmodel name\t: A: fast one\n",
-        "cmdline": "quiet init=/sbin/x psi=1 -- y\n",
-        "devices/system/cpu/intel_pstate/no_turbo": "1\n",
-        "devices/system/cpu/vulnerabilities/b": "Vulnerable\n",
-        "devices/system/cpu/vulnerabilities/a": "Not affected\n",
-        "devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
-        "fs/cgroup/cgroup.controllers": "cpu memory\n",
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    host = Here(proc=tmp_path, sys=tmp_path)
+    host = kernel_files(
+        tmp_path,
+        {
+            "cpuinfo": "processor\t: 0\nmodel\t: 7\nmodel name\t: A: fast one",
+            "cmdline": "quiet init=/sbin/x psi=1 -- y",
+            "devices/system/cpu/intel_pstate/no_turbo": "1",
+            "devices/system/cpu/vulnerabilities/b": "Vulnerable",
+            "devices/system/cpu/vulnerabilities/a": "Not affected",
+            "devices/system/clocksource/clocksource0/current_clocksource": "tsc",
+            "fs/cgroup/cgroup.controllers": "cpu memory",
+        },
+    )
     told = host.describe()
     assert [told[name] for name in ("cpu_model", "kernel_command_line", "turbo", "cgroup_version")] == [
         "A: fast one",
@@ -120,6 +142,117 @@ def test_a_described_machine(tmp_path: Path) -> None:
     assert host.mitigations() == "a: Not affected\nb: Vulnerable"
     assert host.clocks().source == told["clock_source"] == "tsc"
     assert host.cgroups_readable()
+
+
+INTEL = """processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 207
+model name\t: Intel(R) Xeon(R) Processor
+stepping\t: 2
+microcode\t: 0x1
+cache size\t: 307200 KB
+flags\t\t: fpu vme hypervisor
+
+processor\t: 1
+stepping\t: 3"""
+AMD = """vendor_id\t: AuthenticAMD
+cpu family\t: 25
+model\t\t: 1
+model name\t: AMD EPYC 7R13 Processor
+stepping\t: 1
+microcode\t: 0xa0011d5
+cache size\t: 512 KB
+flags\t\t: fpu vme"""
+ARM = """processor\t: 0
+Features\t: fp asimd
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x3
+CPU part\t: 0xd0c
+CPU revision\t: 1"""
+CLOCKS = "devices/system/clocksource/clocksource0/available_clocksource"
+VENDOR, PRODUCT = "class/dmi/id/sys_vendor", "class/dmi/id/product_name"
+
+
+@pytest.mark.parametrize(
+    ("files", "identity", "l2_l3", "around"),
+    [
+        pytest.param(
+            {
+                "cpuinfo": INTEL,
+                CLOCKS: "tsc kvm-clock",
+                **cache(0, 1, "Data", "48K", "1"),
+                **cache(1, 1, "Instruction", "32K", "1"),
+                **cache(2, 2, "Unified", "2048K", "1"),
+                **cache(3, 3, "Unified", "300M", "ffffffff,00000003"),
+            },
+            ["Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 207, 2, "0x1", 307_200 << 10],
+            [2048 << 10, 1, 300 << 20, 34],
+            ["kvm", None],
+            id="a guest of KVM, on Intel",
+        ),
+        pytest.param(
+            {
+                "cpuinfo": AMD,
+                CLOCKS: "tsc hpet",
+                VENDOR: "Supermicro",
+                PRODUCT: "AS-1114S",
+                **cache(2, 2, "Unified", "512K", "0001,00000001"),
+            },
+            ["AMD EPYC 7R13 Processor", "AuthenticAMD", 25, 1, 1, "0xa0011d5", 512 << 10],
+            [512 << 10, 2, None, None],
+            ["none", "Supermicro AS-1114S"],
+            id="AMD's own metal",
+        ),
+        pytest.param(
+            {"cpuinfo": ARM, VENDOR: "QEMU", PRODUCT: "KVM Virtual Machine"},
+            ["Arm part 0xd0c", "Arm", 8, "0xd0c", "r3p1", None, None],
+            [None] * 4,
+            ["kvm", "QEMU KVM Virtual Machine"],
+            id="Arm, which has no flags, as a guest",
+        ),
+        pytest.param(
+            {"cpuinfo": ARM.replace("0x41", "0x99"), VENDOR: "Maker", PRODUCT: "Board"},
+            ["0x99 part 0xd0c", "0x99", 8, "0xd0c", "r3p1", None, None],
+            [None] * 4,
+            [None, "Maker Board"],
+            id="Arm of a maker that is not known",
+        ),
+        pytest.param(
+            {"cpuinfo": INTEL},
+            ["Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 207, 2, "0x1", 307_200 << 10],
+            [None] * 4,
+            ["yes", None],
+            id="a container without sysfs, in a guest",
+        ),
+        pytest.param(
+            {"cpuinfo": AMD, "hypervisor/type": "xen"},
+            ["AMD EPYC 7R13 Processor", "AuthenticAMD", 25, 1, 1, "0xa0011d5", 512 << 10],
+            [None] * 4,
+            ["xen", None],
+            id="Xen's first domain",
+        ),
+    ],
+)
+def test_generations_of_cpus_are_told_apart(
+    tmp_path: Path,
+    files: dict[str, str],
+    identity: list[str | int | None],
+    l2_l3: list[int | None],
+    around: list[str | None],
+) -> None:
+    told = kernel_files(tmp_path, files).describe()
+    names = ("model", "vendor", "family", "model_number", "stepping", "microcode", "cache_bytes")
+    assert [told[f"cpu_{name}"] for name in names] == identity
+    assert [told[f"cpu_cache_{name}_{of}"] for name in ("l2", "l3") for of in ("bytes", "cpus")] == l2_l3
+    assert [told[name] for name in ("hypervisor", "product")] == around
+
+
+def test_a_version_of_control_groups_that_is_not_mounted_is_not_told(tmp_path: Path) -> None:
+    assert Here(sys=tmp_path).describe()["cgroup_version"] is None
+    (tmp_path / "fs/cgroup/cpuacct").mkdir(parents=True)
+    assert Here(sys=tmp_path).describe()["cgroup_version"] == 1
 
 
 def test_mitigations_are_lines() -> None:

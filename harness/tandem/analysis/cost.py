@@ -1,0 +1,30 @@
+"""What a request costs in CPU time over everything that works for it. Pure.
+
+A window's record has the application's CPU per request, and what each role used in cores in the same seconds. So each role's
+part is the application's, times its cores by the application's.
+"""
+
+from tandem.record.window import Window
+
+ROLES = ("app", "pgbouncer", "db", "proxy")
+"""What a request is charged with. The generator and the harness ask and watch. Toxiproxy stands for a distance, which would
+use no CPU if it were real."""
+
+
+def cpu_us_per_request_by_role(window: Window, alone: bool = True) -> dict[str, float]:
+    """Role -> CPU per request in µs, of ROLES as far as they ran.
+
+    alone: nobody else was loaded in the same seconds (`WindowRecord.alone`); else nobody knows for whom the others worked.
+    Empty where that is so, and where the application used no CPU time that was measured.
+    """
+    app_us, app = window.app_cpu_us_per_request, window.roles.get("app")
+    if not alone or not app_us or app is None or app.cpu_cores <= 0:
+        return {}
+    return {
+        role: app_us * window.roles[role].cpu_cores / app.cpu_cores for role in ROLES if role in window.roles
+    }
+
+
+def total_cpu_us_per_request(window: Window, alone: bool = True) -> float | None:
+    """CPU per request in µs, all of ROLES together; null where `cpu_us_per_request_by_role` is empty."""
+    return sum(cpu_us_per_request_by_role(window, alone).values()) or None
