@@ -76,6 +76,11 @@ set positional-arguments := true
 @records *arguments:
     harness/run records "$@"
 
+# Measure the main statements on this machine and append what it says: just session, just session --list
+[group('measure')]
+@session *arguments:
+    harness/run session "$@"
+
 # Run a published experiment again, beside what was published: just reproduce list, just reproduce hyper-delay
 [group('measure')]
 @reproduce *arguments:

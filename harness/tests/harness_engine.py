@@ -193,6 +193,7 @@ class FakeFloor:
     answers_per_s: float = 1000
     goodput_rps: float = 999.9
     worker_count: int = 1
+    idle_cores: float | None = 0.002
     failures: dict[str, BaseException] = field(default_factory=dict)
     """Call -> what it raises."""
     verified: list[Finding] = field(default_factory=list)
@@ -231,6 +232,10 @@ class FakeFloor:
     def verify(self, label: str) -> list[Finding]:
         self._note("verify", label)
         return list(self.verified)
+
+    def idle(self, label: str) -> float | None:
+        self._note("idle", label)
+        return self.idle_cores
 
     def warm_up(self, label: str, duration_s: int) -> list[int]:
         before = sum(self.warm_ups)

@@ -42,7 +42,8 @@ class Ratio(Part):
     """Geometric mean over the blocks."""
     interval: tuple[Number, Number] | None
     """95 % Student t interval. Where it was looked more than once: one of those that hold the truth at all looks
-    together with 95 %, so the earlier, the wider."""
+    together with 95 %, so the earlier, the wider. Where the control failed, it is wider by what that showed; the tests
+    below follow it."""
     n: int
     sd_ln: Number | None
     """Standard deviation of the logarithms: for small values the run-to-run variation of the ratio as a share."""
@@ -141,28 +142,34 @@ def p_unlike(groups: Sequence[Sequence[float]]) -> float | None:
 
 
 def detectable_ratio(
-    sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA
+    sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA, widened_ln: float = 0.0
 ) -> float | None:
     """The ratio (above 1) that the t test finds with a power of 80 % at a two-sided alpha; None below two blocks.
 
     sd_ln: of the logarithms; where both sides of a ratio vary by a coefficient of variation cv independently, it is
-    sqrt(2) cv. look: with further looks planned it is the effect of them all.
+    sqrt(2) cv. look: with further looks planned it is the effect of them all. widened_ln: as `compare` has it.
     """
     if n < 2:
         return None
     with np.errstate(over="ignore"):
-        return float(np.exp(look.detectable(n, alpha) * sd_ln))
+        return float(np.exp(look.detectable(n, alpha) * sd_ln + widened_ln))
 
 
-def compare(ln_ratios: Sequence[float], look: PlannedLook = ONE_LOOK, family: int = 1) -> Ratio:
+def compare(
+    ln_ratios: Sequence[float], look: PlannedLook = ONE_LOOK, family: int = 1, widened_ln: float = 0.0
+) -> Ratio:
     """The comparison over blocks. ln_ratios: one ln(x / reference) per block. family: so many comparisons share the 5 %.
+    widened_ln: by so much all blocks may be off alike (tandem.analysis.control): either end of the interval moves out by
+    it, a difference is one from the nearest value that this allows, and the margin is narrower by it.
 
     Raises ValueError where one is not finite: a rate of 0 is no measurement to compare.
     """
-    return compare_many([ln_ratios], look, family)[0]
+    return compare_many([ln_ratios], look, family, widened_ln)[0]
 
 
-def compare_many(ln_ratios: ArrayLike, look: PlannedLook = ONE_LOOK, family: int = 1) -> list[Ratio]:
+def compare_many(
+    ln_ratios: ArrayLike, look: PlannedLook = ONE_LOOK, family: int = 1, widened_ln: float = 0.0
+) -> list[Ratio]:
     """`compare` for many comparisons with the same number of blocks: shape (comparisons, blocks)."""
     values = np.atleast_2d(np.asarray(ln_ratios, float))
     if not np.isfinite(values).all():
@@ -182,10 +189,14 @@ def compare_many(ln_ratios: ArrayLike, look: PlannedLook = ONE_LOOK, family: int
             )
             for one in values
         ]
+    means, sds = values.mean(axis=-1), values.std(axis=-1, ddof=1)
+    low, high = interval(values, 1 - look.level(ALPHA))
     with np.errstate(over="ignore"):
-        ratios, (low, high) = np.exp(values.mean(axis=-1)), np.exp(interval(values, 1 - look.level(ALPHA)))
-    sds = values.std(axis=-1, ddof=1)
-    tests = p_difference(values), p_sign_flip(values), p_equivalence(values)
+        ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
+    off = np.abs(means) > widened_ln
+    nearest = np.where(off[..., None], values - widened_ln * np.sign(means)[..., None], 0.0)
+    margin = math.expm1(math.log1p(MARGIN) - widened_ln)
+    tests = p_difference(nearest), p_sign_flip(nearest), p_equivalence(values, margin)
     return [
         Ratio(
             ratio=float(ratios[i]),
@@ -195,7 +206,7 @@ def compare_many(ln_ratios: ArrayLike, look: PlannedLook = ONE_LOOK, family: int
             p_t=float(tests[0][i]),
             p_sign_flip=float(tests[1][i]),
             p_equivalent=float(tests[2][i]),
-            detectable_ratio=detectable_ratio(float(sds[i]), n, look, ALPHA / family)
+            detectable_ratio=detectable_ratio(float(sds[i]), n, look, ALPHA / family, widened_ln)
             if n >= BLOCKS_LEAST or not look.last
             else None,
         )

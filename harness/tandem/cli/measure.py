@@ -30,6 +30,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
 from tandem.record.store import file_name
+from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
 from tandem.report.fit import fitted
 from tandem.report.parts import STYLES, checked
@@ -199,13 +200,22 @@ def unfit_for(catalog: Catalog, request: Request) -> str | None:
     return None
 
 
-def measure[C: Conclusions](kind: type[Study[C]], request: Request, resume: bool, as_json: bool) -> None:
-    """Makes a study and prints its result. Exit status 1 unless its verdict is ok."""
+type Closing = Callable[[Result[Any], Sequence[Trial]], Sequence[RenderableType]]
+"""What a command says after its report, from its result and its trials."""
+
+
+def measure[C: Conclusions](
+    kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
+) -> None:
+    """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
     result, journal = make(kind, request, resume, as_json)
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
+        last = closing(result, journal.trials()) if closing else ()
+        out.print(
+            sentence(result), proof(), fitted(kind.report(result), out), *checked(result), *last, sep="\n"
+        )
         tell_places(journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

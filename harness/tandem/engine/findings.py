@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from tandem.judge.disturbance import GATES, cannot_judge
 from tandem.judge.on_wire import stated
+from tandem.record.host import HostSeen
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict, Window
 
@@ -55,6 +57,25 @@ def compared(trials: Iterable[Trial]) -> dict[str, str]:
 def made_again(trials: Iterable[Trial]) -> dict[str, int]:
     """Variant -> how many of its starts are second attempts."""
     return dict(Counter(label for trial in trials if trial.spec.attempt > 1 for label in trial.spec.variants))
+
+
+def host_seen(trials: Iterable[Trial]) -> HostSeen | None:
+    """What all windows say of the host; None where there is no window. Interrupts are told of those in which a variant was
+    loaded by itself."""
+    records = [record for trial in trials for record in trial.windows]
+    hosts = [window.host for record in records for window in record.windows.values()]
+    shares: dict[str, list[float]] = {}
+    for record in records:
+        for label, window in record.windows.items():
+            if record.spec.slices or record.spec.variants == [label]:
+                shares.setdefault(label, []).append(window.host.softirq_share)
+    if not hosts:
+        return None
+    return HostSeen(
+        gates=len(GATES),
+        cannot_judge=cannot_judge(hosts),
+        softirq_share={label: (min(own), max(own)) for label, own in sorted(shares.items())},
+    )
 
 
 def warnings(trials: Iterable[Trial], graver: bool = False) -> list[Finding]:

@@ -13,7 +13,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import estimate_s, recorded_overheads
-from tandem.engine.findings import compared, made_again, why
+from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal, told
 from tandem.engine.side_by_side import LAB, Helper, Make, Shared, by_lab, make_from_the_last
 from tandem.engine.study import Study, Windows
@@ -131,6 +131,7 @@ def run[C: Conclusions](
             trials=dict(Counter(trial.verdict for trial in trials)),
             compared=compared(trials),
             made_again=made_again(trials),
+            host=host_seen(trials),
             baselines=baselines,
             conclusions=concluded.conclusions,
             phases_s=phases(every, lab.phases_s),

@@ -137,8 +137,8 @@ def bottleneck(
     What works and is exhausted (`nearest`), several tags joined by `+` where they are within 10 points. Else, for an open
     loop, its rate. Else HAProxy's queue, locks in the database, or what is held: connections, handler threads, and the
     distance. Else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
-    db_pool_usable: None where the scenario has no statements. handler_threads: of the whole application; None where
-    handlers do not occupy one. admitted: how many requests HAProxy lets in at once, where that was chosen; its queue
+    db_pool_usable: connections of the application's pool, whether or not there are threads for them; None where the
+    scenario has no statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted: how many requests HAProxy lets in at once, where that was chosen; its queue
     limits nothing if the application cannot use so many. round_trips: of a request, one after the other.
     An open loop below saturation is limited by nothing: its rate was given.
     """
@@ -157,19 +157,26 @@ def bottleneck(
 
     if exhausted := nearest(ranked):
         return _tag(exhausted), [*evidence, *_why(exhausted)]
-    inside = min((n for n in (db_pool_usable, handler_threads) if n is not None), default=None)
+    inside, in_use = _least(db_pool_usable, handler_threads), _in_use(db_pool_usable, handler_threads)
     spare = admitted is not None and inside is not None and inside < admitted
     if not spare and (queued := _proxy_queue(window)):
         return "proxy", [*evidence, queued]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
-    if locked := _lock_wait(window, db_pool_usable):
+    if locked := _lock_wait(window, in_use):
         return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
         return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took part of them"]
-    return _held(
-        window, evidence, db_pool_usable, handler_threads, distance(window, db_pool_usable, round_trips)
-    )
+    return _held(window, evidence, db_pool_usable, handler_threads, distance(window, in_use, round_trips))
+
+
+def _least(*numbers: int | None) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
+
+
+def _in_use(db_pool_usable: int | None, handler_threads: int | None) -> int | None:
+    """Database connections that can be in use at once: no more than threads that ask."""
+    return None if db_pool_usable is None else _least(db_pool_usable, handler_threads)
 
 
 def _tag(found: Sequence[Resource]) -> str:
@@ -202,7 +209,7 @@ def _held(
 ) -> tuple[str, list[str]]:
     """Where nothing that works is exhausted: what requests hold, or wait for."""
     found = []
-    if waiting := _pool_wait(window, db_pool_usable):
+    if waiting := _pool_wait(window, db_pool_usable, handler_threads):
         found = ["pool-wait"]
         evidence = [*(line for line in evidence if line not in waiting), *waiting]
     elif handler_threads is not None and handler_threads < window.connections:
@@ -220,14 +227,15 @@ def resources(
     window: Window, db_pool_usable: int | None, handler_threads: int | None, round_trips: int | None
 ) -> list[Resource]:
     """All of a window, the most used first: what works, and what is held. A pool's use is that of its connections or
-    threads by the requests that could have one."""
-    held = [distance(window, db_pool_usable, round_trips)]
-    for name, tag, size in (
-        ("database connections", "pool-wait", db_pool_usable),
-        ("handler threads", "thread-pool", handler_threads),
+    threads by the requests that could have one: without a thread no request asks for a connection."""
+    held = [distance(window, _in_use(db_pool_usable, handler_threads), round_trips)]
+    for name, tag, size, most in (
+        ("database connections", "pool-wait", db_pool_usable, handler_threads),
+        ("handler threads", "thread-pool", handler_threads, None),
     ):
         if size and window.in_flight_mean is not None:
-            used = min(1.0, window.in_flight_mean / size)
+            asking = window.in_flight_mean if most is None else min(window.in_flight_mean, most)
+            used = min(1.0, asking / size)
             held.append(Resource(name=name, tag=tag, utilisation=used, limit=1.0))
     found = [*working(window), *(one for one in held if one is not None)]
     return sorted(found, key=lambda one: -one.utilisation)
@@ -241,10 +249,10 @@ def _proxy_queue(window: Window) -> str | None:
     return f"on average, {queue:.0f} of {window.connections} requests wait in HAProxy's queue"
 
 
-def _lock_wait(window: Window, db_pool_usable: int | None) -> str | None:
+def _lock_wait(window: Window, usable: int | None) -> str | None:
     """Why statements wait in the database, if it is for each other's locks."""
     waiting = window.lock_waits_mean
-    in_use = min(db_pool_usable or 0, window.connections)
+    in_use = min(usable or 0, window.connections)
     if waiting is None or waiting <= LOCK_WAIT_SHARE * in_use:
         return None
     return f"on average, {waiting:.0f} of {in_use} database connections wait for a lock"
@@ -259,11 +267,12 @@ def _app_pool(window: Window) -> list[str]:
     return [f"a checkout waits {share} for a connection from the application's own pool"]
 
 
-def _pool_wait(window: Window, db_pool_usable: int | None) -> list[str]:
+def _pool_wait(window: Window, db_pool_usable: int | None, handler_threads: int | None) -> list[str]:
     """Why requests wait for a database connection, if they do.
 
     The application's pool tells the wait per checkout. A request that takes several connections waits longer than
-    that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts.
+    that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts; and with fewer threads than
+    connections they wait for a thread before they could wait for a connection.
     """
     pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, window.service_time_ms.mean
     if db_pool_usable is None or not mean_ms:
@@ -277,7 +286,8 @@ def _pool_wait(window: Window, db_pool_usable: int | None) -> list[str]:
             waits.append(
                 f"requests wait {waited_ms:.1f} of {mean_ms:.1f} ms ({waited_ms / mean_ms:.0%}) for a server connection in PgBouncer"
             )
-    if not waits and told_ms is None and db_pool_usable < window.connections:
+    scarcer = handler_threads is None or db_pool_usable <= handler_threads
+    if not waits and told_ms is None and scarcer and db_pool_usable < window.connections:
         waits.append(
             f"{window.connections} connections share {db_pool_usable} database connections, and no CPU is exhausted"
         )

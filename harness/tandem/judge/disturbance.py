@@ -1,5 +1,7 @@
-"""Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections. Pure."""
+"""Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections; and which of all
+of them cannot judge a host. Pure."""
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -64,3 +66,52 @@ def disturbances(host: HostActivity) -> list[Finding]:
         text = f"the kernel dropped {host.listen_overflows} connections because the application's listen queue was full"
         found.append(Finding.of("listen-overflow", "warning", text))
     return found
+
+
+# ---- which gates cannot judge ----
+
+type Seen = Sequence[HostActivity]
+
+
+def _no_steal(windows: Seen) -> str | None:
+    told = [True if one.steal_share else one.steal_told for one in windows]
+    if True in told or False not in told:
+        return None
+    return "the kernel has counted none since it started: the hypervisor takes none or does not tell"
+
+
+def _no_foreign_cpu(windows: Seen) -> str | None:
+    known = [one.foreign_cpu_share for one in windows if one.foreign_cpu_share is not None]
+    if not known:
+        return "it was not counted"
+    return None if any(known) else "it reads 0 in every window: the clocks of the two sides do not fit"
+
+
+def _no_hiccups(windows: Seen) -> str | None:
+    ran = [one.hiccup for one in windows if one.hiccup is not None]
+    if not ran:
+        return "no meter ran"
+    return None if any(one.realtime for one in ran) else "the meter is not real-time"
+
+
+def _untold(of: Callable[[HostActivity], object]) -> Callable[[Seen], str | None]:
+    def why(windows: Seen) -> str | None:
+        return None if any(of(one) is not None for one in windows) else "the host does not tell"
+
+    return why
+
+
+GATES: dict[str, Callable[[Seen], str | None]] = {
+    "steal": _no_steal,
+    "foreign CPU": _no_foreign_cpu,
+    "hiccups": _no_hiccups,
+    "clock": _untold(lambda host: host.clock_drift_ms),
+    "swap": _untold(lambda host: host.swapped_pages),
+    "listen queue": _untold(lambda host: host.listen_overflows),
+}
+"""What watches the host, for people -> why it could judge none of these windows; None: it could."""
+
+
+def cannot_judge(windows: Seen) -> dict[str, str]:
+    """The gates that had nothing to go by in any of these windows -> why. A gate that is silent then says nothing."""
+    return {name: why for name, look in GATES.items() if (why := look(windows)) is not None}

@@ -41,6 +41,8 @@ FAILED_MOST, FAILED_SLACK = 0.0005, 1
 (harness/tests/repository/test_committed_records.py)."""
 CLOCK_APART_VOID_MS = 20.0
 """As of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
+OUTSIDE_WARN, OUTSIDE_VOID = 0.01, 0.05
+"""CPU in the others' slices, by that in its own: so much of a request's cost is charged to nobody."""
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
 """The second where the mean service time is under a millisecond: the generator's own time counts there."""
 
@@ -229,6 +231,11 @@ def _load(window: Window) -> list[Finding]:
             how = "is unknown" if apart_ms is None else f"is {apart_ms:.0f} ms"
             text = f"the offset between the clock of the rows and that of the slices {how} (limit {CLOCK_APART_VOID_MS:.0f} ms)"
             found.append(Finding.of("slices-clock", "void", text))
+        outside = window.slices.outside_cpu_share
+        if outside is not None and outside > OUTSIDE_WARN:
+            text = f"while others had their turn, the application used {outside:.1%} of what it used in its own slices, beyond its idle rate (limit {OUTSIDE_VOID:.0%}, aim {OUTSIDE_WARN:.0%})"
+            severe = outside > OUTSIDE_VOID
+            found.append(Finding.of("cpu-outside-slices", "void" if severe else "warning", text))
     if window.load == "closed":
         fast = (window.service_time_ms.mean or 0) < 1
         low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE

@@ -75,6 +75,8 @@ class Measured:
     """Context switches that the application's threads asked for over the whole window."""
     own: Own | None = None
     """Where variants took turns: its slices, and `began_s` is when its rows count from."""
+    idle_cores: float | None = None
+    """What the application used before any load, in cores; None: not looked at."""
     generators: list[GeneratorShare] = field(default_factory=list)
     """Where several shared the load, whose rows are merged: each, but for its CPU."""
 
@@ -172,6 +174,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         used_s = of_app(last) - of_app(first) if own is None else sum(grown(series, spans, of_app))
         return used_s / answered * 1e6 if answered else None
 
+    cost_us = app_us_per_request(lambda usage: usage.cpu_s)
     roles = {role: _role(role, series, asked, spans) for role in _named(asked)}
     bound = utilisation_bound(float(steady.sum()) / measured_s, roles)
     roles["app"].busiest_thread_cores = (
@@ -195,7 +198,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         else None,
         scheduled=open_loop.scheduled if open_loop else None,
         unsent=open_loop.unsent if open_loop else None,
-        app_cpu_us_per_request=app_us_per_request(lambda usage: usage.cpu_s),
+        app_cpu_us_per_request=cost_us,
         app_system_cpu_us_per_request=None
         if first.usage["app"].system_s is None
         else app_us_per_request(lambda usage: usage.system_s or 0.0),
@@ -215,7 +218,9 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         service_time_hdr=histogram.encode(service_s),
         response_time_hdr=histogram.encode(*response) if response else None,
         per_second=None if own else _per_second(rows.end_s[good], series, measured.began_s, asked),
-        slices=_slices(own, slices, good, timed, series) if own else None,
+        slices=_slices(own, slices, good, timed, series, _outside_share(own, measured, cost_us))
+        if own
+        else None,
         generators=[_with_cpu(one, series, asked, spans) for one in measured.generators],
         responses_per_second=by_second(due, asked.duration_s) if due else None,
         growth=growth(due, asked.trim_start_s, asked.duration_s - asked.trim_end_s) if due else None,
@@ -350,8 +355,25 @@ def _within(series: Series, spans: Spans) -> list[Sample]:
     return [sample for low, high in spans for sample in series.between(low, high)]
 
 
+def _outside_share(own: Own, measured: Measured, cost_us: float | None) -> float | None:
+    """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's own
+    requests cost it there, is not counted. cost_us: of a request; None: nothing was answered."""
+    series, seconds = measured.series, sum(high - low for low, high in own.outside)
+    used_s = sum(grown(series, own.spans, _usage("app", lambda usage: usage.cpu_s)))
+    if measured.idle_cores is None or cost_us is None or not used_s or not seconds:
+        return None
+    probes = measured.probes * seconds / (series.samples[-1].at_s - series.samples[0].at_s)
+    outside_s = sum(grown(series, own.outside, _usage("app", lambda usage: usage.cpu_s)))
+    return (outside_s - measured.idle_cores * seconds - probes * cost_us / 1e6) / used_s
+
+
 def _slices(
-    own: Own, slices: Ints, good: NDArray[np.bool_], timed: NDArray[np.bool_], series: Series
+    own: Own,
+    slices: Ints,
+    good: NDArray[np.bool_],
+    timed: NDArray[np.bool_],
+    series: Series,
+    outside_share: float | None,
 ) -> Slices:
     return Slices(
         from_s=[low - own.began_s for low, _ in own.spans],
@@ -360,6 +382,7 @@ def _slices(
         app_cpu_s=grown(series, own.spans, _usage("app", lambda usage: usage.cpu_s)),
         not_timed=int(((slices >= 0) & ~timed).sum()),
         clock_error_ms=None if own.clock_error_s is None else own.clock_error_s * 1e3,
+        outside_cpu_share=outside_share,
     )
 
 
@@ -396,6 +419,7 @@ def _host(series: Series, spans: Spans) -> HostActivity:
     least, most = (cores / total for cores in foreign_cores(series, spans, ours))
     return HostActivity(
         steal_share=_rate(series, spans, lambda sample: sample.host.steal_s) / total,
+        steal_told=series.samples[-1].host.steal_s > 0,
         foreign_cpu_share=least,
         foreign_cpu_interval=(least, most),
         softirq_share=_rate(series, spans, lambda sample: sample.host.softirq_s) / total,

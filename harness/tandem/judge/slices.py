@@ -56,9 +56,11 @@ def row_zero(end_s: Floats, own: Sequence[Stretch]) -> tuple[float, float | None
 
 @dataclass(frozen=True)
 class Own:
-    """One variant's slices. ran_s: how long its generator ran. began_s: when the window's first slice of all did; zero_s: when its rows count from."""
+    """One variant's slices. others: those of the others, since its own first. ran_s: how long its generator ran. began_s: when
+    the window's first slice of all did; zero_s: when its rows count from."""
 
     stretches: list[Stretch]
+    others: list[Stretch]
     ran_s: float
     began_s: float
     zero_s: float
@@ -68,13 +70,19 @@ class Own:
     def of(cls, label: str, all_: Sequence[Stretch], end_s: Floats) -> "Own":
         """Of the slices of all. The variant's first one, in which its connections are opened, gives no figure."""
         own = [one for one in all_ if one.label == label]
+        others = [one for one in all_ if one.label != label and one.woken_s > own[0].woken_s]
         ran_s = sum(one.stopped_s - one.woken_s for one in own)
-        return cls(own[1:], ran_s, all_[0].woken_s, *row_zero(end_s, own))
+        return cls(own[1:], others, ran_s, all_[0].woken_s, *row_zero(end_s, own))
 
     @property
     def spans(self) -> list[tuple[float, float]]:
         """The measured parts (time.time())."""
         return [(one.settled_s, one.ended_s) for one in self.stretches]
+
+    @property
+    def outside(self) -> list[tuple[float, float]]:
+        """The measured parts of the others' slices (time.time()): what was in flight at a switch has ended before."""
+        return [(one.settled_s, one.ended_s) for one in self.others]
 
     def slice_of(self, rows: Rows) -> Ints:
         """The number of the slice in whose measured part each row ended; -1: in none."""

@@ -1,5 +1,6 @@
 """One running application: started, asked, loaded and ended, with containers and the generator."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,8 @@ from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
 
 READY_S = 60
+IDLE_S = 1.0
+"""So long nobody asks it for anything."""
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 PROXIED = "proxy:8080"
@@ -40,6 +43,8 @@ class Application:
     """What is asked of it now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
+    idle_cores: float | None = field(init=False, default=None)
+    """What it used before any load while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
     """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)
@@ -125,6 +130,15 @@ class Application:
             return [Finding.of("wrong-body", "invalid", text)]
         part = judge.Given(self.cell.expected, asked)
         return judge.statements(self.postgres.statements(), [part], slack=BEFORE_LOAD.most // 2)
+
+    def idle(self) -> float:
+        """Rests for IDLE_S; returns what it uses meanwhile, in cores."""
+        group = self.app.host.cgroup(self.app.pid)
+        before_s, began_s = group.usage().cpu_s, time.monotonic()
+        time.sleep(IDLE_S)
+        used_s = group.usage().cpu_s - before_s
+        self.idle_cores = used_s / (time.monotonic() - began_s)
+        return self.idle_cores
 
     def warm_up(self, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""

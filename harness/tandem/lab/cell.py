@@ -26,14 +26,14 @@ def handler_threads(implementation: Implementation, settings: Mapping[str, str])
 def db_pool_usable(
     scenario: Scenario, implementation: Implementation, settings: Mapping[str, str]
 ) -> int | None:
-    """Database connections that can be in use at once; None where the scenario has no statements."""
+    """Database connections that the application can lend its handlers; None where the scenario has no statements."""
     if not scenario.statements:
         return None
-    pool, threads = int(settings["DB_POOL_MAX"]), handler_threads(implementation, settings)
+    pool = int(settings["DB_POOL_MAX"])
     if implementation.worker_pools:  # what does not divide is nobody's
         workers = started_workers(implementation, settings)
         pool = pool // workers * workers
-    return pool if threads is None else min(pool, threads)
+    return pool
 
 
 def setup_of(

@@ -411,6 +411,9 @@ class ContainerFloor:
     def verify(self, label: str) -> list[Finding]:
         return [] if self._by_pgbench(label) else self.apps[label].verify()
 
+    def idle(self, label: str) -> float | None:
+        return None if self._by_pgbench(label) else self.apps[label].idle()
+
     def warm_up(self, label: str, duration_s: int) -> list[int]:
         if self._by_pgbench(label):
             done = pgbench.of_application(self.apps[label].prepared, duration_s, self.apps[label].folder)

@@ -461,7 +461,8 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
     known = {name: value for name, value in found.items() if name in MEASURED}
     own = Own.of(label, loaded.stretches, rows.end_s) if loaded.stretches else None
     began_s = own.zero_s if own else loaded.ran.began_s
-    measured = Measured(rows=rows, report=report, began_s=began_s, own=own, generators=each, **known)  # type: ignore[arg-type]
+    idle_cores = app.idle_cores if own else None
+    measured = Measured(rows, report, began_s, own=own, idle_cores=idle_cores, generators=each, **known)  # type: ignore[arg-type]
     conditions = WindowConditions(
         load=spec.load,
         duration_s=own.ran_s if own else loaded.seconds,

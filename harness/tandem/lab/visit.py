@@ -1,7 +1,7 @@
 """One visit: fresh starts of the variants of a trial, and its windows. The order of its phases, and nothing about how
 they are done.
 
-start, ready, verify, warm up (for each variant), windows, challenge, drain, collect, stop. `collect` and `stop` run
+start, ready, verify, idle (where slices follow), warm up (for each variant), windows, challenge, drain, collect, stop. `collect` and `stop` run
 whatever happened. Every command and the self-test run this.
 """
 
@@ -42,6 +42,9 @@ class Floor(Protocol):
 
     def verify(self, label: str) -> list[Finding]:
         """Asks for answers and compares them with the golden bodies, and their statements with the contract's."""
+
+    def idle(self, label: str) -> float | None:
+        """Rests for about a second; returns how many cores it uses meanwhile. None: nobody knows."""
 
     def warm_up(self, label: str, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""
@@ -158,6 +161,8 @@ class Visit:
                 if grave:
                     start.refused = grave[0]
                 else:
+                    if _may_be_sliced(spec):
+                        start.idle_cpu_cores = self._timed("idle", None, self._floor.idle, label)
                     self._warm_up(label, start)
             except (TandemError, OSError) as error:
                 start.refused = str(error)
@@ -279,6 +284,12 @@ class Visit:
             return work(*of)
         finally:
             self.trial.phases.append(Phase(name=name, duration_s=self._clock() - began))
+
+
+def _may_be_sliced(spec: TrialSpec) -> bool:
+    """Whether its variants take turns in slices, or may: a study may decide that from window to window."""
+    sliced = not spec.windows or any(window.slices is not None for window in spec.windows)
+    return sliced and len(spec.variants) > 1
 
 
 def _shown(spec: WindowSpec) -> str:

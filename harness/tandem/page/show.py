@@ -17,7 +17,7 @@ from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Window
 from tandem.report.markdown import cells, parts_in
-from tandem.report.parts import conditions_line, host_line
+from tandem.report.parts import conditions_line, host_line, host_told
 from tandem.wording import limited_by, number
 
 FILES_MOST = 400
@@ -76,7 +76,7 @@ def show(run: Run, page: Path, root: Path, records: str | None = None) -> Shown:
         title=f"{request.study}: {request.title or ', '.join(variant.label for variant in request.variants[:4])}",
         headline=run.result.headline or run.kind.headline(run.result.conclusions.model_dump(mode="json")),
         conditions=conditions_line(request),
-        host=host_line(run.result),
+        host="; ".join([host_line(run.result), *host_told(run.result)]),
         parts=list(parts(run.kind.report(run.result))),
         windows=_windows(run.trials),
         findings=_findings(run),

@@ -21,6 +21,8 @@ class HostActivity(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
     steal_share: Number
+    steal_told: bool | None = None
+    """Whether the kernel has counted any stolen time since it started. False: 0 says nothing, the hypervisor may not tell."""
     foreign_cpu_share: Number | None
     """CPU used by processes that are neither the stack's nor the harness's; null where that was not counted."""
     foreign_cpu_interval: tuple[Number, Number] | None = None
@@ -36,6 +38,18 @@ class HostActivity(Part):
     """Pages of the whole host that went to swap or came from there."""
     listen_overflows: int | None = None
     """Connections that the kernel dropped because the application's listen queue was full."""
+
+
+class HostSeen(Part):
+    """What the windows of a study say of the host that they ran on."""
+
+    gates: int
+    """How many checks watch it (tandem.judge.disturbance.GATES)."""
+    cannot_judge: dict[str, str]
+    """Those of them that had nothing to go by in any window -> why."""
+    softirq_share: dict[str, tuple[Number, Number]]
+    """Variant -> the time for interrupts, of all CPUs, in its windows: the least and the most. Most of it is the network's, and
+    no program is charged for it."""
 
 
 class PerSecond(Part):

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
 from tandem.record.request import Request
 from tandem.record.window import Finding, Verdict
@@ -95,6 +96,8 @@ class Result[C: Conclusions](Part):
     """Variant -> how many answers of its load were read on the wire and compared, in words."""
     made_again: dict[str, int] = Field(default_factory=dict)
     """Variant -> how many of its starts were made once more, because the host disturbed one of their block."""
+    host: HostSeen | None = None
+    """Null where there was no window, and in older records; what reads them takes it from their trials."""
     baselines: Baselines
     conclusions: C
     phases_s: dict[str, Number] = Field(default_factory=dict)

@@ -130,6 +130,9 @@ class Start(Part):
     """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
     resident_peak_bytes: int | None = None
     """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
+    idle_cpu_cores: Number | None = None
+    """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
+    follow; null in older records."""
     memory_rest_bytes: int | None = None
     """Anonymous memory when it had answered for the first time, before any load."""
     challenge: Challenge | None = None

@@ -192,6 +192,9 @@ class Slices(Part):
     """Answers in these seconds that were in flight at a switch: counted, and left out of the times."""
     clock_error_ms: Number | None
     """By how much the rows and the switches contradict each other; null: there is no way to tell."""
+    outside_cpu_share: Number | None = None
+    """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and for the
+    harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not known."""
 
 
 class GeneratorShare(Part):

@@ -103,8 +103,34 @@ def ceilings(baselines: Baselines, shares: Iterable[Mapping[str, float]], reache
     return lines
 
 
+FEW = 6
+"""Variants whose interrupts are told one by one."""
+
+
+def host_told(result: Result[Any]) -> list[str]:
+    """What interrupts took, and which of the checks that watch the host had nothing to go by. Empty where no window was made."""
+    seen, lines = result.host, list[str]()
+    if seen is None:
+        return lines
+    shares = seen.softirq_share
+    if shares:
+        all_ = (min(low for low, _ in shares.values()), max(high for _, high in shares.values()))
+        each = shares if len(shares) <= FEW else {"all variants": all_}
+        told = "; ".join(f"{label} {_percents(*share)}" for label, share in each.items())
+        lines.append(f"softirq time, of all CPUs, by window: {told}")
+    if seen.cannot_judge:
+        each_why = ", ".join(f"{gate} ({why})" for gate, why in seen.cannot_judge.items())
+        lines.append(f"{len(seen.cannot_judge)} of {seen.gates} host gates cannot judge here: {each_why}")
+    return lines
+
+
+def _percents(low: float, high: float) -> str:
+    least, most = f"{low * 100:.1f}", f"{high * 100:.1f}"
+    return f"{least} %" if least == most else f"{least} to {most} %"
+
+
 def checked(result: Result[Any]) -> list[Text]:
-    """Of each variant: how many answers were compared, and how many starts were made once more."""
+    """Of each variant: how many answers were compared, and how many starts were made once more; of the host: what watched it."""
     lines = []
     if result.compared:
         each = "; ".join(f"{label} {told}" for label, told in result.compared.items())
@@ -112,7 +138,7 @@ def checked(result: Result[Any]) -> list[Text]:
     if result.made_again:
         each = ", ".join(f"{label} {number}" for label, number in result.made_again.items())
         lines.append(Text(f"starts repeated because the host disturbed their block: {each}"))
-    return lines
+    return [*lines, *(Text(line, style="dim") for line in host_told(result))]
 
 
 def findings(result: Result[Any]) -> list[Text]:

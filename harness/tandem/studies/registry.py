@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
+from tandem.engine.findings import host_seen
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
@@ -90,11 +91,17 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
         and (old := legacy.read(file.parent)) is not None
     ):
         kind = STUDIES[old[0].request.study]
-        return kind, kind.completed(*old), old[1]
+        return kind, _completed(kind, *old), old[1]
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     kind, trials = study_of(file), read_trials(file.parent)
-    return kind, kind.completed(read_result(file), trials), trials
+    return kind, _completed(kind, read_result(file), trials), trials
+
+
+def _completed(kind: type[Study[Any]], result: Result[Any], trials: list[Trial]) -> Result[Any]:
+    """A record with what an older Tandem did not conclude from its trials."""
+    found = kind.completed(result, trials)
+    return found if found.host else found.model_copy(update={"host": host_seen(trials)})
 
 
 def json_schema() -> dict[str, Any]:

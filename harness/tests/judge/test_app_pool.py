@@ -258,7 +258,7 @@ def test_an_exhausted_resource_is_named_first_and_the_wait_still_told() -> None:
 
 
 def test_handler_threads_are_named_where_the_pool_is_not_waited_for() -> None:
-    """A sync model: ten threads, twenty connections. By number alone the pool would be blamed."""
+    """A sync model with as many threads as connections: by number alone the pool is named."""
     assert bottleneck(good_window(app_pool_wait_ms=0.0), 10, 10)[0] == "thread-pool"
     assert bottleneck(good_window(), 10, 10)[0] == "pool-wait"
 

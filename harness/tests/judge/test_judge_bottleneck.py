@@ -219,3 +219,28 @@ def test_waiting_for_a_handler_thread() -> None:
     assert bottleneck(good_window(), None, 49)[0] == "thread-pool"
     assert bottleneck(good_window(), None, 50)[0] == "latency-bound"
     assert bottleneck(good_window(), 20, 49)[0] == "pool-wait"
+
+
+def test_threads_are_named_where_they_are_scarcer_than_connections() -> None:
+    """Four threads beside sixteen idle connections: a pool that says nothing of its waits is not blamed for theirs."""
+    told, evidence = bottleneck(good_window(pooler=None), 20, 4)
+    assert told == "thread-pool"
+    assert evidence[-1] == "50 connections share 4 handler threads, and no CPU is exhausted"
+    assert is_own(told)
+    assert bottleneck(good_window(pooler=None), 4, 20)[0] == "pool-wait", "the control"
+    # What is measured wins over both numbers.
+    waits = good_window(pooler=pooler(wait_us_per_query=500.0))
+    assert bottleneck(waits, 20, 4)[0] == "pool-wait"
+    assert bottleneck(good_window(app_pool_wait_ms=3.0), 20, 4)[0] == "pool-wait"
+
+
+def test_connections_without_a_thread_are_not_in_use() -> None:
+    """Of twenty only as many as there are threads: for the distance, for locks, and in the ranking."""
+    trip = DbRtt(setting=15, before_p50=15.0, during_p50=16.0, during_p90=40.0, samples=9)
+    far = good_window(goodput_rps=30, db_rtt_ms=trip, pooler=None)
+    assert bottleneck(far, 20, 4, round_trips=8)[0] == "thread-pool+distance"
+    assert bottleneck(far, 20, 20, round_trips=8)[0] == "pool-wait", "the control"
+    assert bottleneck(good_window(lock_waits_mean=1.0), 20, 4)[0] == "database"
+    assert bottleneck(good_window(lock_waits_mean=1.0), 20, 20)[0] == "pool-wait"
+    used = {one.name: one.utilisation for one in resources(far, 20, 4, 8)}
+    assert (used["handler threads"], used["database connections"]) == (1.0, 0.2)

@@ -10,7 +10,7 @@ from harness_samples import EXPECTED, REQUESTS, good_window, host, role
 from tandem.hosts.host import Oversleep
 from tandem.judge.accounting import utilisation_bound
 from tandem.judge.bottleneck import bottleneck
-from tandem.judge.disturbance import hiccup
+from tandem.judge.disturbance import GATES, cannot_judge, hiccup
 from tandem.judge.judge import gates, verdict
 from tandem.record.host import Hiccup
 from tandem.record.window import Verdict, Window
@@ -179,3 +179,52 @@ def test_without_use_or_answers_there_is_no_bound() -> None:
 def test_the_bound_is_told_with_the_bottleneck() -> None:
     _, evidence = bottleneck(good_window(), 50)
     assert "at this cost per request the CPUs of app would be exhausted at 800/s" in evidence
+
+
+# ---- gates that cannot judge ----
+
+SILENT: dict[str, Any] = {
+    "steal_share": 0.0,
+    "steal_told": False,
+    "foreign_cpu_share": None,
+    "hiccup": None,
+    "clock_drift_ms": None,
+    "swapped_pages": None,
+    "listen_overflows": None,
+}
+"""A host that tells nothing."""
+
+
+def test_gates_with_nothing_to_go_by_are_named() -> None:
+    assert list(cannot_judge([host(**SILENT)] * 3)) == list(GATES)
+    assert cannot_judge([host()]) == {}, "the control: a host that tells all"
+    assert cannot_judge([host(**SILENT), host()]) == {}, "one window in which it could is enough"
+
+
+@pytest.mark.parametrize(
+    ("changes", "gate"),
+    [
+        ({"steal_share": 0.0, "steal_told": False}, "steal"),
+        ({"foreign_cpu_share": None}, "foreign CPU"),
+        ({"foreign_cpu_share": 0.0}, "foreign CPU"),
+        ({"hiccup": None}, "hiccups"),
+        ({"hiccup": meter(realtime=False)}, "hiccups"),
+        ({"clock_drift_ms": None}, "clock"),
+        ({"swapped_pages": None}, "swap"),
+        ({"listen_overflows": None}, "listen queue"),
+    ],
+)
+def test_each_gate_that_cannot_judge_is_named_by_itself(changes: dict[str, Any], gate: str) -> None:
+    assert list(cannot_judge([host(**changes)] * 2)) == [gate]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"steal_share": 0.0, "steal_told": True},  # a quiet hypervisor that has been busy
+        {"steal_share": 0.0, "steal_told": None},  # an older record: nobody knows
+        {"swapped_pages": 0, "listen_overflows": 0, "clock_drift_ms": 0.0},  # quiet, and told
+    ],
+)
+def test_what_is_quiet_is_not_silent(changes: dict[str, Any]) -> None:
+    assert cannot_judge([host(**changes)] * 2) == {}

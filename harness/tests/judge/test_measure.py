@@ -138,6 +138,7 @@ def test_memory_is_the_largest_sample() -> None:
 
 def test_the_shares_of_the_host(closed: Window) -> None:
     assert closed.host.steal_share == pytest.approx(STEAL_CORES / CPUS)
+    assert closed.host.steal_told is True
     assert closed.host.softirq_share == pytest.approx(SOFTIRQ_CORES / CPUS)
     assert closed.host.foreign_cpu_share == pytest.approx(FOREIGN_CORES / CPUS)
     assert closed.host.harness_cpu_cores == pytest.approx(CORES["harness"])
@@ -149,7 +150,9 @@ def test_foreign_cpu_is_never_negative() -> None:
         sample(float(t), host=HostCpu(busy_s=0.1 * t, softirq_s=0, steal_s=0, total_s=CPUS * t))
         for t in range(-1, 12)
     ]
-    assert window(measured(series=Series(samples)), conditions()).host.foreign_cpu_share == 0.0
+    found = window(measured(series=Series(samples)), conditions()).host
+    assert found.foreign_cpu_share == 0.0
+    assert (found.steal_share, found.steal_told) == (0.0, False), "a kernel that never counted any"
 
 
 def test_foreign_cpu_is_found_where_groups_contain_interrupts() -> None:

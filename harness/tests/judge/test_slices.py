@@ -190,8 +190,99 @@ def test_what_is_in_flight_at_a_switch_is_counted_and_not_timed() -> None:
 
 @pytest.mark.parametrize(("apart_ms", "void"), [(0.0, False), (19.0, False), (21.0, True), (None, True)])
 def test_a_clock_that_cannot_be_trusted_voids_the_window(apart_ms: float | None, void: bool) -> None:
-    slices = Slices(
-        from_s=[0.2], measured_s=[0.8], good=[800], app_cpu_s=[0.1], not_timed=0, clock_error_ms=apart_ms
-    )
-    codes = [(one.code, one.severity) for one in gates(good_window(slices=slices), EXPECTED)]
+    codes = [(one.code, one.severity) for one in gates(good_window(slices=told(apart_ms)), EXPECTED)]
     assert codes == ([("slices-clock", "void")] if void else [])
+
+
+# ---- what slices would hide ----
+
+IDLE_CORES = 0.01
+
+
+def told(clock_error_ms: float | None = 0.0, outside_cpu_share: float | None = None) -> Slices:
+    """What a window says of one slice."""
+    return Slices(
+        from_s=[0.2],
+        measured_s=[0.8],
+        good=[800],
+        app_cpu_s=[0.1],
+        not_timed=0,
+        clock_error_ms=clock_error_ms,
+        outside_cpu_share=outside_cpu_share,
+    )
+
+
+def outside(
+    idle_cores: float | None = IDLE_CORES, later: float = 0.0, at_once_s: float = 0.0, probes: int = 0
+) -> float | None:
+    """What is found of an application that uses IDLE_CORES all the time. later: so many cores more while B has its turn;
+    at_once_s: CPU right after each of its own slices, for what was in flight; probes: the harness's requests, which cost
+    what others cost."""
+    made, rows, series = sliced()
+    lasts_s = series.samples[-1].at_s - series.samples[0].at_s
+
+    def more(at_s: float) -> float:
+        used_s = IDLE_CORES * (at_s - BEGAN_S) + probes * COST_S * (at_s - BEGAN_S) / lasts_s
+        for one in made:
+            if one.label == "B":
+                used_s += later * (min(max(at_s, one.woken_s), one.stopped_s) - one.woken_s)
+            elif at_s > one.stopped_s:
+                used_s += min(at_once_s, at_s - one.stopped_s)
+        return used_s
+
+    samples = [
+        replace(one, usage={**one.usage, "app": Usage(one.usage["app"].cpu_s + more(one.at_s), 0.0, 1)})
+        for one in series.samples
+    ]
+    left = measured(
+        rows=rows,
+        series=Series(samples),
+        own=(own := Own.of("A", made, rows.end_s)),
+        began_s=own.zero_s,
+        probes=probes,
+        idle_cores=idle_cores,
+    )
+    found = window(left, conditions(connections=4, duration_s=own.ran_s)).slices
+    assert found is not None
+    return found.outside_cpu_share
+
+
+def test_work_that_is_left_for_the_others_seconds_is_found() -> None:
+    """In its own slices it uses 0.2 of a core, and what it always uses; B has as many seconds."""
+    assert outside(later=0.02) == pytest.approx(0.02 / (0.2 + IDLE_CORES), rel=0.12)
+    assert outside(later=0.2) == pytest.approx(0.2 / (0.2 + IDLE_CORES), rel=0.12)
+    # The controls: who is idle then, who still answers what was in flight, and who is asked by the harness.
+    assert outside() == pytest.approx(0, abs=1e-4)
+    assert outside(at_once_s=0.05) == pytest.approx(0, abs=1e-4)
+    assert outside(probes=200) == pytest.approx(0, abs=1e-3)
+    # And what each of them would look like without its correction.
+    assert outside(idle_cores=0.0) == pytest.approx(IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
+    assert outside(idle_cores=2 * IDLE_CORES) == pytest.approx(-IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
+
+
+def test_without_an_idle_rate_nothing_is_claimed() -> None:
+    assert outside(idle_cores=None, later=0.2) is None
+    old = told().model_dump(exclude={"outside_cpu_share"})
+    assert Slices.model_validate(old).outside_cpu_share is None
+
+
+def test_who_had_no_neighbour_worked_in_nobodys_seconds() -> None:
+    made = stretches(["A"] * 4)
+    assert Own.of("A", made, rows_of("A", made).end_s).outside == []
+
+
+def test_what_others_did_before_ones_own_first_slice_is_not_counted() -> None:
+    made = stretches(["B", "A", "B", "A"])
+    own = Own.of("A", made, rows_of("A", made).end_s)
+    assert own.outside == [(made[2].settled_s, made[2].ended_s)]
+
+
+@pytest.mark.parametrize(
+    ("share", "severity"),
+    [(None, None), (-0.2, None), (0.0099, None), (0.0101, "warning"), (0.0499, "warning"), (0.0501, "void")],
+)
+def test_cpu_outside_of_its_own_slices_is_judged(share: float | None, severity: str | None) -> None:
+    codes = [
+        (one.code, one.severity) for one in gates(good_window(slices=told(outside_cpu_share=share)), EXPECTED)
+    ]
+    assert codes == ([("cpu-outside-slices", severity)] if severity else [])

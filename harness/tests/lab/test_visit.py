@@ -10,7 +10,7 @@ from harness_samples import finding
 from tandem.engine.estimate import steady_after_s
 from tandem.engine.study import Windows
 from tandem.errors import TandemError
-from tandem.record.trial import TrialSpec, WarmUp
+from tandem.record.trial import Slicing, TrialSpec, WarmUp
 from tandem.record.window import Verdict
 
 BEFORE = ["reset", "launch one", "ready one", "verify one", "warm up one"]
@@ -72,6 +72,33 @@ def test_who_is_not_loaded_is_frozen() -> None:
     assert trial.verdict is Verdict.OK
     assert Watching().visit(ALL_AT_ONCE).verdict is Verdict.OK
     assert len(floor.asked) == 4
+
+
+IN_SLICES = window_spec("slices", "one", "two", slices=Slicing(slice_s=1.0, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "looked_at"),
+    [
+        (trial_spec("1-pair", "one", "two", windows=[IN_SLICES]), ["one", "two"]),
+        (trial_spec("1-pair", "one", "two", windows=[]), ["one", "two"]),
+        (TWO, []),
+        (trial_spec(windows=[]), []),
+    ],
+    ids=["in slices", "decided later", "in turn", "one alone"],
+)
+def test_where_slices_follow_an_idle_moment_is_measured_before_any_load(
+    spec: TrialSpec, looked_at: list[str]
+) -> None:
+    floor = FakeFloor()
+    trial = floor.visit(spec)
+    assert [call.removeprefix("idle ") for call in floor.calls if call.startswith("idle")] == looked_at
+    for label in spec.variants:
+        measured = trial.starts[label].idle_cpu_cores
+        assert measured == (floor.idle_cores if label in looked_at else None)
+    for label in looked_at:
+        after = floor.calls.index(f"idle {label}")
+        assert floor.calls[after - 1 : after + 2] == [f"verify {label}", f"idle {label}", f"warm up {label}"]
 
 
 def test_a_study_decides_from_window_to_window() -> None:

@@ -8,6 +8,8 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
 from tandem.engine.study import Study
+from tandem.facts.session import read_sessions
+from tandem.report.sessions import known_lines
 from tandem.studies.bench.study import Bench
 from tandem.studies.questions.study import Questions
 
@@ -58,4 +60,8 @@ def bench(
         lab=lab,
         generators=generators,
     )
-    measure(kind, request, resume, as_json)
+    names = list(dict.fromkeys(variant.implementation for variant in request.variants))
+    measure(
+        *(kind, request, resume, as_json),
+        closing=lambda result, trials: known_lines(names, read_sessions(cli.RESULTS)[0]),
+    )

@@ -1,14 +1,24 @@
 """`tandem compare`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from pydantic import JsonValue
+from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
 from tandem.errors import UsageError
+from tandem.facts.session import read_sessions
+from tandem.facts.statement import beside
+from tandem.record.result import Result
+from tandem.record.trial import Trial
+from tandem.record.window import Verdict
+from tandem.report.sessions import beside_lines
+from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.session import session_of
 from tandem.studies.compare.study import Compare
 
 
@@ -70,4 +80,12 @@ def compare(
         lab=lab,
         options=options,
     )
-    measure(Compare, request, resume, as_json)
+    measure(Compare, request, resume, as_json, beside_others)
+
+
+def beside_others(result: Result[Compared], trials: Sequence[Trial]) -> list[RenderableType]:
+    """Each ratio beside what other sessions say of it; nothing where none knows it, or this one may not be believed."""
+    if result.conclusions.session is not Verdict.OK:
+        return []
+    sessions, _ = read_sessions(cli.RESULTS)
+    return beside_lines(beside(session_of(Catalog(cli.ROOT), result, trials), sessions))

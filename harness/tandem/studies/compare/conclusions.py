@@ -10,6 +10,7 @@ from pydantic import Field
 
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import Made, cut_off, nearness
+from tandem.analysis.control import Control, judged
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.engine.agreement import labs_differ
@@ -101,6 +102,8 @@ class Compared(Conclusions):
     entries: list[ComparedVariant] = Field(default_factory=list)
     same_against_itself: dict[str, ComparedRatio] = Field(default_factory=dict)
     """The reference's second start against its first, by metric."""
+    control: Control | None = None
+    """What that says of the session. Where it failed, the intervals of all entries are widened. Null in older records."""
 
 
 # ---- which window is which ----
@@ -176,7 +179,7 @@ def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric:
     return [value for value in found if value is not None]
 
 
-def _by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
+def by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
     """The mean of each block that has any."""
     return {
         (block.spec.block, block.spec.attempt): statistics.fmean(found[n] for n in chosen(found))
@@ -186,7 +189,7 @@ def _by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Mad
 
 
 def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
-    means = _by_block(blocks, variant, metric).values()
+    means = by_block(blocks, variant, metric).values()
     return statistics.fmean(means) if means else None
 
 
@@ -205,6 +208,11 @@ def same(blocks: Sequence[Trial], reference: str, look: PlannedLook = ONE_LOOK) 
     return out
 
 
+def control_of(again: Mapping[str, ComparedRatio]) -> Control | None:
+    """What the A/A line says of the session."""
+    return judged({name: one.ratio for name, one in again.items()})
+
+
 def families(primary: str | None) -> list[list[str]]:
     """The metrics that share 5 %: the primary one has its own, the others have theirs together."""
     rest = [name for name in METRICS if name != primary]
@@ -217,8 +225,10 @@ def against_reference(
     variants: list[str],
     primary: str | None = None,
     look: PlannedLook = ONE_LOOK,
+    control: Control | None = None,
 ) -> dict[str, dict[str, ComparedRatio]]:
     """Variant -> metric -> what was found. Both starts of the reference count: their mean is what is compared with."""
+    widened_ln = control.widened_ln if control else {}
     out: dict[str, dict[str, ComparedRatio]] = {variant: {} for variant in variants}
     for names in families(primary):
         values = {
@@ -227,7 +237,10 @@ def against_reference(
             for variant in variants
         }
         size = sum(len(own) > 1 for own in values.values())
-        found = {key: ratios.compare(own, look, max(1, size)) for key, own in values.items()}
+        found = {
+            (variant, name): ratios.compare(own, look, max(1, size), widened_ln.get(name, 0.0))
+            for (variant, name), own in values.items()
+        }
         said = ratios.decide(list(found.values()), [METRICS[name].better for _, name in found], look)
         for ((variant, name), ratio), one in zip(found.items(), said, strict=True):
             out[variant][name] = _said(ratio, one)
@@ -241,7 +254,8 @@ def decided(
     """Whether further blocks would change nothing: the primary metric of every variant has its answer, or none can
     come, because the variant is wrong."""
     blocks = counting(trials)
-    found = against_reference(blocks, reference, variants, primary, look)
+    control = control_of(same(blocks, reference, look))
+    found = against_reference(blocks, reference, variants, primary, look, control)
     return bool(variants) and all(
         found[variant][primary].verdict not in ("inconclusive", "too few")
         or entry(trials, variant, {}).verdict is not Verdict.OK
@@ -362,7 +376,7 @@ def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], bas
     """Notes in each line how near its goodput comes to the ceilings."""
     goodput = METRICS["goodput_rps"]
     rates = {
-        line.variant: _by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
+        line.variant: by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
         for line in lines
     }
     to_ceilings = nearness(rates, baselines)
@@ -421,7 +435,8 @@ def conclude(
     blocks = counting(trials)
     look = PlannedLook.of(tuple(looks), len(blocks))
     again = same(blocks, reference, look)
-    against = against_reference(blocks, reference, others, primary, look)
+    control = control_of(again)
+    against = against_reference(blocks, reference, others, primary, look, control)
     entries = [entry(trials, label, against.get(label, {})) for label in labels]
     for line in entries:
         line.in_turns = (in_turns or {}).get(line.variant)
@@ -456,5 +471,6 @@ def conclude(
             looks=list(looks),
             entries=entries,
             same_against_itself=again,
+            control=control,
         ),
     )

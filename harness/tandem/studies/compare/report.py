@@ -177,9 +177,29 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
     return out
 
 
+def failed_control(found: Compared) -> str | None:
+    """What is said before the tables of a session whose control failed; None of any other."""
+    if found.control is None or found.control.verdict == "passed":
+        return None
+    differing = [
+        f"{COLUMNS[name][0] if name in COLUMNS else name} × {one.ratio:.3f} (p {_p(one.p_adjusted)})"
+        for name, one in found.control.differing.items()
+    ]
+    metrics = found.control.metrics
+    holm = f", p by Holm over {metrics} metrics" if metrics > 1 else ""
+    said = f"The control failed: the baseline differs from itself: {'; '.join(differing)}{holm}."
+    if len(found.entries) > 1:
+        said += (
+            " Any program may be off by as much in this session, so each interval below is wider on both sides by what the"
+            " baseline shows in that metric, and the verdicts follow it."
+        )
+    return said
+
+
 def markdown(result: Result[Compared]) -> str:
     """The tables for a page."""
-    lines = []
+    failed = failed_control(result.conclusions)
+    lines = [f"**{failed}**", ""] if failed else []
     for metric in _shown(result.conclusions):
         heads = ("variant", COLUMNS[metric][1], *HEADS)
         rule = ("---:" if place in RIGHT else "---" for place in range(len(heads)))
@@ -194,7 +214,9 @@ def report(result: Result[Compared]) -> RenderableType:
     found = result.conclusions
     again = second(found.reference)  # its settings are the reference's
     named = {label: e for label, e in result.environments.items() if label != again}
-    lines: list[RenderableType] = [*tables(result), Text(NOTE, style="dim")]
+    failed = failed_control(found)
+    lines: list[RenderableType] = [Text(failed, style="bold red")] if failed else []
+    lines += [*tables(result), Text(NOTE, style="dim")]
     lines.append(settings(result.model_copy(update={"environments": named})))
     lines += [
         Text(f"{line.variant}: {line.verdict}: {reason}", style="red")
@@ -227,11 +249,11 @@ def headline(conclusions: dict[str, Any]) -> str:
         if metric in entry["against_reference"]
     ]
     parts = [_against(label, one) for label, one in found if one["ratio"]["ratio"] is not None]
-    return (
-        f"{metric.removesuffix('_rps')} against {conclusions['reference']}: {'; '.join(parts)}"
-        if parts
-        else ""
-    )
+    if not parts:
+        return ""
+    control = conclusions.get("control")
+    failed = "; the control failed" if control and control["verdict"] == "failed" else ""
+    return f"{metric.removesuffix('_rps')} against {conclusions['reference']}: {'; '.join(parts)}{failed}"
 
 
 def _against(label: str, found: dict[str, Any]) -> str:

@@ -45,8 +45,13 @@ class HttpRow:
     def usable(self) -> int | None:
         """Database connections that can be in use at once; None where the scenario has no statements."""
         usable = db_pool_usable(self.scenario, self.implementation, self.settings)
-        most = self.run.limits.get("APP_MAXCONN")
-        return usable if usable is None or most is None else min(usable, int(most))
+        if usable is None:
+            return None
+        threads, most = (
+            handler_threads(self.implementation, self.settings),
+            self.run.limits.get("APP_MAXCONN"),
+        )
+        return min(usable, *(int(one) for one in (threads, most) if one is not None))
 
     @property
     def changes(self) -> dict[str, object]:

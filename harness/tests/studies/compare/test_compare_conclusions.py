@@ -5,7 +5,7 @@ import random
 import re
 
 import pytest
-from harness_engine import request, result_of
+from harness_engine import request, result_of, text
 from harness_samples import NOW, finding, good_window
 
 from tandem.analysis.ratios import compare, detectable_ratio
@@ -500,3 +500,63 @@ def test_a_replay_compares_what_slices_tell() -> None:
     assert [window.goodput_rps for window in block.of("A", "closed")] == [900.0]
     assert [window.goodput_rps for window in block.of("B", "closed")] == [800.0]
     assert len(block.of("A~2", "closed")) == 4, "it was measured in turn"
+
+
+# ---- the control ----
+
+
+def off_by(shift: float, effect: float = 1.0, noise: float = 0.004) -> list[Trial]:
+    """Blocks in which the baseline's second start costs so many times as much per request."""
+    blocks = make_blocks(effect, noise=noise)
+    for window in windows_of(blocks, second("A")):
+        assert window.app_cpu_us_per_request is not None
+        window.app_cpu_us_per_request *= shift
+    return blocks
+
+
+def text_of(blocks: list[Trial]) -> str:
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary="app_cpu_us_per_request")
+    return text(report.report(result_of(request("A", "B"), found)))
+
+
+def test_a_failed_control_speaks_first_and_widens() -> None:
+    """1.4 %, far below the margin that voids a session."""
+    found = conclusions.conclude(off_by(1.014), ["A", "B"], Baselines(), primary="app_cpu_us_per_request")
+    assert found.verdict is Verdict.OK
+    control = found.conclusions.control
+    assert control is not None
+    assert (control.verdict, list(control.differing)) == ("failed", ["app_cpu_us_per_request"])
+    assert control.widened_ln["app_cpu_us_per_request"] == pytest.approx(math.log(1.014), abs=0.003)
+    told = text_of(off_by(1.014))
+    assert (
+        "The control failed: the baseline differs from itself: app CPU, alone and at full load × 1.01" in told
+    )
+    assert told.index("The control failed") < told.index("smallest difference")
+    assert report.markdown(result_of(request("A", "B"), found)).startswith("**The control failed")
+    assert report.headline(found.conclusions.model_dump(mode="json")).endswith("; the control failed")
+
+
+def test_a_control_that_passes_says_nothing() -> None:
+    found = conclusions.conclude(off_by(1.0), ["A", "B"], Baselines(), primary="app_cpu_us_per_request")
+    assert found.conclusions.control is not None
+    assert found.conclusions.control.verdict == "passed"
+    assert "control" not in text_of(off_by(1.0)).lower()
+    assert "control" not in report.headline(found.conclusions.model_dump(mode="json"))
+
+
+def test_a_small_difference_is_none_beside_a_failed_control() -> None:
+    def word(shift: float) -> str:
+        found = conclusions.conclude(
+            off_by(shift, 1 / 1.012), ["A", "B"], Baselines(), primary="app_cpu_us_per_request"
+        )
+        return found.conclusions.entries[1].against_reference["app_cpu_us_per_request"].verdict
+
+    assert word(1.0) == "dearer"
+    assert word(1.018) in ("inconclusive", "equivalent"), "the baseline's own difference is as large"
+
+
+def test_beyond_the_margin_the_session_is_void_as_before() -> None:
+    found = conclusions.conclude(off_by(1.05), ["A", "B"], Baselines(), primary="app_cpu_us_per_request")
+    assert found.verdict is Verdict.VOID
+    assert found.conclusions.control is not None
+    assert found.conclusions.control.verdict == "failed"

@@ -1,0 +1,141 @@
+"""The command that makes a session of the main statements and appends it."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import make, page_of, sentence, tell_places
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, err, make_request, out
+from tandem.errors import TandemError, UsageError
+from tandem.facts.session import SessionRecord, append, read_sessions
+from tandem.facts.statement import Key, Statements, beside, draws, known, read_statements
+from tandem.lab.provenance import has_changes
+from tandem.record.request import Variant
+from tandem.record.selftest import Status, line
+from tandem.record.window import Verdict
+from tandem.report.fit import fitted
+from tandem.report.sessions import beside_lines, statements_table
+from tandem.studies.compare.session import may_be_appended, session_of
+from tandem.studies.compare.study import Compare
+
+
+def keys_of(catalog: Catalog, statements: Statements) -> list[Key]:
+    """The key of each main statement with today's programs, in their order."""
+    versions = {name: one.version for name, one in catalog.implementations.items()}
+    return [
+        Key(
+            metric=one.metric,
+            of=one.of,
+            to=one.to,
+            scenario=statements.scenario,
+            scenario_version=catalog.scenarios[statements.scenario].version,
+            topology=statements.topology,
+            placement=statements.placement,
+            db_rtt_ms=None,
+            of_version=versions[one.of],
+            to_version=versions[one.to],
+        )
+        for one in statements.statement
+    ]
+
+
+def refuse_unfit(untested: bool) -> None:
+    """Raises UsageError where the sources differ from their commit, or the harness has not passed its self-test."""
+    changed = has_changes(ROOT)
+    if changed is None:
+        raise UsageError("a session names the commit that measured, and git does not tell it here")
+    if changed:
+        raise UsageError(
+            "a session names the commit that measured, and the sources differ from it: commit the changes first"
+            " (git status lists them)"
+        )
+    status, told = line(RESULTS, ROOT, datetime.now(UTC))
+    if status is not Status.PASSED and not untested:
+        raise UsageError(f"{told}. Run just selftest first, or give --untested")
+
+
+def _listed(catalog: Catalog, statements: Statements, sessions: list[SessionRecord], as_json: bool) -> None:
+    keys = keys_of(catalog, statements)
+    if as_json:
+        told = [
+            (one, known(draws(sessions, key))) for one, key in zip(statements.statement, keys, strict=True)
+        ]
+        print(
+            json.dumps(
+                [
+                    {**one.model_dump(), "known": found.model_dump(mode="json") if found else None}
+                    for one, found in told
+                ],
+                indent=1,
+            )
+        )
+        return
+    days = f", {sessions[0].started_at:%Y-%m-%d} to {sessions[-1].started_at:%Y-%m-%d}" if sessions else ""
+    out.print(
+        Text(f"{len(sessions)} sessions in {RESULTS.name}/sessions{days}"),
+        fitted(statements_table(statements, sessions, keys), out),
+        sep="\n",
+    )
+
+
+@app.command()
+def session(
+    show: Annotated[
+        bool,
+        typer.Option("--list", help="Show what all sessions say of the main statements; measure nothing."),
+    ] = False,
+    untested: Annotated[
+        bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
+    ] = False,
+    lab: LabName = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the main statements on this machine, and append what it says to results/sessions (an hour on two cores)."""
+    catalog, statements = Catalog(ROOT), read_statements(ROOT)
+    sessions, damaged = read_sessions(RESULTS)
+    for told in damaged:
+        err.print(f"{told} The other sessions are used.", style="yellow", markup=False)
+    if show:
+        _listed(catalog, statements, sessions, as_json)
+        return
+    refuse_unfit(untested)
+    request = make_request(
+        Compare.name,
+        catalog,
+        [Variant(label=name, implementation=name) for name in statements.implementations],
+        scenario=statements.scenario,
+        plan=statements.plan,
+        topology=statements.topology,
+        placement=None if lab else statements.placement,
+        seed=seed,
+        lab=lab,
+    ).model_copy(update={"title": "session"})
+    result, journal = make(Compare, request, resume, as_json)
+    trials = journal.trials()
+    if why := may_be_appended(result):
+        out.print(sentence(result), fitted(Compare.report(result), out), sep="\n")
+        tell_places(journal.folder)
+        raise TandemError(f"this session is not appended: {why}")
+    record = session_of(catalog, result, trials, statements.pairs, "just session")
+    file = append(record, RESULTS)
+    journal.give_to(ROOT)
+    if as_json:
+        print(record.model_dump_json(indent=1))
+    else:
+        out.print(
+            sentence(result),
+            fitted(Compare.report(result), out),
+            *beside_lines(beside(record, sessions)),
+            fitted(statements_table(statements, [*sessions, record], keys_of(catalog, statements)), out),
+            sep="\n",
+        )
+        tell_places(file, journal.folder, page_of(journal.folder))
+    if result.verdict is not Verdict.OK:
+        raise typer.Exit(1)
