@@ -38,7 +38,7 @@ FIGURES: dict[str, Figure] = {
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
     "questions-table": bench.questions_table,
-    "questions-brief": bench.questions_brief,
+    "application-bound": bench.application_bound,
     "reference-goodput": bench.goodput,
     "reference-cpu": bench.cpu,
     "reference-cpu-mean": bench.cpu_mean,
@@ -96,6 +96,7 @@ FIGURES: dict[str, Figure] = {
     "crossed-pairs": crossovers.pairs,
     # claims that people quote
     "quoted": quoted.summary,
+    "quoted-ratio": quoted.ratio,
     "quoted-details": quoted.details,
     # what verification costs
     "verification-on-the-wire": verification.on_the_wire,

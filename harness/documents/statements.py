@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from documents.records import Records
 from documents.tables import span
+from tandem.facts.session import Machine
 from tandem.facts.statement import Draw, Known, Statement, draws, key_now
 from tandem.facts.statement import known as together
 from tandem.report import forest
 from tandem.report.markdown import table
-from tandem.report.parts import conditions_line, host_line
 from tandem.wording import (
     APP_CPU,
     TOTAL_CPU,
@@ -94,9 +94,9 @@ def costs_table(records: Records) -> str:
         return "Not measured: `just session`."
     heads = (
         "implementation",
-        "total CPU per request, µs>",
+        "total CPU per request, µs, least to most>",
         f"against `{to}`>",
-        f"the application's own part, against `{to}`>",
+        f"the application's own, against `{to}`>",
         "basis",
     )
     return table(heads, [cells for _, cells in sorted(rows)])
@@ -137,24 +137,41 @@ def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
 
 
 def one_session(records: Records, folder: str) -> str:
-    """The caption of figures that are of one record: machine, day, commit and conditions. folder: in results/."""
-    result, _ = records.read(folder)
-    commits = {
-        (one.git_commit[:7] + (", of changed sources" if one.git_dirty else ""))
-        for one in result.environments.values()
-        if one.git_commit
-    }
-    commit = f"commit {' and '.join(sorted(commits))}" if commits else "commit not recorded"
-    return f"one session, {host_line(result)}, {commit}; {conditions_line(result.request)}"
+    """The caption of figures of one record: machine, day, commit and conditions. folder: in results/."""
+    return f"one session, {', '.join((*_source(records, folder), _under(records, folder)))}"
 
 
 def single_sessions(records: Records, *folders: str) -> str:
     """The same of several records, as a table."""
-    rows = []
-    for folder in folders:
-        machine, _, conditions = one_session(records, folder).removeprefix("one session, ").partition("; ")
-        rows.append((f"`{folder}`", machine, conditions))
-    return table(("record, one session each", "date, machine, commit", "conditions"), rows)
+    rows = [(f"`{folder}`", *_source(records, folder), _under(records, folder)) for folder in folders]
+    return table(("record, one session each", "machine", "date", "commit", "conditions"), rows)
+
+
+def _source(records: Records, folder: str) -> tuple[str, str, str]:
+    """Machine, day and commit."""
+    result, _ = records.read(folder)
+    environments = result.environments.values()
+    models = [str(one.host["cpu_model"]) for one in environments if one.host.get("cpu_model")]
+    machine = Machine(cpu_model=models[0] if models else None).plain_name
+    commits = sorted({one.git_commit[:7] for one in environments if one.git_commit})
+    changed = " with changes" if any(one.git_dirty for one in environments) else ""
+    commit = f"commit {' and '.join(commits)}{changed}" if commits else "commit not recorded"
+    return machine, f"{result.started_at:%-d %b %Y}", commit
+
+
+def _under(records: Records, folder: str) -> str:
+    """Scenario, path, pool, distance and plan; the pool only where all programs have one size."""
+    result, _ = records.read(folder)
+    under = result.request.conditions
+    pools = {one.settings.get("DB_POOL_MAX") for one in result.environments.values()} - {None, ""}
+    told = [
+        f"scenario {result.request.scenario}",
+        "full path" if under.topology == "full" else f"topology {under.topology}",
+        f"pool {next(iter(pools))}" if len(pools) == 1 else "",
+        "" if under.db_rtt_ms is None else f"database {under.db_rtt_ms} ms away",
+        f"plan {result.request.plan}",
+    ]
+    return ", ".join(filter(None, told))
 
 
 # ---- the picture ----
@@ -166,8 +183,7 @@ def picture(records: Records) -> str:
 
     asked = records.statements()
     found = {(one.of, one.to, one.metric): (own, known) for one, own, known in _main(records)}
-    every = {draw.session.id: draw.session for own, _ in found.values() for draw in own}
-    cpus = forest.cpu_names(sorted(every.values(), key=lambda record: record.started_at))
+    cpus = forest.cpu_names(records.sessions())
     metrics = [
         metric
         for metric in dict.fromkeys(one.metric for one in asked.statement)

@@ -54,7 +54,13 @@ def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Cat
             main.append(ToldStatement(title, None))
             continue
         name = f"statement-{one.name}"
-        words = {"id": name, "run": name, "title": title, "says": _sentence(key, together), "read": ""}
+        words = {
+            "id": name,
+            "run": name,
+            "title": title,
+            "says": _sentence(key, together),
+            "read": "reference/sessions",
+        }
         main.append(ToldStatement(title, words))
         pictures.append((words, forest(rows(found, cpus), together)))
         conditions[name] = f"{_conditions(key)}. {_when(found, together)}."

@@ -273,7 +273,8 @@ def report(result: Result[Explained]) -> Group:
     if found is not None and (bounds(told) or any(share.bound for share in found.factors)):
         notes.append(
             "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
-            " programs, and for all settings of a side, also where the database or PgBouncer limited one"
+            " programs, and for all settings of a side, also where"
+            " the database or PgBouncer limited one"
         )
     if any(cell.model for cell in told.cells):
         notes.append(
