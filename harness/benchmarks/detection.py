@@ -5,6 +5,9 @@
 Series without a change are simulated, and drawn anew (with their neighbours, with replacement) from real values: those of the
 committed comparisons' duets of a program with itself, and of each FOLDER, a machine's folder of a history. In a history those
 are the nights whose image is made of the frozen one's sources. Then a change is added, and the judge's own code looks for it.
+
+A night judges many series. FAMILY of them are judged with a limit for one and with the limit for all, and nights of one and
+three blocks in turn with and without their weights.
 """
 
 import argparse
@@ -20,7 +23,6 @@ from benchmarks import pairing
 from tandem.analysis import change
 from tandem.history import files
 from tandem.history.judged import series_of
-from tandem.history.night import Frozen, Night, Program
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
@@ -42,6 +44,13 @@ NEIGHBOURS = 5
 """Values that are drawn together, so that what links neighbouring nights stays."""
 ENOUGH = 20
 """Real values to draw from."""
+FAMILY = 70
+"""Series of a night: about what `just nightly` judges of all implementations."""
+FAMILIES = 30
+"""That are simulated, for QUIET_NIGHTS each."""
+FAMILY_LIMITS = (3.5, 4.0, 5.0, 6.0, 7.0, 8.0)
+BLOCKS = (1, 3)
+"""Of nights in turn."""
 
 
 class AtLimit(BaseModel):
@@ -72,6 +81,34 @@ class Detection(BaseModel):
         return first_at(self.seen[change], share)
 
 
+class OfFamily(BaseModel):
+    """What one limit for all series of a night does, of one kind of series."""
+
+    series: str
+    limit: float
+    """For all of them."""
+    alone: int
+    """Nights of one series for each false alarm, at the limit for one."""
+    nights: dict[str, int | None]
+    """Limit -> nights for each false alarm of any series of the family; None: there was none."""
+    at_limit: int | None
+    """The same at the limit for all."""
+    median: dict[str, int | None]
+    """Change -> nights until half of the series raised an alarm at the limit for all; None: not within those looked at."""
+
+
+class Weighed(BaseModel):
+    """Nights of one and three blocks in turn."""
+
+    scatter: str
+    """Where it comes from."""
+    weighed: bool
+    quiet_nights: int
+    false_alarms: int
+    median: dict[str, int | None]
+    """Change -> nights until half of the series raised an alarm, at the limit for one."""
+
+
 class Detections(BaseModel):
     """results/reference-nightly/detection.json"""
 
@@ -79,6 +116,10 @@ class Detections(BaseModel):
     series: int
     """Of each change."""
     found: list[Detection]
+    family: int
+    """Series of a night."""
+    families: list[OfFamily]
+    weighed: list[Weighed]
 
 
 def first_at(seen: list[float], share: float) -> int | None:
@@ -124,30 +165,18 @@ def of_comparisons(root: Path) -> list[float]:
     return found
 
 
-def _unchanged(
-    night: str, implementation: str, frozen: str, program: Program | None, nights: dict[str, Night]
-) -> bool:
-    if program is None:
-        return False
-    return (
-        Frozen(implementation=implementation, program=program, frozen_at=nights[night].started_at).name
-        == frozen
-    )
-
-
 def of_history(folder: Path) -> Iterator[tuple[str, list[float]]]:
     """Name and values of each series of a machine's history. Where too few nights had the frozen sources, the frozen image by
     itself: it scatters by a seventh more, because today's is compared with the mean of two starts."""
     history = files.read(folder)
-    by_id = {night.id: night for night in history.nights}
     every = series_of(history.nights)
     for key, series in every.items():
         if key.line != "today":
             continue
         values = [
             value
-            for night, value, program in zip(series.nights, series.values, series.programs, strict=True)
-            if _unchanged(night, key.implementation, key.frozen, program, by_id)
+            for value, program in zip(series.values, series.programs, strict=True)
+            if program is not None and program.name == key.frozen
         ]
         line = "today"
         if len(values) < ENOUGH:
@@ -211,6 +240,61 @@ def detect(
     )
 
 
+def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED) -> OfFamily:
+    """Judges whole nights. False alarms of all series are counted one by one: a night in which two raise one counts twice."""
+    chance, whole = np.random.default_rng(seed), change.family_limit(FAMILY)
+    quiet = [change.scaled(one) for one in draw(chance, families * FAMILY, QUIET_NIGHTS)]
+    judged = families * (QUIET_NIGHTS - change.LEARNED)
+
+    def rarity(limit: float, nights: int) -> int | None:
+        alarms = sum(len(change.cusum(one, 0, limit)) for one in quiet)
+        return round(nights / alarms) if alarms else None
+
+    median: dict[str, int | None] = {}
+    for what in CHANGES:
+        drawn = draw(chance, SERIES, CHANGED_AT + SHOWN)
+        drawn[:, CHANGED_AT:] += changed(what, SHOWN)
+        median[what] = first_at(shares(delays([change.scaled(one) for one in drawn], whole)), 0.5)
+    return OfFamily(
+        series=name,
+        limit=round(whole, 2),
+        alone=rarity(change.LIMIT, judged * FAMILY) or judged * FAMILY,
+        nights={f"{limit:g}": rarity(limit, judged) for limit in FAMILY_LIMITS},
+        at_limit=rarity(whole, judged),
+        median=median,
+    )
+
+
+def weighing(scatter: str, between: float, weighed: bool, series: int = SERIES, seed: int = SEED) -> Weighed:
+    """Judges nights of one and three blocks in turn. between: the part of the variance of a block that its night shares."""
+    chance = np.random.default_rng(seed)
+
+    def distances(nights: int, what: str | None = None) -> list[Floats]:
+        found = []
+        for _ in range(series):
+            counts = [BLOCKS[night % len(BLOCKS)] for night in range(nights)]
+            shared = NOISE * math.sqrt(between) * chance.standard_normal(nights)
+            own = [NOISE * math.sqrt(1 - between) * chance.standard_normal(count) for count in counts]
+            values = shared + [float(np.mean(one)) for one in own]
+            if what is not None:
+                values[CHANGED_AT:] += changed(what, nights - CHANGED_AT)
+            sds = [float(np.std(one, ddof=1)) if len(one) > 1 else None for one in own]
+            found.append(change.scaled(values, counts, sds) if weighed else change.scaled(values))
+        return found
+
+    quiet = distances(QUIET_NIGHTS)
+    return Weighed(
+        scatter=scatter,
+        weighed=weighed,
+        quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
+        false_alarms=sum(len(change.cusum(one)) for one in quiet),
+        median={
+            what: first_at(shares(delays(distances(CHANGED_AT + SHOWN, what), change.LIMIT)), 0.5)
+            for what in CHANGES
+        },
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -227,12 +311,31 @@ def main() -> None:
     sources.append(("real: duets of a program with itself", again(duets), len(duets)))
     for folder in asked.folders:
         sources += [(f"real: {name}", again(values), len(values)) for name, values in of_history(folder)]
-    found = Detections(seed=SEED, series=SERIES, found=[detect(*source) for source in sources])
+    found = Detections(
+        seed=SEED,
+        series=SERIES,
+        found=[detect(*source) for source in sources],
+        family=FAMILY,
+        families=[of_family(name, draw) for name, draw, values in sources if values is None],
+        weighed=[
+            weighing(name, between, weighed)
+            for name, between in (
+                ("between blocks", 0.0),
+                ("half between nights", 0.5),
+                ("between nights", 1.0),
+            )
+            for weighed in (False, True)
+        ],
+    )
     for one in found.found:
         told = ", ".join(f"{what}: {one.within(what, 0.5)}, {one.within(what, 0.9)}" for what in CHANGES)
         print(
             f"{one.series}: sd {one.sd:.2%}; {one.false_alarms} false alarms in {one.quiet_nights:,} nights; {told}"
         )
+    for family in found.families:
+        print(f"{FAMILY} of {family.series}: {family.model_dump_json(exclude={'series'})}")
+    for weighed in found.weighed:
+        print(weighed.model_dump_json())
     if asked.keep:
         asked.keep.parent.mkdir(parents=True, exist_ok=True)
         asked.keep.write_text(found.model_dump_json(indent=1) + "\n")

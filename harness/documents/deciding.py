@@ -15,6 +15,7 @@ from documents.records import Records, WithItself
 from documents.tables import percent
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 from tandem.report.markdown import table
+from tandem.wording import ratio_with_interval
 
 NOT_MEASURED = "null: not measured"
 SIZE = 0.03
@@ -74,6 +75,24 @@ def prediction_coverage(records: Records) -> str:
         (kind, *(cells[kind, size] for size in sizes)) for kind in dict.fromkeys(one.kind for one in found)
     ]
     return table(("scatter from session to session", *(f"{size} sessions" for size in sizes)), rows)
+
+
+def window_length(records: Records) -> str:
+    """What the ratio of each figure is from half of the measured seconds and from all, and by how much that moved it."""
+    rows = []
+    for one in records.window_length().found:
+        moved = ratio_with_interval(one.moved, one.moved_interval, 3)
+        rows.append(
+            (
+                f"{one.of} by {one.to}, {one.figure}",
+                f"{one.half_s:.0f} s",
+                f"× {one.ratio_of_half:.3f}",
+                f"× {one.ratio_of_all:.3f}",
+                moved,
+            )
+        )
+    heads = ("figure", "half>", "ratio from half>", "from all>", "moved by>")
+    return table(heads, rows)
 
 
 # ---- before and after ----

@@ -76,6 +76,7 @@ FIGURES: dict[str, Figure] = {
     "scatter-by-record": deciding.scatter_by_record,
     "records-list": deciding.records_list,
     "prediction-coverage": deciding.prediction_coverage,
+    "window-length": deciding.window_length,
     "wake-up-slope": comparisons.wake_up_slope,
     "wake-up-scatter": comparisons.wake_up_scatter,
     "wake-up-effect": comparisons.wake_up_effect,
@@ -107,6 +108,10 @@ FIGURES: dict[str, Figure] = {
     "detection": nightly.detection,
     "detection-series": nightly.series,
     "detection-limits": nightly.limits,
+    "detection-family": nightly.family,
+    "detection-family-delays": nightly.family_delays,
+    "detection-family-size": nightly.family_size,
+    "detection-weights": nightly.weighed,
     "injected-slowdown": nightly.injected,
     # what benchmarks print
     "printed": printed.printed,

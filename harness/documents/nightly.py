@@ -57,6 +57,57 @@ def limits(records: Records, series: str) -> str:
     return table(("limit h", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows)
 
 
+def family(records: Records) -> str:
+    """How rare false alarms of all series of a night together are, by the limit of the sum."""
+    every = records.detections().families
+    limits = [*every[0].nights]
+    rows = [
+        (
+            one.series,
+            f"{one.alone:,}",
+            *(_nights(one.nights[limit]) for limit in limits),
+            _nights(one.at_limit),
+        )
+        for one in every
+    ]
+    own = f"{every[0].limit:g} (in use)"
+    return table(("series", "one alone, h = 3.5>", *(f"h = {limit}>" for limit in limits), f"{own}>"), rows)
+
+
+def _nights(found: int | None) -> str:
+    return "none" if found is None else f"{found:,}"
+
+
+def family_delays(records: Records) -> str:
+    """How soon a change is noticed at the limit for all series of a night."""
+    rows = [
+        (one.series, *(str(one.median[what] or "–") for what in CHANGES))
+        for one in records.detections().families
+    ]
+    return table(("series", *(f"{what}>" for what in CHANGES)), rows)
+
+
+def family_size(records: Records) -> str:
+    """How many series a night was simulated with."""
+    return f"{records.detections().family}"
+
+
+def weighed(records: Records) -> str:
+    """What the weights of nights of one and three blocks do."""
+    rows = [
+        (
+            one.scatter,
+            "by blocks" if one.weighed else "alike",
+            f"{one.quiet_nights / max(1, one.false_alarms):,.0f}",
+            *(str(one.median[what] or "–") for what in CHANGES),
+        )
+        for one in records.detections().weighed
+    ]
+    return table(
+        ("scatter", "nights weigh", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows
+    )
+
+
 def injected(records: Records) -> str:
     """What the real commands found of a real slowdown, whose place they were not told: harness/benchmarks/injected_slowdown."""
     history, truth = records.injected()

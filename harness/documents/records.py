@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks import host_speed, pairing, slices
 from benchmarks.detection import Detections
 from benchmarks.prediction import Predictions
+from benchmarks.window_length import WindowLength
 from tandem.analysis.ratios import Ratio, compare
 from tandem.catalog.catalog import Catalog
 from tandem.commands.records import folders as committed
@@ -45,7 +46,7 @@ NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
 FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
-DECISIONS, PREDICTION = "decisions.json", "prediction.json"
+DECISIONS, PREDICTION, WINDOW_LENGTH = "decisions.json", "prediction.json", "window-length.json"
 COLD_S = 60.0
 """Builds of a bench that take longer were from nothing."""
 
@@ -211,6 +212,10 @@ class Records:
     def predictions(self) -> Predictions:
         """How well the interval for the next session holds, as harness/benchmarks/prediction.py found it."""
         return Predictions.model_validate_json((self.root / BENCHMARKS / PREDICTION).read_text())
+
+    def window_length(self) -> WindowLength:
+        """What doubling the windows of a session moves, as harness/benchmarks/window_length.py found it."""
+        return WindowLength.model_validate_json((self.root / BENCHMARKS / WINDOW_LENGTH).read_text())
 
     def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
         """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as the present engine does;

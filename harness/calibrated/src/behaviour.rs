@@ -18,7 +18,7 @@ pub enum Kind {
     Stall,
     /// One request at a time, exponential with mean `us`; with `busy`, each uses exactly `us` of CPU.
     Queue,
-    /// Each request uses `us` of CPU on the thread of its connection.
+    /// Each request uses `us` of CPU on the thread of its connection, and `later_us` on another one, `later_ms` afterwards.
     Spin,
     /// Status 500, at once.
     Fail,
@@ -64,6 +64,8 @@ pub struct Behaviour {
     pub at_ms: f64,
     pub for_ms: f64,
     pub busy: bool,
+    pub later_us: f64,
+    pub later_ms: f64,
     pub seed: u64,
     /// Header fields added to each right answer, which the client has to parse.
     pub headers: u32,
@@ -89,6 +91,8 @@ impl Behaviour {
             at_ms: number("at_ms")?,
             for_ms: number("for_ms")?,
             busy: number("busy")? > 0.0,
+            later_us: number("later_us")?,
+            later_ms: number("later_ms")?,
             seed: number("seed")? as u64,
             headers: number("headers")? as u32,
         };

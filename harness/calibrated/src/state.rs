@@ -36,6 +36,7 @@ pub struct State {
     armed: RwLock<Arc<Armed>>,
     log: Mutex<Vec<[u64; 4]>>,
     queue: Mutex<Sender<Job>>,
+    left: Mutex<Sender<(Instant, Duration)>>,
 }
 
 impl State {
@@ -53,12 +54,20 @@ impl State {
                 let _ = job.done.send((start, Instant::now()));
             }
         });
+        let (left, due) = channel::<(Instant, Duration)>();
+        thread::spawn(move || {
+            for (moment, cpu) in due {
+                sleep_until(moment);
+                burn(cpu);
+            }
+        });
         let idle = Behaviour::parse("kind=constant").expect("a kind that exists");
         Self {
             epoch: Instant::now(),
             armed: RwLock::new(Arc::new(Armed::new(idle))),
             log: Mutex::new(Vec::with_capacity(1 << 17)),
             queue: Mutex::new(queue),
+            left: Mutex::new(left),
         }
     }
 
@@ -83,12 +92,24 @@ impl State {
                 self.queue.lock().expect("no panic").send(job).expect("the queue's thread never ends");
                 return served.recv().expect("every job is answered");
             }
-            Kind::Spin => burn(takes),
+            Kind::Spin => {
+                burn(takes);
+                self.leave(behaviour);
+            }
             Kind::Stall => sleep_until(armed.stalled(arrival + takes)),
             Kind::Drift => sleep_until(arrival + takes + armed.later(arrival)),
             _ => sleep_until(arrival + takes),
         }
         (arrival, Instant::now())
+    }
+
+    /// Leaves a part of the request's work for later.
+    fn leave(&self, behaviour: &Behaviour) {
+        if behaviour.later_us > 0.0 {
+            let due = Instant::now() + Duration::from_secs_f64(behaviour.later_ms / 1e3);
+            let cpu = Duration::from_secs_f64(behaviour.later_us / 1e6);
+            self.left.lock().expect("no panic").send((due, cpu)).expect("its thread never ends");
+        }
     }
 
     pub fn note(&self, arrival: Instant, (start, finish): Served) {

@@ -18,7 +18,11 @@ CLIP = 3.0
 ALLOWANCE = 1.0
 """k: what a night may deviate without adding to the sum."""
 LIMIT = 3.5
-"""h: where the sum raises an alarm."""
+"""h: where the sum raises an alarm, of a series that is looked at alone."""
+FAMILY_SLOPE = 1.7
+"""By how much the limit for many series divides the logarithm of their number. Chosen by simulation
+(harness/benchmarks/detection.py): 70 series then raise a false alarm in some 75 nights together where the noise has heavy
+tails, in a thousand where it is normal, and a step of three times the noise still takes five nights."""
 NOISE_LEAST = 0.0005
 """Of a logarithm: what is more even than that is not judged by its own evenness."""
 NORMAL = 1.4826
@@ -38,27 +42,77 @@ class Alarm:
     up: bool
 
 
-def scaled(values: Sequence[float]) -> Floats:
-    """Each value from LEARNED on as its distance from the level before it, in units of the noise, clipped.
+def family_limit(series: int) -> float:
+    """h where so many series are judged each night: one limit for all of them. Together they raise at most the sum of what
+    each does, however their noise hangs together, so the limit grows with the logarithm of their number."""
+    return LIMIT + math.log(max(1, series)) / FAMILY_SLOPE
 
-    Level: the median of all values before its week; noise: their median absolute deviation. Both take no notice of
-    spikes, and a step needs as many nights as there were before it to become the level.
+
+def usual(
+    values: Sequence[float],
+    blocks: Sequence[int | None] | None,
+    sds: Sequence[float | None] | None,
+    start: int,
+    stop: int,
+) -> tuple[float, Floats]:
+    """The level before `start`, and how much each night from there to `stop` scatters about it.
+
+    Level: the median of all values before; noise: their median absolute deviation. Both take no notice of spikes, and a
+    step needs as many nights as there were before it to become the level. blocks: how many each value is the mean of; None:
+    as many as the others. sds: the standard deviation between them, None where it is not known. A night of few blocks is
+    expected to scatter more, by `_spread`.
     """
-    all_values = np.asarray(values, float)
-    out = np.zeros(max(0, len(all_values) - LEARNED))
-    for start in range(LEARNED, len(all_values), ANEW):
-        seen = all_values[:start]
-        middle = np.median(seen)
-        # The median of few deviations from their own median is too small (Croux and Rousseeuw 1992: n / (n - 0.8)).
-        noise = NORMAL * np.median(np.abs(seen - middle)) * start / (start - 0.8)
-        week = all_values[start : start + ANEW]
-        out[start - LEARNED : start - LEARNED + len(week)] = (week - middle) / max(noise, NOISE_LEAST)
+    seen = np.asarray(values[:start], float)
+    of = np.ones(stop) if blocks is None else np.array(blocks[:stop], float)
+    of[np.isnan(of)] = 1.0 if np.isnan(of).all() else np.nanmedian(of)
+    middle = float(np.median(seen))
+    within = np.full(start, np.nan) if sds is None else np.array(sds[:start], float)
+    spread = _spread(seen - middle, of[:start], within, of)
+    # The median of few deviations from their own median is too small (Croux and Rousseeuw 1992: n / (n - 0.8)).
+    noise = NORMAL * np.median(np.abs(seen - middle) / spread[:start]) * start / (start - 0.8)
+    return middle, np.maximum(noise * spread[start:], NOISE_LEAST)
+
+
+def scaled(
+    values: Sequence[float],
+    blocks: Sequence[int | None] | None = None,
+    sds: Sequence[float | None] | None = None,
+) -> Floats:
+    """Each value from LEARNED on as its distance from the level before its week, in units of how much such a night scatters
+    (`usual`), clipped."""
+    out = np.zeros(max(0, len(values) - LEARNED))
+    for start in range(LEARNED, len(values), ANEW):
+        stop = min(start + ANEW, len(values))
+        middle, scatter = usual(values, blocks, sds, start, stop)
+        out[start - LEARNED : stop - LEARNED] = (np.asarray(values[start:stop], float) - middle) / scatter
     return np.clip(out, -CLIP, CLIP)
 
 
-def alarms(values: Sequence[float]) -> list[Alarm]:
-    """The alarms of a series; none in the first LEARNED values."""
-    return cusum(scaled(values), LEARNED)
+def _spread(away: Floats, blocks: Floats, sds: Floats, of: Floats) -> Floats:
+    """How much nights of so many blocks scatter, as a multiple of a night of one block.
+
+    What differs between blocks averages out over them; what differs between nights does not. away: distances of the nights
+    seen from their level; blocks, sds: theirs; of: blocks of the nights that are asked for. The part of the nights is what
+    their own standard deviations leave of the whole (moments, by medians); none where no night has one.
+    """
+    if (blocks == blocks[0]).all() and (of == blocks[0]).all():
+        return np.ones(len(of))
+    between, known = 0.0, np.isfinite(sds) & (blocks > 1)
+    if known.any():
+        free = blocks[known] - 1
+        median_share = (
+            1 - 2 / (9 * free)
+        ) ** 3  # of a chi-square distribution by its mean (Wilson and Hilferty 1931)
+        within = float(np.median(sds[known] ** 2 / median_share))
+        whole = (NORMAL * float(np.median(np.abs(away)))) ** 2
+        left = max(0.0, whole - within * float(np.mean(1 / blocks)))
+        between = left / (left + within) if left + within else 0.0
+    return np.asarray(np.sqrt(between + (1 - between) / of))
+
+
+def alarms(values: Sequence[float], limit: float = LIMIT) -> list[Alarm]:
+    """The alarms of a series whose nights weigh alike; none in the first LEARNED values."""
+    return cusum(scaled(values), LEARNED, limit)
 
 
 def sums(distances: Floats, limit: float = LIMIT) -> list[tuple[float, float]]:

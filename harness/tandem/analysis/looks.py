@@ -7,6 +7,14 @@ before it. The sum of what all looks use is alpha, so whatever the looks have in
 more likely than that. The levels of Lan and DeMets are a little higher (0.044 in place of 0.031 at the last of 6, 9, 12
 blocks): they take the looks to be as alike as those of normal values with a known variance are. t statistics of so few
 blocks are less alike, and 5.5 % of equal pairs would be told apart (tests/analysis/test_looks.py).
+
+The number of blocks may also follow from the scatter of the first ones, the pilot. That scatter must not be used twice: where
+it came out small by chance there are few blocks, and if it counted among theirs, more equal pairs would be told apart than
+the level says, up to a third more for the strongest of three variants. So the t test of the last look takes the mean of all
+blocks and the scatter of the later ones alone. The mean of normal values is independent of their scatter, so given the number
+of blocks this is Student's t, with the degrees of freedom of the later blocks, exactly and at any level. How many are needed
+is Stein's rule (Annals of Mathematical Statistics 16, 1945). The levels of the two looks are fixed shares of alpha, because a
+level that followed from the scatter would use it twice too.
 """
 
 import math
@@ -19,6 +27,8 @@ import scipy
 MEANINGFUL = 0.5
 """A larger alpha is told as 1: nobody decides by it, and further up the later looks would have less to spend again."""
 POWER = 0.80
+PILOT_SHARE = 0.2
+"""Of alpha, for the look at a pilot; the rest is for the last look."""
 SIMULATED, SEED = 20_000, 20261123
 
 
@@ -27,27 +37,44 @@ def spent(alpha: float, share: float) -> float:
     return 4 * float(scipy.special.ndtr(scipy.special.ndtri(alpha / 4) / math.sqrt(share)))
 
 
+def needed(sd: float, freedom: int, distance: float, alpha: float) -> int:
+    """How many blocks find a distance with a power of at least 80 % at a two-sided alpha, whatever the true scatter is
+    (Stein 1945). sd: of a pilot, with so many degrees of freedom, in the unit of the distance. The power is exactly that
+    where the pilot's scatter is all that is known of it; the scatter of more blocks is known better, and finds more."""
+    quantiles = np.asarray(scipy.stats.t.ppf([1 - alpha / 2, POWER], freedom))
+    return math.ceil((float(quantiles.sum()) * sd / distance) ** 2)
+
+
 @dataclass(frozen=True)
 class PlannedLook:
-    """The look at which a comparison is judged. planned: blocks at each; none: it is looked once, at what there is."""
+    """The look at which a comparison is judged. planned: blocks at each; none: it is looked once, at what there is. pilot:
+    of two looks, the scatter of so many first blocks decided how many there are; 0: the numbers were fixed beforehand."""
 
     planned: tuple[int, ...] = ()
     number: int = 1
+    pilot: int = 0
 
     @classmethod
-    def of(cls, planned: tuple[int, ...], blocks: int) -> "PlannedLook":
+    def of(cls, planned: tuple[int, ...], blocks: int, pilot: int = 0) -> "PlannedLook":
         """The look after so many blocks; between two the later one, which the blocks were made for."""
         reached = next((n for n, due in enumerate(planned, 1) if due >= blocks), len(planned))
-        return cls(planned, max(1, reached))
+        return cls(planned, max(1, reached), pilot)
 
     @property
     def last(self) -> bool:
         return self.number >= len(self.planned)
 
+    @property
+    def left_out(self) -> int:
+        """Of so many first blocks the scatter does not count, as their number followed from it."""
+        return self.pilot if self.last else 0
+
     def level(self, alpha: float) -> float:
         """What a p value of this look may be at most."""
         if len(self.planned) < 2:
             return alpha
+        if self.pilot:
+            return alpha * (1 - PILOT_SHARE if self.last else PILOT_SHARE)
         before, share = (
             due / self.planned[-1] for due in (0, *self.planned)[self.number - 1 : self.number + 1]
         )
@@ -57,6 +84,8 @@ class PlannedLook:
         """The smallest alpha of the whole comparison at which a two-sided p of this look is enough."""
         if len(self.planned) < 2:
             return p
+        if self.pilot:
+            return min(1.0, p / self.level(1.0))
         if p <= 0:
             return 0.0
         if p >= self.level(MEANINGFUL):
@@ -74,14 +103,19 @@ class PlannedLook:
 
     def detectable(self, blocks: int, alpha: float) -> float:
         """How many standard deviations of one block's value the truth must be away, so that the t test says so with a
-        power of 80 %, over all planned looks. blocks: how many there are, where it is looked once."""
-        return _at_looks(self.planned, alpha) if len(self.planned) > 1 else _at_once(blocks, alpha)
+        power of 80 %, over all planned looks. blocks: how many there are, where it is looked once. With a pilot: by the
+        last look alone."""
+        if self.pilot:
+            due = blocks if self.last else self.planned[-1]
+            return _at_once(due, due - self.pilot - 1, alpha * (1 - PILOT_SHARE))
+        return (
+            _at_looks(self.planned, alpha) if len(self.planned) > 1 else _at_once(blocks, blocks - 1, alpha)
+        )
 
 
 @cache
-def _at_once(n: int, alpha: float) -> float:
+def _at_once(n: int, freedom: int, alpha: float) -> float:
     """From the noncentral t distribution."""
-    freedom = n - 1
     critical = float(scipy.stats.t.ppf(1 - alpha / 2, freedom))
 
     def lacking(distance: float) -> float:

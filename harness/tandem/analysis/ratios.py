@@ -19,7 +19,8 @@ from tandem.analysis.looks import PlannedLook
 from tandem.record.part import Number, Part
 
 Floats = NDArray[np.float64]
-Better = Literal["higher", "lower"]
+Better = Literal["higher", "lower", "quicker"]
+"""Of a rate, a cost, a time."""
 Word = Literal["faster", "slower", "cheaper", "dearer", "equivalent", "inconclusive", "too few"]
 
 CONFIDENCE = 0.95
@@ -46,7 +47,8 @@ class Ratio(Part):
     below follow it."""
     n: int
     sd_ln: Number | None
-    """Standard deviation of the logarithms: for small values the run-to-run variation of the ratio as a share."""
+    """Standard deviation of the logarithms: for small values the run-to-run variation of the ratio as a share. Where the
+    scatter of the first blocks decided how many there are: that of the later ones."""
     p_t: Number | None
     """Two-sided t test of no difference."""
     p_sign_flip: Number | None
@@ -175,10 +177,10 @@ def compare_many(
     if not np.isfinite(values).all():
         raise ValueError("the logarithm of a ratio is not finite: a rate or a cost was 0 or missing")
     n = values.shape[-1]
-    if n < 2:
+    if n - look.left_out < 2:
         return [
             Ratio(
-                ratio=math.exp(one[0]) if n else None,
+                ratio=math.exp(one.mean()) if n else None,
                 interval=None,
                 n=n,
                 sd_ln=None,
@@ -189,14 +191,19 @@ def compare_many(
             )
             for one in values
         ]
-    means, sds = values.mean(axis=-1), values.std(axis=-1, ddof=1)
-    low, high = interval(values, 1 - look.level(ALPHA))
+    means, sds = values.mean(axis=-1), values[..., look.left_out :].std(axis=-1, ddof=1)
+    tested = _scattering_as_later(values, look.left_out)
+    low, high = interval(tested, 1 - look.level(ALPHA))
     with np.errstate(over="ignore"):
         ratios, low, high = np.exp(means), np.exp(low - widened_ln), np.exp(high + widened_ln)
-    off = np.abs(means) > widened_ln
-    nearest = np.where(off[..., None], values - widened_ln * np.sign(means)[..., None], 0.0)
+
+    def nearest(of: Floats) -> Floats:
+        """As far from 0 as the mean is at least; all 0 where it may be nothing."""
+        off = np.abs(means) > widened_ln
+        return np.where(off[..., None], of - widened_ln * np.sign(means)[..., None], 0.0)
+
     margin = math.expm1(math.log1p(MARGIN) - widened_ln)
-    tests = p_difference(nearest), p_sign_flip(nearest), p_equivalence(values, margin)
+    tests = p_difference(nearest(tested)), p_sign_flip(nearest(values)), p_equivalence(tested, margin)
     return [
         Ratio(
             ratio=float(ratios[i]),
@@ -212,6 +219,17 @@ def compare_many(
         )
         for i in range(len(values))
     ]
+
+
+def _scattering_as_later(values: Floats, left_out: int) -> Floats:
+    """Values whose t test, along the last axis, is that of the mean of all with the scatter of those behind the first ones."""
+    later = values[..., left_out:]
+    from_mean = later - later.mean(axis=-1, keepdims=True)
+    return np.asarray(
+        values.mean(axis=-1, keepdims=True) + from_mean * math.sqrt(later.shape[-1] / values.shape[-1])
+        if left_out
+        else values
+    )
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -249,7 +267,7 @@ class Decision(NamedTuple):
 def decide(ratios: Sequence[Ratio], better: Sequence[Better], look: PlannedLook = ONE_LOOK) -> list[Decision]:
     """What may be said about each comparison of a family that shares the 5 %.
 
-    better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer). The A/A line of the
+    better: of each, `higher` for a rate (faster, slower), `lower` for a cost (cheaper, dearer), `quicker` for a time. The A/A line of the
     doubled reference is no claim and belongs in no family that is given here.
 
     Different where the Holm-adjusted p of the t test is below 5 % and there are six blocks. Within the margin where the
@@ -287,6 +305,13 @@ def verdict(ratio: Ratio, better: Better = "higher") -> Word:
     return verdicts([ratio], better)[0]
 
 
+_WORDS: dict[Better, tuple[Word, Word]] = {
+    "higher": ("faster", "slower"),
+    "lower": ("dearer", "cheaper"),
+    "quicker": ("slower", "faster"),
+}
+
+
 def words(better: Better) -> tuple[Word, Word]:
     """The words for a ratio above and below 1."""
-    return ("faster", "slower") if better == "higher" else ("dearer", "cheaper")
+    return _WORDS[better]

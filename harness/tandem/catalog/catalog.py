@@ -64,6 +64,12 @@ STEADY_LEAST = 6
 """Seconds: two levels of three."""
 
 
+EQUAL_SHARES = (0.1, 0.3, 0.6, 0.8)
+"""Of what the slowest reaches: the only ones that a plan may name, so that all records have the same metrics."""
+EQUAL_LEAST_S = 3
+"""Seconds of a window at an equal rate: about half of them are measured then."""
+
+
 class Pairing(BaseModel):
     """How `compare` alternates (the table [compare] of a plan)."""
 
@@ -85,6 +91,10 @@ class Pairing(BaseModel):
     sliced_s: Annotated[int, Field(ge=0)] = 0
     """So long each variant of a block is measured in slices; 0: in windows in turn."""
     slice_s: Annotated[float, Field(ge=0.5)] = 1.0
+    equal_shares: tuple[float, ...] = ()
+    """Of what the slowest variant of the block reaches: at each of these rates every variant has an open window of its own."""
+    equal_s: Annotated[int, Field(ge=0)] = 0
+    """Of each of these windows."""
     duet_s: Annotated[int, Field(ge=0)] = 0
     """Of the window at the end of each block in which all are loaded at once, moderately; 0: there is none."""
     saturated_s: Annotated[int, Field(ge=0)] = 0
@@ -98,6 +108,16 @@ class Pairing(BaseModel):
             raise ValueError(
                 f"steady_buckets must be 0 or at least {STEADY_LEAST}: fewer seconds show no change of level"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_equal_windows(self) -> Self:
+        if self.equal_shares != tuple(one for one in EQUAL_SHARES if one in self.equal_shares):
+            raise ValueError(f"equal_shares are some of {', '.join(map(str, EQUAL_SHARES))}, in this order")
+        if self.equal_shares and self.equal_s < EQUAL_LEAST_S:
+            raise ValueError(f"equal_s must be at least {EQUAL_LEAST_S} where there are equal_shares")
+        if self.equal_s and not self.equal_shares:
+            raise ValueError("equal_s is of no window: there are no equal_shares")
         return self
 
 

@@ -125,6 +125,17 @@ def parse_db_rtt(text: str | None) -> int | None:
     return int(match[1])
 
 
+UNITS_S = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_budget_s(text: str) -> int:
+    """Seconds of `90m`. Raises UsageError for another form."""
+    match = re.fullmatch(r"([1-9][0-9]{0,5})([smh])", text)
+    if match is None:
+        raise UsageError(f"--budget takes a time such as 2h, 90m or 600s, not '{text}'")
+    return int(match[1]) * UNITS_S[match[2]]
+
+
 def parse_settings(pairs: list[str] | None) -> dict[str, str]:
     """NAME=VALUE, repeated, as a dictionary. Raises UsageError for anything else."""
     settings = {}

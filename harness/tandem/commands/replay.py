@@ -28,6 +28,13 @@ def record_of(path: Path) -> Path:
 @app.command()
 def replay(
     record: Annotated[Path, typer.Argument(help="A result.json, or the folder of a result.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROW",
+            help="Measure this row alone, and the baseline where rows are compared with one; may be given more than once.",
+        ),
+    ] = None,
     seed: Seed = None,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -37,9 +44,13 @@ def replay(
     kind, old, trials = read_folder(folder)
     if not trials:
         raise UsageError(f"{folder}: its trials were not kept, so there is nothing to compare with")
-    request = again(Catalog(ROOT), old, seed_or_new(seed))
+    catalog = Catalog(ROOT)
+    request, labels = again(catalog, old, seed_or_new(seed)), None
+    if only:
+        request = kind.only(catalog, request, only)
+        labels = [variant.label for variant in kind(catalog, request).variants]
     new, journal = make(kind, request, resume=False, as_json=as_json)
-    found = compare(kind, (old, trials), (new, journal.trials()))
+    found = compare(kind, (old, trials), (new, journal.trials()), labels)
     write_model(journal.folder / FILE, found)
     journal.give_to(ROOT)
     if as_json:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
@@ -106,6 +107,7 @@ def session(
         _listed(catalog, statements, sessions, as_json)
         return
     refuse_unfit(untested)
+    groups: list[JsonValue] = [[*group] for group in statements.groups]
     request = make_request(
         Compare.name,
         catalog,
@@ -116,6 +118,8 @@ def session(
         placement=None if lab else statements.placement,
         seed=seed,
         lab=lab,
+        # Each pair at rates of its own: those at which it is compared where nobody else takes part.
+        options={"groups": groups},
     ).model_copy(update={"title": "session"})
     result, journal = make(Compare, request, resume, as_json)
     trials = journal.trials()

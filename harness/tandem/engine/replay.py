@@ -1,7 +1,7 @@
 """A recorded request, asked for again; and what came of it, beside the record. Starts nothing."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,15 @@ def compare(
     kind: type[Study[Any]],
     old: tuple[Result[Any], Sequence[Trial]],
     new: tuple[Result[Any], Sequence[Trial]],
+    labels: Collection[str] | None = None,
 ) -> Replayed:
-    """The answer of a replay. old and new: results with their trials, of the same request."""
+    """The answer of a replay. old and new: results with their trials, of the same request. labels: the variants that were
+    measured again; None: all."""
     recorded, made = (_values(kind, trials) for _, trials in (old, new))
     pairs = {
         (label, metric): (values, made.get(label, {}).get(metric, []))
         for label, own in recorded.items()
+        if labels is None or label in labels
         for metric, values in own.items()
         if values or made.get(label, {}).get(metric)
     }

@@ -100,7 +100,8 @@ def run[C: Conclusions](
     expected_s = blocks_s(study, session.results)
     expected_s /= 1 + len(study.request.conditions.further_labs)
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
-    view.expected(expected_s - _made_s(journal.trials(), session.results))
+    made_s = _made_s(journal.trials(), session.results)
+    view.expected(expected_s - made_s)
     for line in study.ahead(expected_s):
         view.note(line)
     try:
@@ -110,7 +111,16 @@ def run[C: Conclusions](
             plan = (
                 stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
             )
-            every = drive(plan, make, before)
+
+            def told_before(block: Sequence[TrialSpec]) -> None:
+                if study.news:
+                    for line in study.news:
+                        view.note(line)
+                    study.news.clear()
+                    view.expected(blocks_s(study, session.results) - made_s)
+                before(block)
+
+            every = drive(plan, make, told_before)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
         if shares := by_lab(trials):
             view.note(f"trials by lab: {', '.join(f'{name} {number}' for name, number in shares.items())}")

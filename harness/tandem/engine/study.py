@@ -1,7 +1,7 @@
 """What a command adds to the engine: which trials it wants, and what it concludes from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, in_blocks
-from tandem.errors import UsageError
+from tandem.errors import UsageError, unknown
 from tandem.lab.visit import Windows as Windows
 from tandem.record.part import Part
 from tandem.record.request import Request, Variant
@@ -40,6 +40,14 @@ class Options(Part):
         return options
 
 
+def of_rows[T](rows: Sequence[str], known: Mapping[str, T]) -> list[T]:
+    """What is known of these rows, in the order of `known`, each once. Raises UsageError for a row that is not known."""
+    for row in rows:
+        if row not in known:
+            raise unknown("row", row, known)
+    return [value for row, value in known.items() if row in rows]
+
+
 class Study[C: Conclusions](ABC):
     """One request of one kind. Pure: it starts nothing and reads no clock.
 
@@ -54,10 +62,16 @@ class Study[C: Conclusions](ABC):
     """A place of its own where its trials are made: the dotted name of a class that is called as
     tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
 
+    whole: ClassVar[str | None] = None
+    """Why no part of a record of it is measured again without the rest, in words; None: `only` says what a part is."""
+
     def __init__(self, catalog: Catalog, request: Request) -> None:
         """Raises UsageError for a request that cannot be made."""
         self.catalog, self.request = catalog, request
         self.timing = catalog.plan(request.plan)
+        self.news: list[str] = []
+        """What a plan has to tell a person before its next block. The engine tells it once, and takes the outline for a new
+        estimate."""
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -98,6 +112,15 @@ class Study[C: Conclusions](ABC):
     def today(cls, catalog: Catalog, request: Request) -> Request:
         """A recorded request as it would be asked today; default: as it is. Raises UsageError for what is no longer there."""
         return request
+
+    @classmethod
+    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
+        """A recorded request of these rows alone, in its own order; default: a row is a variant. Raises UsageError for a row
+        that there is not, and where the study has a reason to be made as a whole."""
+        if cls.whole is not None:
+            raise UsageError(f"--only is not for records of {cls.name}: {cls.whole}")
+        variants = of_rows(rows, {variant.label: variant for variant in request.variants})
+        return request.model_copy(update={"variants": variants})
 
     def ahead(self, expected_s: float) -> list[str]:
         """What a person is told before anything starts, such as what so short a plan cannot decide. expected_s: the

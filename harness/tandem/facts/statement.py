@@ -122,6 +122,18 @@ class Statements(BaseModel):
         """(of, to) of each statement, once."""
         return list(dict.fromkeys((one.of, one.to) for one in self.statement))
 
+    @property
+    def groups(self) -> list[list[str]]:
+        """The implementations, those of one pair together; pairs that share one are one group."""
+        found: list[set[str]] = [{self.baseline}]
+        for pair in self.pairs:
+            joined = {*pair}.union(*(group for group in found if group & {*pair}))
+            found = [group for group in found if not group & joined] + [joined]
+        order = self.implementations
+        return sorted(
+            (sorted(group, key=order.index) for group in found), key=lambda group: order.index(group[0])
+        )
+
 
 def read_statements(root: Path) -> Statements:
     """The main statements of a repository. Raises UsageError, with the key, for a file that is not as it must be."""

@@ -24,6 +24,12 @@ class Program(Part):
     dirty: bool = False
     """Whether the sources were not those of the commit alone: then nobody can build it again."""
 
+    @property
+    def name(self) -> str:
+        """What series are told apart by. The commit, because an image that was built again from it is another image of the
+        same sources; the image itself where no commit has them."""
+        return self.commit[:12] if self.commit and not self.dirty else self.tag
+
 
 class Frozen(Part):
     """What an implementation is compared with, night after night."""
@@ -34,10 +40,8 @@ class Frozen(Part):
 
     @property
     def name(self) -> str:
-        """What series are told apart by. The commit, because an image that was built again from it is another image of the
-        same sources; the image itself where no commit has them."""
-        commit = self.program.commit
-        return commit[:12] if commit and not self.program.dirty else self.program.tag
+        """That of its program."""
+        return self.program.name
 
 
 class Point(Part):

@@ -1,9 +1,12 @@
 """The rows behind the pictures: what single windows show, and what a result has against load or against a setting. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
+from tandem.analysis.cost import ROLES as CHARGED
+from tandem.analysis.cost import cpu_us_per_request_by_role
 from tandem.analysis.histogram import curve
 from tandem.engine.blocks import counting
 from tandem.page.data import PageRow
@@ -11,11 +14,16 @@ from tandem.page.measured import Line
 from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import TOTAL, Benched
 from tandem.studies.capacity.conclusions import CapacityFound
+from tandem.studies.compare.report import COLUMNS
 from tandem.studies.explain.conclusions import Explained
+from tandem.studies.questions.conclusions import Answered
+from tandem.studies.questions.conditions import COST
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.figures import FIGURES
 from tandem.studies.sweep.conclusions import Swept
+from tandem.wording import times
 
 ROLES = {
     "app": "application",
@@ -71,36 +79,69 @@ def percentiles(run: Run) -> Iterator[PageRow]:
             }
 
 
+@dataclass(frozen=True)
+class Cost:
+    """CPU for one request of a variant, in µs."""
+
+    by_role: Mapping[str, float]
+    interval: tuple[float, float] | None = None
+    """Of all roles together."""
+    ratio: float | None = None
+    """By the first variant, within blocks."""
+
+
 def roles(run: Run) -> Iterator[PageRow]:
-    """CPU of each role for one request, mean over the good closed windows of each variant."""
-    for label, found in _demands_us(run).items():
-        for place, (role, name) in enumerate(ROLES.items()):
-            if role in found:
-                yield {
-                    "run": run.slug,
-                    "variant": label,
-                    "role": name,
-                    "us": found[role],
-                    "place": place,
-                    "hue": ROLE_HUES[name],
-                }
+    """CPU of each role for one request; the first row of a variant has its whole, with interval and ratio."""
+    for label, cost in _costs(run).items():
+        told = [(place, role) for place, role in enumerate(ROLES) if role in cost.by_role]
+        for place, role in told:
+            name, first = ROLES[role], place == told[0][0]
+            low, high = (cost.interval if first else None) or (None, None)
+            whole = f"{sum(cost.by_role.values()):,.0f} µs" + (f", {times(cost.ratio)}" if cost.ratio else "")
+            yield {
+                "run": run.slug,
+                "variant": label,
+                "role": name,
+                "us": cost.by_role[role],
+                "low": low,
+                "high": high,
+                "place": place,
+                "text": whole if first else None,
+                "hue": ROLE_HUES[name],
+            }
 
 
-def _demands_us(run: Run) -> dict[str, dict[str, float]]:
-    """Variant -> role -> CPU for one request."""
+def _costs(run: Run) -> dict[str, Cost]:
+    """Variant -> what its request costs. Of the questions: under the condition that asks for it."""
     found = run.result.conclusions
     if isinstance(found, Explained):
-        return {cell.label: cell.demands_us for cell in found.cells}
+        return {
+            cell.label: Cost({role: us for role, us in cell.demands_us.items() if role in CHARGED})
+            for cell in found.cells
+        }
+    if isinstance(found, Answered):
+        return {label.partition(" @ ")[0]: cost for label, cost in _benched(found.conditions[COST]).items()}
+    if isinstance(found, Benched):
+        return _benched(found)
     good, out = _good(run), {}
     for label in _labels(run):
         own: dict[str, list[float]] = defaultdict(list)
-        for window in (
-            window for trial in good for window in trial.of(label, "closed") if window.goodput_rps
-        ):
-            for role, used in window.roles.items():
-                own[role].append(used.cpu_cores / window.goodput_rps * 1e6)
-        out[label] = {role: fmean(values) for role, values in own.items()}
+        for window in (window for trial in good for window in trial.of(label, "closed")):
+            for role, us in cpu_us_per_request_by_role(window).items():
+                own[role].append(us)
+        out[label] = Cost({role: fmean(values) for role, values in own.items()})
     return out
+
+
+def _benched(found: Benched) -> dict[str, Cost]:
+    return {
+        row.label: Cost(
+            row.summary.cpu_us_per_request_by_role,
+            row.summary.total_cpu_us_per_request_interval,
+            row.against_first[TOTAL].ratio.ratio if TOTAL in row.against_first else None,
+        )
+        for row in found.rows
+    }
 
 
 def seconds(run: Run) -> Iterator[PageRow]:
@@ -204,7 +245,9 @@ def title(figure: str) -> str:
     """A figure's name with its unit."""
     if figure == "duet_cpu_us_per_request":
         return "app CPU side by side, µs/request"
+    if figure == TOTAL:
+        return "CPU of all roles, µs/request"
     known = FIGURES.get(figure)
     if known is None:
-        return figure
+        return ", ".join(COLUMNS[figure]) if figure in COLUMNS else figure
     return f"{known.title}, {known.unit}" if known.unit else known.title

@@ -11,7 +11,7 @@ from tandem.record.window import Verdict
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.ceiling.conclusions import Ceilings
-from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.conclusions import METRICS, Compared
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.questions.conclusions import Answered
 from tandem.studies.reproduce.conclusions import Mean, Reproduced
@@ -76,7 +76,7 @@ class Line:
     """The tag of its bottleneck."""
     starts: int = 0
     figures: dict[str, Value] = field(default_factory=dict)
-    """By the names of tandem.studies.reproduce.figures."""
+    """By the names of tandem.studies.reproduce.figures, and the cost over all roles."""
     settings: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -134,6 +134,9 @@ def _benched(found: Benched, of: dict[str, Line]) -> Iterator[Line]:
             starts=s.trials_ok,
             figures=_known(
                 goodput_rps=_value(s.goodput_rps, s.goodput_rps_interval),
+                total_cpu_us_per_request=_value(
+                    s.total_cpu_us_per_request, s.total_cpu_us_per_request_interval
+                ),
                 app_cpu_us_per_request=_value(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
                 anonymous_memory_mib=_value(s.app_memory_peak_bytes and s.app_memory_peak_bytes / 2**20),
                 **times,
@@ -168,7 +171,8 @@ def _crossed(found: Crossed, of: dict[str, Line]) -> Iterator[Line]:
 
 def _compared(found: Compared, of: dict[str, Line]) -> Iterator[Line]:
     for entry in found.entries:
-        means = {name: _value(mean) for name, mean in entry.means.items() if not name.startswith("duet")}
+        turns = {name for name, metric in METRICS.items() if metric.of == "turns"}
+        means = {name: _value(mean) for name, mean in entry.means.items() if name in turns}
         yield replace(
             of[entry.variant],
             verdict=entry.verdict if found.session is Verdict.OK else found.session,

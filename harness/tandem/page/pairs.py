@@ -13,7 +13,7 @@ from tandem.page.measured import Line
 from tandem.page.read import Run
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
-from tandem.studies.bench.conclusions import Benched
+from tandem.studies.bench.conclusions import TOTAL, Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, word
 from tandem.studies.crossover.conclusions import SAME, Crossed
 from tandem.studies.questions.conclusions import Answered
@@ -70,7 +70,7 @@ def judged(run: Run) -> list[JudgedRatio]:
         JudgedRatio(figure, row.label, bench.rows[0].label, own.ratio, own.word)
         for bench in benches
         if isinstance(bench, Benched)
-        for figure in (RATE, COST)
+        for figure in (RATE, TOTAL, COST)
         for row in bench.rows
         if (own := row.against_first.get(figure)) is not None and own.ratio.interval is not None
     ]

@@ -54,8 +54,9 @@ WHY = (
         name="roles",
         set="roles",
         title="Where the CPU time of one request goes",
-        says="Mean over the good closed windows of each variant, by role. It does not show waiting: a request that waits"
-        " uses no CPU.",
+        says="Mean over the good closed windows of each variant, by role, without the load generator. At the right the whole and"
+        " its ratio to the first variant, within blocks; the line is the 95 % interval of the whole. It does not show"
+        " waiting: a request that waits uses no CPU.",
         remedy="just bench rust-async python-sync",
         selects=(RUN,),
         read="reference/bottleneck",

@@ -32,6 +32,7 @@ from tandem.record.store import give
 from tandem.record.window import Verdict
 from tandem.report.forest import SAYS
 from tandem.report.parts import conditions_line, host_line
+from tandem.studies.bench.conclusions import TOTAL
 from tandem.studies.reproduce.experiment import Experiment, read_claims
 
 HERE = Path(__file__).parent / "templates"
@@ -230,6 +231,8 @@ def _table_row(header: Header, line: Line) -> PageRow:
         "verdict": str(line.verdict),
         "goodput": means.get(RATE, means.get("capacity_rps")),
         "goodput_half": _half(line, RATE),
+        "total": means.get(TOTAL),
+        "total_half": _half(line, TOTAL),
         "cpu": means.get(COST),
         "cpu_half": _half(line, COST),
         "p50": means.get("p50_ms"),

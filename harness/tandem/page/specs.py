@@ -165,9 +165,10 @@ def sweep() -> Spec:
 
 
 def roles() -> Spec:
-    """Where the CPU time of one request goes."""
+    """Where the CPU time of one request goes; the line is the interval of the whole, which stands at the right."""
     y = _n("variant", sort=None, axis={"domain": False, "ticks": False, "labelPadding": 8, "labelLimit": 320})
-    x = _q("us", "CPU time of one request, µs", stack="zero", axis={"tickCount": 6})
+    title = "CPU time of one request, µs"
+    x = _q("us", title, stack="zero", axis={"tickCount": 6})
     order = {"field": "place"}
     return {
         "height": {"step": 34},
@@ -185,6 +186,16 @@ def roles() -> Spec:
                     "order": order,
                     "detail": {"field": "role"},
                 },
+            },
+            {
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 2, "color": "--ink"},
+                "encoding": {"y": y, "x": _q("low", title), "x2": {"field": "high"}},
+            },
+            {
+                "transform": [{"filter": "isValid(datum.text)"}],
+                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--ink"},
+                "encoding": {"y": y, "x": {"value": "width"}, "text": {"field": "text"}},
             },
         ],
     }

@@ -34,6 +34,8 @@ class WindowSpec(Part):
     share: Number | None = None
     """Open loop without a rate: this share of the goodput that the window `share_of` reached in the same trial."""
     share_of: str | None = None
+    equal_share: Number | None = None
+    """Of a comparison: its rate is this share of what the slowest variant of its trial reached."""
     generator: str = "oha"
     generator_options: dict[str, Any] = Field(default_factory=dict)
     """What this generator is told beside the load, such as wrk's own number of threads."""
@@ -210,7 +212,9 @@ class Trial(Part):
         return list(self.model_copy(update={"windows": others}).all_findings())
 
     def of(self, label: str, load: Literal["closed", "open"]) -> list[Window]:
-        """All windows of a variant in which it alone was loaded this way; where it was measured in slices, those alone."""
+        """All windows of a variant in which it alone was loaded this way; where it was measured in slices, those alone. Those
+        at several equal rates are not among them."""
         loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
+        loaded = [record for record in loaded if record.spec.equal_share is None]
         sliced = [record for record in loaded if record.spec.slices]
         return [r.windows[label] for r in sliced or loaded if r.spec.slices or r.spec.variants == [label]]

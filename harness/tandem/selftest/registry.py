@@ -7,6 +7,7 @@ from tandem.record.outcome import Outcome
 from tandem.selftest import (
     attribution,
     capacity,
+    carry_over,
     comparing,
     explaining,
     gap,
@@ -40,6 +41,7 @@ LONG_QUEUE = 100_000
 WEEKLY: dict[str, OnStage] = {
     "gap": gap.run,
     "hangs": timing.hangs,
+    "carry-over": carry_over.run,
     "overhead": overhead.run,
     "power": lambda stage: [*comparing.power(stage), *comparing.in_slices(stage)],
     "confusion": attribution.confusion,

@@ -98,6 +98,69 @@ def test_values_that_are_all_equal_raise_nothing() -> None:
     assert change.levels([0.5] * 100) == []
 
 
+def mixed(
+    seed: int, between: float = 0.0, series: int = SERIES
+) -> tuple[Floats, list[int], list[list[float | None]]]:
+    """Series of nights of one and three blocks in turn, their blocks, and the standard deviations between them. between: the
+    part of the variance of a block that its night shares."""
+    chance = np.random.default_rng(seed)
+    blocks = [1, 3] * (NIGHTS // 2)
+    own = NOISE * np.sqrt(1 - between) * chance.standard_normal((series, NIGHTS, 3))
+    own[:, ::2, 1:] = np.nan
+    shared = NOISE * np.sqrt(between) * chance.standard_normal((series, NIGHTS))
+    sds = np.nanstd(own, axis=2) * np.sqrt(3 / 2)
+    known = [[None if n % 2 == 0 else float(sd) for n, sd in enumerate(row)] for row in sds]
+    return shared + np.nanmean(own, axis=2), blocks, known
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5, 1.0])
+def test_a_night_scatters_by_its_blocks(between: float) -> None:
+    """One and three blocks are told apart by as much as their noise is, and no more where nights make it."""
+    values, blocks, sds = mixed(9, between, series=100)
+    found = np.array([change.scaled(v, blocks, sd) for v, sd in zip(values, sds, strict=True)])
+    plain = np.array([change.scaled(v) for v in values])
+    weighed, alike = ((np.std(one[:, ::2]), np.std(one[:, 1::2])) for one in (found, plain))
+    assert weighed[0] == pytest.approx(weighed[1], rel=0.1)
+    if between == 0.0:
+        assert alike[0] > 1.4 * alike[1], "the negative control: unweighed, nights of one block look odd"
+
+
+def test_weights_take_false_alarms_away() -> None:
+    values, blocks, sds = mixed(10, series=400)
+    plain = sum(len(change.cusum(change.scaled(v))) for v in values)
+    weighed = sum(len(change.cusum(change.scaled(v, blocks, sd))) for v, sd in zip(values, sds, strict=True))
+    assert weighed < 0.9 * plain
+
+
+def test_equal_blocks_change_nothing() -> None:
+    [values] = noise(11, series=1)
+    assert (change.scaled(values, [3] * NIGHTS, [0.004] * NIGHTS) == change.scaled(values)).all()
+    assert (change.scaled(values, [None] * NIGHTS) == change.scaled(values)).all()
+    some: list[int | None] = [None, *[3] * (NIGHTS - 1)]
+    assert (change.scaled(values, some) == change.scaled(values)).all(), "not known: as many as the others"
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_all_series_of_a_night_have_one_limit(heavy: bool) -> None:
+    """Seventy series, a year: each with the limit for one raises alarms every few nights, with that for all hardly any."""
+    year = noise(12, nights=365, series=70, heavy=heavy)
+    alone = sum(len(change.alarms(one)) for one in year)
+    together = sum(len(change.alarms(one, change.family_limit(70))) for one in year)
+    assert alone > (40 if heavy else 8)
+    assert together <= (8 if heavy else 1)
+    assert change.family_limit(1) == change.LIMIT < change.family_limit(2)
+
+
+def test_with_the_limit_for_all_a_step_is_still_seen() -> None:
+    values = noise(13)
+    values[:, STEP_AT:] += 0.02
+    late = [
+        next((a.at - STEP_AT + 1 for a in change.alarms(one, change.family_limit(70)) if a.at >= STEP_AT), 99)
+        for one in values
+    ]
+    assert np.median(late) <= 6
+
+
 def test_the_whole_length_finds_what_the_sum_may_miss() -> None:
     values = noise(8, nights=100, series=60)
     assert sum(bool(change.levels(one)) for one in values) <= 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tandem.analysis.looks import PlannedLook, spent
+from tandem.analysis.looks import PlannedLook, needed, spent
 from tandem.analysis.ratios import ALPHA, Floats, compare
 
 PLANNED = (6, 9, 12)
@@ -103,3 +103,79 @@ def test_an_early_interval_is_wider() -> None:
     assert plain.interval is not None
     assert early.interval[0] < plain.interval[0] < plain.interval[1] < early.interval[1]
     assert early.p_t == plain.p_t
+
+
+# ---- the scatter of the first blocks decides how many there are ----
+
+PILOT, MOST = 6, 160
+
+
+def found_by(
+    distance: float, wanted: float, sets: int = SETS, twice: bool = False, alpha: float = ALPHA
+) -> float:
+    """Share of comparisons that find a difference, whose truth is `distance` standard deviations of a block away and that
+    make as many blocks as `wanted` needs. twice: the scatter of the pilot counts in the last look as well."""
+    values = distance + np.random.default_rng(19).standard_normal((sets, MOST))
+    first = PlannedLook((PILOT, 2 * PILOT), 1, PILOT)
+    early = p_at(values[:, :PILOT], PILOT) <= first.level(alpha)
+    made = np.clip(
+        [needed(own.std(ddof=1), PILOT - 1, wanted, alpha * 0.8) for own in values[:, :PILOT]], 12, MOST
+    )
+    found = early.copy()
+    for blocks in np.unique(made):
+        own = values[(made == blocks) & ~early, :blocks]
+        look = PlannedLook((PILOT, int(blocks)), 2, PILOT)
+        later = own if twice else own[:, look.left_out :]
+        t = own.mean(axis=-1) / later.std(axis=-1, ddof=1) * np.sqrt(blocks)
+        p = 2 * stats.t.sf(np.abs(t), later.shape[-1] - 1)
+        found[(made == blocks) & ~early] = p <= look.level(alpha)
+    return float(found.mean())
+
+
+@pytest.mark.parametrize("wanted", [0.4, 0.6, 0.8, 1.2, 3.0])
+def test_equal_pairs_are_told_apart_in_five_percent_however_noisy_the_host_is(wanted: float) -> None:
+    assert found_by(0.0, wanted) <= 0.055
+    assert found_by(0.0, wanted, alpha=ALPHA / 3) <= 1.1 * ALPHA / 3, "the share of three variants"
+
+
+def test_the_scatter_that_decided_must_not_count_again() -> None:
+    """The negative control."""
+    third = ALPHA / 3
+    assert found_by(0.0, 0.8, alpha=third, twice=True) > 1.25 * third
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.8, 1.2])
+def test_what_was_to_be_detected_is_found_four_times_in_five(wanted: float) -> None:
+    assert found_by(wanted, wanted, sets=4000) > 0.79
+    assert found_by(wanted / 2, wanted, sets=4000) < 0.5, "half of it is not"
+
+
+def test_needed_blocks_are_steins() -> None:
+    """(t(0.975) + t(0.8))² with five degrees of freedom is 12.2."""
+    assert needed(0.01, 5, 0.01, 0.05) == 13
+    assert needed(0.02, 5, 0.01, 0.05) == 49
+    assert needed(0.0, 5, 0.01, 0.05) == 0
+    assert needed(0.01, 10_000, 0.01, 0.05) == 8, "with a known scatter: 7.85"
+
+
+def test_the_last_look_takes_the_mean_of_all_and_the_scatter_of_the_later() -> None:
+    values = [0.031, 0.029, 0.030, 0.031, 0.030, 0.029, 0.04, 0.00, 0.03, 0.01, 0.05, 0.02]
+    found = compare(values, PlannedLook((6, 12), 2, 6))
+    later = np.array(values[6:])
+    error = later.std(ddof=1) / np.sqrt(12)
+    assert found.ratio == pytest.approx(np.exp(np.mean(values)))
+    assert found.p_t == pytest.approx(2 * stats.t.sf(np.mean(values) / error, 5))
+    assert (found.n, found.sd_ln) == (12, pytest.approx(later.std(ddof=1)))
+    half = stats.t.ppf(1 - 0.04 / 2, 5) * error
+    assert found.interval == pytest.approx(tuple(np.exp(np.mean(values) + np.array([-half, half]))))
+    early = compare(values[:6], PlannedLook((6, 12), 1, 6))
+    assert early.p_t == compare(values[:6]).p_t
+    few = compare(values[:7], PlannedLook((6, 12), 2, 6))
+    assert (few.interval, few.n) == (None, 7), "one later block has no scatter"
+
+
+def test_a_pilots_looks_share_the_five_percent() -> None:
+    looks = [PlannedLook((6, 40), number, 6) for number in (1, 2)]
+    assert sum(look.level(ALPHA) for look in looks) == pytest.approx(ALPHA)
+    assert [look.overall(look.level(0.05)) for look in looks] == pytest.approx([0.05, 0.05])
+    assert looks[0].level(ALPHA) == PlannedLook((6, 12), 1, 6).level(ALPHA), "whatever the scatter says"

@@ -22,7 +22,7 @@ from tandem.record.window import Times, Verdict
 from tandem.report.replay import report
 from tandem.studies.bench.conclusions import Benched
 from tandem.studies.bench.study import Bench
-from tandem.studies.registry import read_folder
+from tandem.studies.registry import STUDIES, read_folder
 
 type Recorded = tuple[Result[Benched], list[Trial]]
 
@@ -293,6 +293,74 @@ def test_where_a_default_has_changed_the_recorded_value_is_chosen(real: Catalog)
     old, _ = recorded(settings={"WORKERS": "1", "DB_POOL_MAX": "9", "THREADS": "", "GONE": "1"})
     old.request.conditions.placement = "two-cores"
     assert again(real, old, 7).variants[0].settings == {"DB_POOL_MAX": "9"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "rows", "started"),
+    [
+        ("reference", ["python-sync"], ["python-sync"]),
+        ("reference", ["node", "rust-sync", "node"], ["rust-sync", "node"]),
+        ("comparisons/recipes", ["django-async"], ["rust-async", "django-async", "rust-async~2"]),
+        ("comparisons/falcon", ["falcon-sync"], ["falcon-sync", "falcon-sync~2"]),
+        ("reference-experiments/cpp-connections", ["node, 10"], ["node"]),
+        ("reference-experiments/hyper-delay", ["async1, 200 ms"], ["async1, 20 ms"]),
+        ("reference-experiments/file-io", ["smol tasks, 5/1M"], ["smol tasks, 5/1M"]),
+    ],
+)
+def test_some_rows_alone(real: Catalog, root: Path, folder: str, rows: list[str], started: list[str]) -> None:
+    kind, result, made = read_folder(root / "results" / folder)
+    whole = again(real, result, 7)
+    study = kind(real, kind.only(real, whole, rows))
+    assert [variant.label for variant in study.variants] == started
+    trials = [spec for block in study.outline() for spec in block]
+    assert trials
+    assert {label for spec in trials for label in spec.variants} == {*started}
+    assert [variant.label for variant in kind(real, whole).variants] != started, "all of them is more"
+    found = compare(kind, (result, made), (result, made), started)
+    assert {figure.label for figure in found.figures} <= {*started}
+    assert {figure.outcome for figure in found.figures} == {"within"}
+
+
+def test_rows_of_an_experiment_come_with_those_of_their_start(real: Catalog, root: Path) -> None:
+    """What a start has done before is part of a figure. The conclusions have these rows and no others."""
+    kind, result, made = read_folder(root / "results/reference-experiments/hyper-delay")
+    study = kind(real, kind.only(real, again(real, result, 7), ["async1, 200 ms"]))
+    own = [trial for trial in made if trial.spec.variants == ["async1, 20 ms"]]
+    found = study.conclude(own, Baselines())
+    assert found.verdict is Verdict.OK
+    assert [row.label for row in found.conclusions.rows] == [
+        f"async1, {delay} ms" for delay in (20, 200, 1000)
+    ]
+    assert found.conclusions.digest == result.conclusions.digest
+    assert study.request.same_but_for_the_seed(kind.today(real, study.request))
+
+
+def test_files_of_one_row_are_concluded_without_the_others(real: Catalog, root: Path) -> None:
+    kind, result, made = read_folder(root / "results/reference-experiments/file-io")
+    row = "smol tasks, 5/1M"
+    study = kind(real, kind.only(real, again(real, result, 7), [row]))
+    of_case = [trial for trial in made if row in trial.spec.variants]
+    own = [
+        trial.model_copy(update={"spec": trial.spec.model_copy(update={"variants": [row]})})
+        for trial in of_case
+    ]
+    found = study.conclude(own, Baselines())
+    assert found.verdict is Verdict.OK
+    assert [one.label for one in found.conclusions.rows] == [row]
+
+
+def test_a_row_that_there_is_not_is_refused_with_those_that_there_are(real: Catalog) -> None:
+    old, _ = recorded()
+    with pytest.raises(
+        UsageError, match=r"no row 'rust-asinc'\. Did you mean 'rust-async'\? There are: rust"
+    ):
+        Bench.only(real, old.request, ["rust-async", "rust-asinc"])
+
+
+@pytest.mark.parametrize("name", ["capacity", "crosscheck", "crossover", "explain", "nightly"])
+def test_what_is_made_as_a_whole_says_why(real: Catalog, name: str) -> None:
+    with pytest.raises(UsageError, match=f"--only is not for records of {name}: [a-z]+ "):
+        STUDIES[name].only(real, request(), ["rust-async"])
 
 
 @pytest.mark.parametrize("folder", ["bench-1", "bench-2"])

@@ -12,6 +12,7 @@ from harness_places import ROOT
 from benchmarks import detection
 from documents import nightly
 from documents.records import NIGHTLY, Records
+from tandem.catalog.catalog import Catalog
 from tandem.history import files
 from tandem.history.night import AlarmAnswer, Night, Point, Program, SeriesKey
 
@@ -82,6 +83,26 @@ def test_the_committed_curves_are_those_of_todays_judge() -> None:
     committed = Records(ROOT).detections()
     first = committed.found[0]
     assert detection.detect(first.series, detection.normal) == first
+
+
+def test_a_family_raises_fewer_at_its_own_limit() -> None:
+    found = detection.of_family("x", detection.heavy, families=2)
+    rare = cast(int, found.nights["3.5"])
+    assert found.at_limit is None or found.at_limit > 4 * rare
+    assert rare < 10 < found.alone
+
+
+def test_weights_are_told_beside_what_they_replace() -> None:
+    plain, weighed = (detection.weighing("x", 0.0, one, series=150) for one in (False, True))
+    assert weighed.false_alarms < plain.false_alarms
+    assert plain.quiet_nights == weighed.quiet_nights
+
+
+def test_the_tables_of_the_family(real: Catalog) -> None:
+    records = Records(real.root)
+    assert "(in use)" in nightly.family(records)
+    assert nightly.family_size(records) == str(detection.FAMILY)
+    assert all(text.count("\n") >= 4 for text in (nightly.family_delays(records), nightly.weighed(records)))
 
 
 # ---- a slowdown that was put in ----

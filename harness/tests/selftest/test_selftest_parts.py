@@ -14,7 +14,17 @@ from harness_samples import finding, good_window, make_rows
 from tandem.errors import TandemError
 from tandem.load.generator import Report
 from tandem.record.window import Window
-from tandem.selftest import attribution, burner, comparing, liars, overhead, queueing, sampling, timing
+from tandem.selftest import (
+    attribution,
+    burner,
+    carry_over,
+    comparing,
+    liars,
+    overhead,
+    queueing,
+    sampling,
+    timing,
+)
 from tandem.selftest.stage import Seen, Served
 from tandem.wording import BOTTLENECKS
 
@@ -266,3 +276,38 @@ def test_the_burners_children_use_what_they_were_told() -> None:
     [line] = burn("children", "5", "0.01")
     assert line["least_s"] == pytest.approx(0.05)
     assert line["cpu_s"] >= line["least_s"]
+
+
+# ---- carry-over ----
+
+ALIKE = {"in slices": 1.40, "in windows": 1.41, "in separate starts": 1.39}
+HIDDEN = {"in slices": 1.31, "in windows": 1.40}
+
+
+@pytest.mark.parametrize(
+    ("honest", "accused", "later", "caught", "passed", "control_failed"),
+    [
+        (ALIKE, [], HIDDEN, "9 %", True, True),
+        ({**ALIKE, "in slices": 1.36}, [], HIDDEN, "9 %", False, True),
+        (ALIKE, ["1.2 %"], HIDDEN, "9 %", False, True),
+        (ALIKE, [], ALIKE, "9 %", True, False),  # nothing was hidden: the control says nothing
+        (ALIKE, [], HIDDEN, "", True, False),  # it was, and nobody saw it
+        ({**ALIKE, "in slices": float("nan")}, [], HIDDEN, "9 %", False, True),
+    ],
+)
+def test_a_ratio_that_depends_on_how_it_is_measured_is_seen(
+    honest: dict[str, float],
+    accused: list[str],
+    later: dict[str, float],
+    caught: str,
+    passed: bool,
+    control_failed: bool,
+) -> None:
+    found = carry_over.outcome(honest, accused, later, caught)
+    assert (found.passed, found.negative_control_failed) == (passed, control_failed)
+
+
+def test_what_is_said_of_work_in_the_others_seconds() -> None:
+    window = good_window(findings=[finding("void", "cpu-outside-slices", "9 %")])
+    assert carry_over.outside(window) == "9 %"
+    assert carry_over.outside(good_window(findings=[finding("void", "slices-clock")])) == ""

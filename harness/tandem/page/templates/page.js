@@ -102,7 +102,7 @@
     // The name of a role stands in its part of a bar where that is wide enough.
     const value = (row) => row.us ?? row.cost;
     const most = Math.max(...rows.map(({ variant }) => rows.reduce((sum, row) => sum + (row.variant === variant ? value(row) : 0), 0)));
-    for (const row of rows) row.wide = (value(row) / most) * (width - 170) > row.role.length * 6.5;
+    for (const row of rows) row.wide = (value(row) / most) * (width - (rows.some(({ text }) => text) ? 300 : 170)) > row.role.length * 6.5;
   };
   const conditions = (figure, rows) =>
     [...new Set([figure.dataset.run, ...rows.map(({ run }) => run)].map((run) => data.conditions[run]))].filter(Boolean).slice(0, 4).join(" ");
@@ -200,7 +200,7 @@
   // ---- the table ----
   const COLUMNS = [
     ["label", "variant"], ["scenario", "scenario"], ["condition", "condition"], ["verdict", "verdict"], ["goodput", "goodput, 1/s"],
-    ["cpu", "app CPU, µs/request"], ["p50", "p50, ms"], ["p99", "p99, ms"], ["limited", "limited by"], ["starts", "starts"], ["run", "result"],
+    ["total", "CPU of all roles, µs/request"], ["cpu", "app CPU, µs/request"], ["p50", "p50, ms"], ["p99", "p99, ms"], ["limited", "limited by"], ["starts", "starts"], ["run", "result"],
   ];
   const filtered = () => {
     const words = wordsOf("q");
@@ -231,12 +231,12 @@
       head.setAttribute("aria-sort", field === head.dataset.field ? (down ? "descending" : "ascending") : "none");
     });
     body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", { class: row.verdict === "ok" ? undefined : "bad" },
-      ...COLUMNS.map(([field]) => make("td", { class: ["goodput", "cpu", "p50", "p99", "starts"].includes(field) && "number" }, cell(row, field))))));
+      ...COLUMNS.map(([field]) => make("td", { class: ["goodput", "total", "cpu", "p50", "p99", "starts"].includes(field) && "number" }, cell(row, field))))));
     const [some, found, all] = [Math.min(most, rows.length), rows.length, rowsOf("lines").length].map((count) => count.toLocaleString("en"));
     $("#count").textContent = `${some} of ${found} lines shown, ${all} in total.`;
   };
   const copy = async (kind) => {
-    const fields = [...COLUMNS.map(([field]) => field), "goodput_half", "cpu_half", "reasons", "study", "date"];
+    const fields = [...COLUMNS.map(([field]) => field), "goodput_half", "total_half", "cpu_half", "reasons", "study", "date"];
     const rows = filtered().map((row) => Object.fromEntries(fields.map((field) => [field, row[field] ?? null])));
     // A cell that begins like a formula would be one to a spreadsheet.
     const quoted = (value) => `"${String(value ?? "").replace(/^(?=[=+@\t-])(?!-?\d)/, "'").replaceAll('"', '""')}"`;

@@ -2,14 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from tandem.analysis.ceilings import Made, in_same_blocks, nearness
+from tandem.analysis.cost import ROLES, cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.ratios import ALPHA, Ratio, compare, t_interval, verdicts
 from tandem.engine.blocks import counting
@@ -23,12 +24,16 @@ from tandem.studies.bench.host_speed import host_speed
 from tandem.wording import limited_by, with_parts
 
 CLOSED, OPEN = "closed", "open"
-CPU, GOODPUT = "app_cpu_us_per_request", "goodput_rps"
-METRICS: dict[str, Literal["higher", "lower"]] = {CPU: "lower", GOODPUT: "higher"}
-"""What is compared, and which way is better. The first one is the primary metric: it is the application's own, whatever
-limits the rate."""
-BEHIND = ("db", "pgbouncer", "proxy")
-"""What a request costs besides the application."""
+TOTAL, CPU, GOODPUT = "total_cpu_us_per_request", "app_cpu_us_per_request", "goodput_rps"
+METRICS: dict[str, Literal["higher", "lower"]] = {TOTAL: "lower", CPU: "lower", GOODPUT: "higher"}
+"""What is compared, and which way is better. The first one is the primary metric: a stack cannot make it smaller by leaving its
+work to the database."""
+FIGURES: dict[str, Callable[[Window], float | None]] = {
+    TOTAL: total_cpu_us_per_request,
+    CPU: lambda window: window.app_cpu_us_per_request,
+    GOODPUT: lambda window: window.goodput_rps,
+}
+"""Metric -> what a window tells of it."""
 BLOCKS_LEAST = next(n for n in count(2) if 2 / 2**n <= ALPHA)
 """With fewer blocks no difference can be found: the smallest p of the sign-flip test is 2 / 2^n."""
 
@@ -54,8 +59,13 @@ class Summary(Part):
     response_time_samples: int = 0
     offered_rps: Number | None = None
     """The rate at which the response time was taken."""
+    total_cpu_us_per_request: Number | None = None
+    """Of application, PgBouncer, database and HAProxy together. As many core-seconds per million requests."""
+    total_cpu_us_per_request_interval: tuple[Number, Number] | None = None
+    cpu_us_per_request_by_role: dict[str, Number] = Field(default_factory=dict)
+    """Each role's part of it. Empty where it is null."""
     app_cpu_us_per_request: Number | None = None
-    """As many core-seconds per million requests."""
+    """The application's own part."""
     app_cpu_us_per_request_interval: tuple[Number, Number] | None = None
     behind_cpu_us_per_request: Number | None = None
     """Of database, PgBouncer and HAProxy together."""
@@ -131,11 +141,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next((v for v in (Verdict.FAILED, Verdict.INVALID, Verdict.VOID) if v in found), Verdict.OK)
 
 
-def _behind_us(window: Window) -> float | None:
-    used = [window.roles[role].cpu_cores for role in BEHIND if role in window.roles]
-    return sum(used) / window.goodput_rps * 1e6 if used and window.goodput_rps > 0 else None
-
-
 def summarise(trials: Sequence[Trial]) -> Summary:
     """The figures of a variant. trials: all of them; only good ones count."""
     counted = [t for t in good(trials) if t.window(CLOSED)]
@@ -145,7 +150,8 @@ def summarise(trials: Sequence[Trial]) -> Summary:
     peaks = [w.app_memory_peak_bytes for w in (*closed, *opened) if w.app_memory_peak_bytes is not None]
     times = over_starts([window.response_time_hdr for window in opened if window.response_time_hdr])
     rest, each = _at_rest(counted)
-    cost = _mean(costs)
+    cost, whole = _mean(costs), _whole(closed)
+    behind = [us for role, us in whole["cpu_us_per_request_by_role"].items() if role != "app"]
     return Summary(
         goodput_rps=_mean(goodputs),
         goodput_rps_interval=t_interval(goodputs),
@@ -153,15 +159,32 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         response_time_range_ms={name: (low, high) for name, (_, low, high) in times.items()},
         response_time_samples=sum(w.response_time_ms.samples for w in opened if w.response_time_ms),
         offered_rps=_mean([w.offered_rps for w in opened if w.offered_rps is not None]),
+        **whole,
         app_cpu_us_per_request=cost,
         app_cpu_us_per_request_interval=t_interval(costs),
-        behind_cpu_us_per_request=_mean([us for window in closed if (us := _behind_us(window)) is not None]),
+        behind_cpu_us_per_request=sum(behind) if behind else None,
         requests_per_core_s=1e6 / cost if cost else None,
         app_memory_peak_bytes=max(peaks, default=None),
         app_memory_rest_bytes=rest,
         app_memory_per_connection_bytes=each,
         trials_ok=len(counted),
     )
+
+
+def _whole(closed: Sequence[Window]) -> dict[str, Any]:
+    """What a request costs over all roles: the fields of a Summary."""
+    parts = [found for window in closed if (found := cpu_us_per_request_by_role(window))]
+    by_role = {
+        role: float(np.mean([own.get(role, 0.0) for own in parts]))
+        for role in ROLES
+        if any(role in own for own in parts)
+    }
+    totals = [sum(own.values()) for own in parts]
+    return {
+        TOTAL: _mean(totals),
+        f"{TOTAL}_interval": t_interval(totals),
+        "cpu_us_per_request_by_role": by_role,
+    }
 
 
 def _at_rest(trials: Sequence[Trial]) -> tuple[int | None, float | None]:
@@ -285,7 +308,7 @@ def by_block(trials: Sequence[Trial], metric: str) -> dict[Made, float]:
     out = {}
     for trial in trials:
         window = trial.window(CLOSED)
-        if window is not None and trial.verdict is Verdict.OK and (value := getattr(window, metric)):
+        if window is not None and trial.verdict is Verdict.OK and (value := FIGURES[metric](window)):
             out[trial.spec.block, trial.spec.attempt] = value
     return out
 
@@ -297,25 +320,53 @@ def compare_rows(rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], 
     for row in rows:
         row.ceiling_shares = to_ceilings[row.label].shares
         row.unranked = unranked(row, to_ceilings[row.label].near)
-    good_rows = [row for row in rows if row.verdict is Verdict.OK]
-    if not good_rows or good_rows[0] is not rows[0]:
-        return
-    first = rows[0]
-    for metric, better in METRICS.items():
-        reference = by_block(trials_of[first.label], metric)
-        found = {
-            row.label: compare(
-                [math.log(one) for one in in_same_blocks(by_block(trials_of[row.label], metric), reference)]
-            )
-            for row in good_rows[1:]
-        }
-        cut = {row.label for row in rows if metric == GOODPUT and (row.unranked or first.unranked)}
-        told = [label for label in found if label not in cut]
-        words = dict(zip(told, verdicts([found[label] for label in told], better), strict=True))
-        for row in good_rows[1:]:
-            row.against_first[metric] = Against(
-                ratio=found[row.label], word=words.get(row.label, "not ranked")
-            )
+    for metric in METRICS:
+        for label, found in _against(rows, trials_of, metric).items():
+            next(row for row in rows if row.label == label).against_first[metric] = found
+
+
+def _against(
+    rows: Sequence[Row], trials_of: Mapping[str, Sequence[Trial]], metric: str
+) -> dict[str, Against]:
+    """Each good row but the first by the first one, by label; empty where the first is not good."""
+    first, good_rows = rows[0], [row for row in rows if row.verdict is Verdict.OK]
+    if not good_rows or good_rows[0] is not first:
+        return {}
+    reference = by_block(trials_of[first.label], metric)
+    found = {
+        row.label: compare(
+            [math.log(one) for one in in_same_blocks(by_block(trials_of[row.label], metric), reference)]
+        )
+        for row in good_rows[1:]
+    }
+    cut = {row.label for row in rows if metric == GOODPUT and (row.unranked or first.unranked)}
+    told = [label for label in found if label not in cut]
+    words = dict(zip(told, verdicts([found[label] for label in told], METRICS[metric]), strict=True))
+    return {
+        label: Against(ratio=ratio, word=words.get(label, "not ranked")) for label, ratio in found.items()
+    }
+
+
+def with_totals(found: Benched, trials_of: Mapping[str, Sequence[Trial]]) -> Benched:
+    """A record from before the cost over all roles was concluded, with what its trials tell of it; what has it, as it is.
+
+    trials_of: by label. Nothing else of the record changes.
+    """
+    rows = found.rows
+    known = any(row.summary.total_cpu_us_per_request is not None for row in rows)
+    if known or not any(trials_of.values()):
+        return found
+    against = _against(rows, trials_of, TOTAL)
+
+    def completed(row: Row) -> Row:
+        if row.verdict is not Verdict.OK:
+            return row
+        counted = [trial for trial in good(trials_of[row.label]) if trial.window(CLOSED)]
+        summary = row.summary.model_copy(update=_whole(_windows(counted, CLOSED)))
+        own = {TOTAL: against[row.label]} if row.label in against else {}
+        return row.model_copy(update={"summary": summary, "against_first": {**own, **row.against_first}})
+
+    return found.model_copy(update={"rows": [completed(row) for row in rows]})
 
 
 def limit_of(row: Row) -> str:

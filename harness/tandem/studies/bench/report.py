@@ -11,13 +11,23 @@ from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.markdown import of_terminal
 from tandem.report.parts import STYLES, conditions_line, settings
-from tandem.studies.bench.conclusions import BLOCKS_LEAST, CPU, GOODPUT, Benched, Row, limit_of
+from tandem.studies.bench.conclusions import (
+    BLOCKS_LEAST,
+    CPU,
+    GOODPUT,
+    TOTAL,
+    Benched,
+    Row,
+    Summary,
+    limit_of,
+)
 from tandem.wording import limited_by, number, with_interval
 
 COST_NOTE = (
     "core-s/million: core-seconds of CPU per million requests (the same number in µs per request), mean of fresh starts with the"
-    " half-width of its 95 % interval; behind: database, PgBouncer and HAProxy together. Ratio: geometric mean over the"
-    " blocks, with its 95 % interval. Memory at rest: after the first answer; per connection: what the load adds to it."
+    " half-width of its 95 % interval. All roles: application, PgBouncer, database and HAProxy; beside it the application's own"
+    " part. Ratio: geometric mean over the blocks, with its 95 % interval. Memory at rest: after the first answer; per"
+    " connection: what the load adds to it."
 )
 RATE_NOTE = (
     "goodput: right answers per second, closed loop, mean of fresh starts. p50 p90 p99: response time in an open loop at a"
@@ -42,17 +52,26 @@ def kib(value: float | None) -> str:
     return number(None if value is None else value / 2**10)
 
 
-def by_cost(rows: Sequence[Row]) -> list[Row]:
-    """The cheapest first; behind them those without a cost, in their order."""
+def whole_or_own(rows: Sequence[Row]) -> str:
+    """The metric of cost: over all roles, or the application's own where a record does not tell the whole."""
+    return TOTAL if any(row.summary.total_cpu_us_per_request is not None for row in rows) else CPU
+
+
+def by_cost(rows: Sequence[Row], metric: str | None = None) -> list[Row]:
+    """The cheapest first; behind them those without a cost, in their order. metric: TOTAL or CPU; None: `whole_or_own`."""
+    of = metric or whole_or_own(rows)
+
+    def mean(summary: Summary) -> float | None:
+        return summary.total_cpu_us_per_request if of == TOTAL else summary.app_cpu_us_per_request
 
     def key(row: Row) -> float:
-        against = row.against_first.get(CPU)
+        against = row.against_first.get(of)
         if against is not None and against.ratio.ratio is not None:
             return against.ratio.ratio
-        if row.summary.app_cpu_us_per_request is None:
+        cost, first = mean(row.summary), mean(rows[0].summary)
+        if cost is None:
             return float("inf")
-        first = rows[0].summary.app_cpu_us_per_request
-        return row.summary.app_cpu_us_per_request / first if first else 1.0
+        return cost / first if first else 1.0
 
     return sorted(rows, key=key)
 
@@ -79,11 +98,11 @@ def cost(result: Result[Benched]) -> Table:
     columns = (
         "implementation",
         "verdict",
-        "application\ncore-s/million",
+        "all roles\ncore-s/million",
         by,
         "",
-        "behind it\ncore-s/million",
-        "requests per\ncore-second",
+        "application\ncore-s/million",
+        f"{by} ",
         "memory MiB\nrest / load",
         "KiB per\nconnection",
     )
@@ -91,15 +110,15 @@ def cost(result: Result[Benched]) -> Table:
     out.columns[0].no_wrap = True
     for row in by_cost(rows):
         s = row.summary
-        ratio, word = ratio_told(row, CPU, rows)
+        ratio, word = ratio_told(row, TOTAL, rows)
         out.add_row(
             row.label,
             Text(_verdict(row), style=STYLES[row.verdict]),
-            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
+            with_interval(s.total_cpu_us_per_request, s.total_cpu_us_per_request_interval),
             ratio,
             word,
-            number(s.behind_cpu_us_per_request),
-            number(s.requests_per_core_s),
+            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
+            ratio_told(row, CPU, rows)[0],
             f"{mib(s.app_memory_rest_bytes)} / {mib(s.app_memory_peak_bytes)}",
             kib(s.app_memory_per_connection_bytes),
         )
@@ -162,7 +181,9 @@ def words(row: Row) -> list[Text]:
 
 def decided(result: Result[Benched]) -> list[Text]:
     """What the blocks can tell apart."""
-    found = [row.against_first[CPU].ratio for row in result.conclusions.rows if CPU in row.against_first]
+    rows = result.conclusions.rows
+    metric = whole_or_own(rows)
+    found = [row.against_first[metric].ratio for row in rows if metric in row.against_first]
     if not found:
         return []
     lines = [FEW] if found[0].n < BLOCKS_LEAST else []

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tandem.analysis.cost import total_cpu_us_per_request
 from tandem.catalog.catalog import Catalog, Plan
 from tandem.engine import deciding
 from tandem.engine.blocks import complete_blocks, of_each, rounds_of_blocks
@@ -20,6 +21,7 @@ from tandem.studies.bench.conclusions import (
     Row,
     compare_rows,
     row,
+    with_totals,
     worst,
 )
 from tandem.wording import lasts, number
@@ -146,9 +148,11 @@ class Bench(Study[Benched]):
         window = made.window(CLOSED)
         if window is None:
             return None
-        cost = window.app_cpu_us_per_request
+        own, cost = window.app_cpu_us_per_request, total_cpu_us_per_request(window)
         told = (
-            "" if cost is None else f", {cost:,.0f} µs of CPU per request ({1e6 / cost:,.0f} per core-second)"
+            ""
+            if cost is None or own is None
+            else f", {cost:,.0f} µs of CPU per request, {own:,.0f} of it the application's"
         )
         starts = self.timing.trials * len(self.labels) - 1
         return (
@@ -172,10 +176,12 @@ class Bench(Study[Benched]):
 
     @classmethod
     def completed(cls, result: Result[Benched], trials: Sequence[Trial]) -> Result[Benched]:
-        """A record from before ratios were taken within blocks: its good rows, concluded from its trials today."""
+        """A record from before ratios were taken within blocks, its good rows concluded from its trials today; one from before
+        the cost over all roles was, with that."""
         old = result.conclusions
         if old.blocks is not None or not trials:
-            return result
+            told = with_totals(old, of_each([one.label for one in old.rows], trials))
+            return result.model_copy(update={"conclusions": told})
         needed = min((one.summary.trials_ok for one in old.rows if one.verdict is Verdict.OK), default=1)
         new = benched([one.label for one in old.rows], trials, needed, result.baselines)
 

@@ -45,6 +45,7 @@ class Capacity(Study[CapacityFound]):
 
     name = "capacity"
     kind = CapacityFound
+    whole = "it has one variant"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
     markdown = staticmethod(tables.markdown)

@@ -1,5 +1,6 @@
 """`tandem compare`."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.console import RenderableType
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import measure
+from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.facts.session import read_sessions
 from tandem.facts.statement import beside
@@ -18,8 +20,13 @@ from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.report.sessions import beside_lines
 from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.detecting import PILOT
 from tandem.studies.compare.session import session_of
 from tandem.studies.compare.study import Compare
+from tandem.wording import lasts
+
+BUDGET = "2h"
+"""Where a difference to detect is given and no budget."""
 
 
 def read_looks(text: str) -> list[JsonValue]:
@@ -28,6 +35,22 @@ def read_looks(text: str) -> list[JsonValue]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"--looks takes numbers of blocks, such as 6,9,12, not '{text}'") from None
+
+
+def read_effect(text: str) -> float:
+    """`3%` as a share. Raises UsageError for anything else."""
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?%", text.strip())
+    if match is None:
+        raise UsageError(f"--detect takes a difference such as 3% or 1.5%, not '{text}'")
+    return float(match[1]) / 100
+
+
+def enough_for_the_first(expected_s: float, budget_s: float | None) -> None:
+    """Raises UsageError for a budget that the blocks before the first look exceed. expected_s: their estimate."""
+    if budget_s is not None and budget_s < expected_s:
+        raise UsageError(
+            f"--budget {lasts(budget_s)} is too short: the first {PILOT} blocks alone take about {lasts(expected_s)}"
+        )
 
 
 @cli.app.command()
@@ -46,13 +69,25 @@ def compare(
     lab: cli.LabNames = None,
     primary: Annotated[
         str | None,
-        typer.Option(help="Metric that decides. Default: CPU per request in the duet, if the plan has one."),
+        typer.Option(
+            help="Metric that decides. Default: CPU per request of all roles at an equal rate, if the plan has one."
+        ),
     ] = None,
     looks: Annotated[
         str | None,
         typer.Option(
             help="Look after these numbers of blocks, such as 6,9,12, and end once it is decided. Default: the plan's blocks."
         ),
+    ] = None,
+    detect: Annotated[
+        str | None,
+        typer.Option(
+            help="Difference in the primary metric to detect, such as 3%. After the first blocks, say how many that takes, and go on to there."
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Time for all blocks, such as 45m. Default with --detect: 2h."),
     ] = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -65,9 +100,14 @@ def compare(
     options: dict[str, JsonValue] = {"primary": primary} if primary else {}
     if looks:
         options["looks"] = read_looks(looks)
+    if detect:
+        options["detect"] = read_effect(detect)
+    if detect or budget:
+        options["budget_s"] = cli.parse_budget_s(budget or BUDGET)
+    catalog = Catalog(cli.ROOT)
     request = cli.make_request(
         Compare.name,
-        Catalog(cli.ROOT),
+        catalog,
         cli.read_variants(variants),
         scenario=scenario,
         plan=plan,
@@ -80,6 +120,9 @@ def compare(
         lab=lab,
         options=options,
     )
+    study = Compare(catalog, request)
+    if study.aim:
+        enough_for_the_first(blocks_s(study, cli.RESULTS), study.aim.budget_s)
     measure(Compare, request, resume, as_json, beside_others)
 
 

@@ -11,8 +11,10 @@ from pydantic import Field
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import Made, cut_off, nearness
 from tandem.analysis.control import Control, judged
+from tandem.analysis.cost import ROLES, cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
+from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.agreement import labs_differ
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
@@ -23,6 +25,9 @@ from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
+from tandem.studies.compare.detecting import Design
+
+type Of = Literal["turns", "equal", "duet", "saturated"]
 
 
 @dataclass(frozen=True)
@@ -31,18 +36,44 @@ class Metric:
 
     figure: Callable[[Window], float | None]
     better: Better
-    of: Literal["turns", "duet", "saturated"] = "turns"
-    """Of which windows: in slices or in turn, or those in which all were loaded at once."""
+    of: Of = "turns"
+    """Of which windows: in slices or in turn, each alone at one rate for all, or those in which all were loaded at once."""
+    share: float | None = None
+    """Of the windows at one rate: which of the shares."""
+
+
+def _app_us(window: Window) -> float | None:
+    return window.app_cpu_us_per_request
+
+
+def _p99_ms(window: Window) -> float | None:
+    return window.response_time_ms.p99 if window.response_time_ms else None
+
+
+TOTAL, APP, P99 = "total_cpu_us_per_request", "app_cpu_us_per_request", "response_time_p99_ms"
+P99_FROM = 0.6
+"""Below this share a tail is that of an idle machine, and few windows have requests enough for it."""
+
+
+def at(metric: str, share: float) -> str:
+    """The name of a metric at an equal rate, such as `total_cpu_us_per_request_at_60`."""
+    return f"{metric}_at_{share * 100:.0f}"
 
 
 METRICS: dict[str, Metric] = {
+    TOTAL: Metric(total_cpu_us_per_request, "lower"),
+    APP: Metric(_app_us, "lower"),
+    **{at(TOTAL, one): Metric(total_cpu_us_per_request, "lower", "equal", one) for one in EQUAL_SHARES},
+    **{at(APP, one): Metric(_app_us, "lower", "equal", one) for one in EQUAL_SHARES},
+    **{at(P99, one): Metric(_p99_ms, "quicker", "equal", one) for one in EQUAL_SHARES if one >= P99_FROM},
     "goodput_rps": Metric(lambda window: window.goodput_rps or None, "higher"),
-    "app_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower"),
-    "duet_cpu_us_per_request": Metric(lambda window: window.app_cpu_us_per_request, "lower", "duet"),
-    "saturated_cpu_us_per_request": Metric(
-        lambda window: window.app_cpu_us_per_request, "lower", "saturated"
-    ),
+    "duet_cpu_us_per_request": Metric(_app_us, "lower", "duet"),
+    "saturated_cpu_us_per_request": Metric(_app_us, "lower", "saturated"),
 }
+TAILS = [name for name in METRICS if name.startswith(P99)]
+SAME_RATE = 0.95
+"""A rate that is no further below its pair's own is the pair's own: both starts of the baseline, and whole requests a second,
+set it."""
 VOID_SHARE = 0.20
 """More void windows than this void the session."""
 ROUND, SLICED, DUET, SATURATED = "round", "slices", "duet", "saturated"
@@ -55,10 +86,28 @@ class ComparedRatio(Part):
 
     ratio: Ratio
     p_adjusted: Number | None
-    """Holm over all variants of the primary metric; of the others over all variants and metrics together."""
+    """Holm over all variants of the primary metric; of the tails, and of the others, over all variants and metrics together."""
     verdict: Word
     within_margin: bool = False
     """The whole difference lies within the margin; also one that was found. (Older records say so by their word alone.)"""
+
+
+class CostPoint(Part):
+    """What a request costs at one rate: means over the blocks, with their 95 % intervals."""
+
+    share: Number | None
+    """Of what the slowest variant of the block reaches; null: at saturation, in slices or in turn."""
+    rate_rps: Number
+    """What was offered; at saturation what was answered."""
+    total_us: Number | None
+    total_interval: tuple[Number, Number] | None
+    app_us: Number | None
+    app_interval: tuple[Number, Number] | None
+    by_role_us: dict[str, Number]
+    """Role -> its part of the total."""
+    p99_ms: Number | None
+    """Response time; null where a window has too few requests for it, and at saturation."""
+    blocks: int
 
 
 class ComparedVariant(Part):
@@ -81,6 +130,8 @@ class ComparedVariant(Part):
     """Why it was measured in windows in turn where others were in slices."""
     censored: bool = False
     """The goodput is the ceiling's as much as the variant's, and not ranked."""
+    costs: list[CostPoint] = Field(default_factory=list)
+    """The cost curve, by share, with saturation last; empty in older records."""
     void_blocks: int = 0
     """Blocks in which the host disturbed a window of this variant, those that were made again among them. Where one
     variant has far more of them than another, what is left of it is a selection."""
@@ -95,10 +146,13 @@ class Compared(Conclusions):
     blocks: int
     """That count: each once, however often it was made."""
     primary: str | None = None
-    """The metric that was named beforehand: its claims share 5 %, those of all others together another 5 %. Null in
+    """The metric that was named beforehand: its claims share 5 %, those of the p99 at equal rates another 5 %, those of all
+    others together another. Null in
     older records, where each metric had 5 % of its own."""
     looks: list[int] = Field(default_factory=list)
-    """The blocks at which it was to be looked, fixed beforehand; empty: once, at the end."""
+    """The blocks at which it was to be looked; empty: once, at the end. They were fixed beforehand, or by the design."""
+    design: Design | None = None
+    """Where a difference to detect or a budget was named: the blocks that followed from it."""
     entries: list[ComparedVariant] = Field(default_factory=list)
     same_against_itself: dict[str, ComparedRatio] = Field(default_factory=dict)
     """The reference's second start against its first, by metric."""
@@ -119,37 +173,78 @@ def turn_name(number: int, label: str) -> str:
     return f"{ROUND}-{number}-{file_name(label)}"
 
 
-def kind(record: WindowRecord) -> Literal["turns", "duet", "saturated"]:
-    """What a window tells of, by its name."""
+def named(metric: str, share: float | None) -> str:
+    """The name of a metric at a share, or at full load."""
+    return metric if share is None else at(metric, share)
+
+
+def equal_name(share: float, label: str) -> str:
+    """The name of a variant's window at an equal rate. What it is, its spec says."""
+    return f"equal-{share * 100:.0f}-{file_name(label)}"
+
+
+def kind(record: WindowRecord) -> Of:
+    """What a window tells of."""
+    if record.spec.equal_share is not None:
+        return "equal"
     name = record.spec.name
     return "saturated" if name == SATURATED else "duet" if name.startswith(DUET) else "turns"
 
 
 def wrong(record: WindowRecord, window: Window) -> bool:
-    """Whether a window says that its variant is. Near the limit of all together some requests may come too late."""
+    """Whether a window says that its variant is. Near its limit, or that of all together, some requests may come too late."""
     codes = {finding.code for finding in window.findings if finding.severity == "invalid"}
-    return window.verdict is Verdict.INVALID and not (kind(record) == "saturated" and codes <= {"incomplete"})
+    near = kind(record) == "saturated" or not record.spec.counts
+    return window.verdict is Verdict.INVALID and not (near and codes <= {"incomplete"})
 
 
 def round_of(record: WindowRecord) -> int:
     """The number of its round. (An older Tandem made a void duet once more: `duet-2`.)"""
     if record.spec.slices is not None:
         return IN_SLICES
+    if record.spec.equal_share is not None:
+        return 1
     _, _, rest = record.spec.name.partition("-")
     return int(rest.partition("-")[0] or 1)
+
+
+def _good(block: Trial, variant: str, of: Of, share: float | None) -> dict[int, Window]:
+    """Round -> the variant's last good window in it, or its window in slices."""
+    found = {}
+    for record in block.windows:
+        window = record.windows.get(variant)
+        told = kind(record) == of and record.spec.equal_share == share
+        if told and window is not None and window.verdict is Verdict.OK:
+            found[round_of(record)] = window
+    return found
 
 
 def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
     """Round -> figure of the variant's last good window in it, or of its window in slices. Where it has one, its window
     alone was for the checks."""
-    found = {}
-    for record in block.windows:
-        window = record.windows.get(variant)
-        if kind(record) == metric.of and window is not None and window.verdict is Verdict.OK:
-            value = metric.figure(window)
-            if value:
-                found[round_of(record)] = value
-    return found
+    good = _good(block, variant, metric.of, metric.share)
+    return {number: value for number, window in good.items() if (value := metric.figure(window))}
+
+
+def _rates(block: Trial, variants: Iterable[str], metric: Metric) -> set[float | None]:
+    """The rates at which they were asked."""
+    good = (_good(block, variant, metric.of, metric.share).values() for variant in variants)
+    return {window.offered_rps for windows in good for window in windows}
+
+
+def rate_of_pair(blocks: Sequence[Trial], of: str, to: str, metric: Metric) -> bool:
+    """Whether the slower of the two set the rate of this metric, as it does where they are compared alone. Of variants among
+    which there was a slower one, the cost at that one's rate is another statement."""
+    if metric.share is None:
+        return True
+    told = []
+    for block in blocks:
+        alone = [list(values(block, name, METRICS["goodput_rps"]).values()) for name in (of, to)]
+        rates = _rates(block, (of, to), metric) - {None}
+        if all(alone) and rates:
+            limit = metric.share * min(statistics.fmean(own) for own in alone)
+            told.append(min(rate for rate in rates if rate is not None) / limit)
+    return bool(told) and statistics.fmean(told) >= SAME_RATE
 
 
 def chosen(rounds: Iterable[int]) -> list[int]:
@@ -163,11 +258,11 @@ def chosen(rounds: Iterable[int]) -> list[int]:
 def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric) -> float | None:
     """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window; that of
     the window in slices, where all of them have one."""
-    own = values(block, variant, metric)
-    others = [values(block, other, metric) for other in against]
+    names = [variant, *against]
+    own, *others = (values(block, name, metric) for name in names)
     rounds = set(own).intersection(*others) if others else set()
-    if not rounds:
-        return None
+    if not rounds or (metric.of == "equal" and len(_rates(block, names, metric)) > 1):
+        return None  # a cost at one rate and a cost at another are two points of a curve
     return statistics.fmean(
         math.log(own[n]) - statistics.fmean(math.log(other[n]) for other in others) for n in chosen(rounds)
     )
@@ -193,6 +288,44 @@ def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None
     return statistics.fmean(means) if means else None
 
 
+def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoint | None:
+    """What a request costs at a rate; None where no block tells. share: None: at saturation."""
+    of: Of = "turns" if share is None else "equal"
+    good = [own for block in blocks if (own := _good(block, variant, of, share))]
+    if not good:
+        return None
+    each = [[own[n] for n in chosen(own)] for own in good]
+
+    def by_block(figure: Callable[[Window], float | None]) -> list[float]:
+        found = [[value for window in own if (value := figure(window)) is not None] for own in each]
+        return [statistics.fmean(own) for own in found if own]
+
+    def mean(figure: Callable[[Window], float | None]) -> float | None:
+        found = by_block(figure)
+        return statistics.fmean(found) if found else None
+
+    def part(role: str) -> float | None:
+        return mean(lambda window: cpu_us_per_request_by_role(window).get(role))
+
+    return CostPoint(
+        share=share,
+        rate_rps=mean(lambda window: window.offered_rps or window.goodput_rps) or 0.0,
+        total_us=mean(total_cpu_us_per_request),
+        total_interval=ratios.t_interval(by_block(total_cpu_us_per_request)),
+        app_us=mean(_app_us),
+        app_interval=ratios.t_interval(by_block(_app_us)),
+        by_role_us={role: us for role in ROLES if (us := part(role)) is not None},
+        p99_ms=mean(_p99_ms),
+        blocks=len(good),
+    )
+
+
+def costs(blocks: Sequence[Trial], variant: str) -> list[CostPoint]:
+    """The cost curve of a variant: at each share that has good windows, then at saturation."""
+    found = [_cost(blocks, variant, share) for share in (*EQUAL_SHARES, None)]
+    return [point for point in found if point is not None]
+
+
 def _said(ratio: Ratio, found: Decision) -> ComparedRatio:
     return ComparedRatio(
         ratio=ratio, p_adjusted=found.p_adjusted, verdict=found.word, within_margin=found.within_margin
@@ -214,9 +347,11 @@ def control_of(again: Mapping[str, ComparedRatio]) -> Control | None:
 
 
 def families(primary: str | None) -> list[list[str]]:
-    """The metrics that share 5 %: the primary one has its own, the others have theirs together."""
+    """The metrics that share 5 %: the primary one has its own, the tails have theirs, and so have the others."""
+    if primary is None:
+        return [[name] for name in METRICS]
     rest = [name for name in METRICS if name != primary]
-    return [[primary], rest] if primary else [[name] for name in METRICS]
+    return [[primary], [name for name in rest if name in TAILS], [name for name in rest if name not in TAILS]]
 
 
 def against_reference(
@@ -294,6 +429,7 @@ def entry(trials: Sequence[Trial], variant: str, compared: dict[str, ComparedRat
         means={name: _mean(blocks, variant, metric) if good else None for name, metric in METRICS.items()},
         against_reference=compared if good else {},
         bottleneck=statistics.mode(tags) if tags else None,
+        costs=costs(blocks, variant) if good else [],
         void_blocks=sum(
             any(r.windows[variant].verdict is Verdict.VOID for r in trial.windows if variant in r.windows)
             for trial in trials
@@ -351,7 +487,8 @@ def _without(line: ComparedVariant, metrics: Collection[str]) -> ComparedVariant
     """A line that does not tell these metrics."""
     means = {name: None if name in metrics else mean for name, mean in line.means.items()}
     against = {name: one for name, one in line.against_reference.items() if name not in metrics}
-    changes: dict[str, object] = {"means": means, "against_reference": against}
+    curve = [one for one in line.costs if not {named(TOTAL, one.share), named(APP, one.share)} & {*metrics}]
+    changes: dict[str, object] = {"means": means, "against_reference": against, "costs": curve}
     if "goodput_rps" in metrics:
         changes |= {"censored": False, "near_ceiling": None}
     return line.model_copy(update=changes)
@@ -428,12 +565,13 @@ def conclude(
     in_turns: Mapping[str, str] | None = None,
     primary: str | None = None,
     looks: Sequence[int] = (),
+    design: Design | None = None,
 ) -> Concluded[Compared]:
     """All that follows from the blocks. labels: without the reference's second start; the first is the reference.
-    in_turns: who was not measured in slices, and why."""
+    in_turns: who was not measured in slices, and why. design: where a difference or a budget was named, in place of looks."""
     reference, *others = labels
     blocks = counting(trials)
-    look = PlannedLook.of(tuple(looks), len(blocks))
+    look = design.look(len(blocks)) if design else PlannedLook.of(tuple(looks), len(blocks))
     again = same(blocks, reference, look)
     control = control_of(again)
     against = against_reference(blocks, reference, others, primary, look, control)
@@ -468,7 +606,8 @@ def conclude(
             session=session,
             blocks=len(blocks),
             primary=primary,
-            looks=list(looks),
+            looks=list(design.looks if design else looks),
+            design=design,
             entries=entries,
             same_against_itself=again,
             control=control,

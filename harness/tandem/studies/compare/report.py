@@ -1,5 +1,7 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
+import math
+import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,29 +12,55 @@ from rich.text import Text
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import cut_off
 from tandem.analysis.ratios import Better
+from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
+from tandem.report.parts import table as empty
 from tandem.studies.compare.conclusions import (
+    APP,
     METRICS,
+    P99,
+    TAILS,
+    TOTAL,
     Compared,
     ComparedRatio,
     ComparedVariant,
+    CostPoint,
+    at,
     is_shared,
+    named,
     second,
 )
-from tandem.wording import limited_by, number
+from tandem.studies.compare.detecting import PILOT, percent
+from tandem.wording import ROLES, limited_by, number, ratio_with_interval
 
 COLUMNS = {
+    TOTAL: ("total CPU, alone and at full load", "µs/request"),
+    APP: ("app CPU, alone and at full load", "µs/request"),
+    **{
+        at(metric, share): (
+            f"{words}, alone at {share:.0%} of what the slowest reaches".replace("%", " %"),
+            unit,
+        )
+        for metric, words, unit in (
+            (TOTAL, "total CPU", "µs/request"),
+            (APP, "app CPU", "µs/request"),
+            (P99, "response time p99", "ms"),
+        )
+        for share in EQUAL_SHARES
+        if at(metric, share) in METRICS
+    },
     "goodput_rps": ("goodput", "1/s"),
-    "app_cpu_us_per_request": ("app CPU, alone and at full load", "µs/request"),
     "duet_cpu_us_per_request": ("app CPU, all at once and at one rate", "µs/request"),
     "saturated_cpu_us_per_request": (
         "app CPU, all at once at one rate, four fifths of their joint limit",
         "µs/request",
     ),
 }
-ALWAYS = ("goodput_rps", "app_cpu_us_per_request")
+ALWAYS = ("goodput_rps", APP)
+TOGETHER = (TOTAL, APP, P99)
+"""Metrics whose figures at equal rates stand in one table each, beside that of the one that decides."""
 HEADS = ("ratio", "verdict (95 % interval)", "p, Holm", "p, sign flips", "blocks", "limited by")
 RIGHT = {1, 2, 4, 5, 6}
 """Columns of figures."""
@@ -93,6 +121,7 @@ def _row(
         word = "not ranked"
     ratio = compared.ratio if compared else None
     mean = line.means.get(metric) if line else None
+    limit = limited_by("offered-load" if METRICS[metric].of == "equal" else line.bottleneck) if line else ""
     return [
         label,
         number(mean, 0 if metric == "goodput_rps" else 1),
@@ -101,7 +130,7 @@ def _row(
         _p(compared.p_adjusted if compared else None),
         _p(ratio.p_sign_flip if ratio else None),
         _blocks(ratio.n if ratio else None, line),
-        "; ".join(filter(None, (limited_by(line.bottleneck), near))) if line else "",
+        "; ".join(filter(None, (limit, near))),
     ]
 
 
@@ -149,12 +178,86 @@ def _effect(found: Compared, metric: str) -> str:
 
 
 def _shown(found: Compared) -> list[str]:
-    """The metrics that have a table: those of duets only where there was one."""
+    """The metrics that have a table of their own, the one that decides first: of those at equal rates no other."""
+    own = [metric for metric in COLUMNS if METRICS[metric].of != "equal" and metric != found.primary]
+    order = [metric for metric in (found.primary, *own) if metric in COLUMNS]
     return [
         metric
-        for metric in COLUMNS
+        for metric in order
         if metric in ALWAYS or any(line.means.get(metric) is not None for line in found.entries)
     ]
+
+
+# ---- at equal rates ----
+
+
+def _shares(found: Compared) -> list[float]:
+    return [
+        one for one in EQUAL_SHARES if any(point.share == one for e in found.entries for point in e.costs)
+    ]
+
+
+def _of_share(line: ComparedVariant, share: float | None) -> CostPoint | None:
+    return next((point for point in line.costs if point.share == share), None)
+
+
+def _with_ratio(line: ComparedVariant, metric: str, digits: int) -> str:
+    mean, compared = line.means.get(metric), line.against_reference.get(metric)
+    if mean is None:
+        return "–"
+    figure = number(mean, digits)
+    if compared is None or compared.ratio.ratio is None:
+        return figure
+    if metric in TAILS:
+        return f"{figure}; {told(compared, METRICS[metric].better)}"
+    return f"{figure}; {ratio_with_interval(compared.ratio.ratio, compared.ratio.interval)}"
+
+
+def curves(found: Compared) -> list[tuple[str, list[list[str]]]]:
+    """Title and cells, with their heads, of a table for each of TOGETHER: a line for each variant, a column for each rate.
+    Full load, where each has a rate of its own, is the last one of a cost."""
+    heads: list[tuple[str, float | None]] = []
+    for share in _shares(found):
+        rates = [one.rate_rps for line in found.entries if (one := _of_share(line, share))]
+        heads.append((f"{share * 100:.0f} %, {number(statistics.fmean(rates))}/s", share))
+    tables = []
+    for metric in TOGETHER:
+        columns = {
+            name: head
+            for head, share in (*heads, ("full load", None))
+            if any(line.means.get(name := named(metric, share)) is not None for line in found.entries)
+        }
+        if not heads or not columns:
+            continue
+        first = COLUMNS[next(iter(columns))]
+        title = f"{first[0].partition(',')[0]} at equal rates, {first[1]}; shares of what the slowest reaches"
+        rows = [
+            [
+                line.variant + (" (baseline)" if line.variant == found.reference else ""),
+                *(_with_ratio(line, name, 1 if metric == P99 else 0) for name in columns),
+            ]
+            for line in found.entries
+        ]
+        tables.append((title, [["variant", *columns.values()], *rows]))
+    return tables
+
+
+def by_role(found: Compared) -> tuple[str, list[list[str]]] | None:
+    """Title and cells of the table of each role's part at full load."""
+    points = {line.variant: point for line in found.entries if (point := _of_share(line, None))}
+    roles = [role for role in ROLES if any(role in point.by_role_us for point in points.values())]
+    if not roles:
+        return None
+    rows = [
+        [label, number(one.total_us), *(number(one.by_role_us.get(role)) for role in roles)]
+        for label, one in points.items()
+    ]
+    title = "CPU of each role at full load, µs/request"
+    return title, [["variant", "total", *(ROLES[role] for role in roles)], *rows]
+
+
+def _compact(found: Compared) -> list[tuple[str, list[list[str]]]]:
+    return [*curves(found), *([own] if (own := by_role(found)) else [])]
 
 
 def _title(result: Result[Compared], metric: str) -> str:
@@ -174,7 +277,36 @@ def tables(result: Result[Compared]) -> list[Table | Text]:
         for row in rows(result, metric):
             table.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
         out += [table, Text(_effect(result.conclusions, metric), style="dim")]
+        if metric == _shown(result.conclusions)[0]:
+            for title, (heads, *further) in _compact(result.conclusions):
+                compact = empty(title, *heads, left=heads[:1])
+                for cells in further:
+                    compact.add_row(*cells)
+                out.append(compact)
     return out
+
+
+def excluded(found: Compared) -> list[str]:
+    """Where a difference to detect or a budget was named: what the blocks found needed, and what they can exclude."""
+    if found.design is None or found.primary is None:
+        return []
+    name = COLUMNS[found.primary][0] if found.primary in COLUMNS else found.primary
+    ended_early = found.blocks <= PILOT < found.design.blocks
+    lines = [] if ended_early else [found.design.told]
+    for line in found.entries:
+        compared = line.against_reference.get(found.primary)
+        if compared is None or compared.ratio.interval is None:
+            continue
+        ends = [abs(math.log(end)) for end in compared.ratio.interval]
+        found_one = compared.ratio.interval[0] > 1 or compared.ratio.interval[1] < 1
+        below = f" and below {percent(math.expm1(min(ends)))}" if found_one else ""
+        least = compared.ratio.detectable_ratio
+        smallest = f"; the smallest that these blocks can detect is {percent(least - 1)}" if least else ""
+        lines.append(
+            f"{line.variant}, {name}, {found.blocks} blocks: differences above {percent(math.expm1(max(ends)))}{below} are"
+            f" excluded{smallest}"
+        )
+    return lines
 
 
 def failed_control(found: Compared) -> str | None:
@@ -206,6 +338,16 @@ def markdown(result: Result[Compared]) -> str:
         cells = (heads, rule, *rows(result, metric))
         lines += [f"{_title(result, metric)}.", "", *(f"| {' | '.join(row)} |" for row in cells), ""]
         lines += [f"{_effect(result.conclusions, metric).capitalize()}.", ""]
+        if metric == _shown(result.conclusions)[0]:
+            for title, (first, *further) in _compact(result.conclusions):
+                aligned = ["---", *("---:" for _ in first[1:])]
+                lines += [
+                    f"{title}.",
+                    "",
+                    *(f"| {' | '.join(row)} |" for row in (first, aligned, *further)),
+                    "",
+                ]
+    lines += [f"{said}." for said in excluded(result.conclusions)]
     return "\n".join([*lines, f"{host_line(result)}; seed {result.request.seed}."])
 
 
@@ -232,6 +374,7 @@ def report(result: Result[Compared]) -> RenderableType:
     ]
     lines += ceilings(result.baselines, [line.ceiling_shares for line in found.entries], _highest(found))
     lines += findings(result)
+    lines += [Text(said, style="bold") for said in excluded(found)]
     if found.session is not Verdict.OK:
         lines += [
             Text(f"the session is {found.session}: {reason}", style="bold red") for reason in result.reasons
@@ -242,7 +385,7 @@ def report(result: Result[Compared]) -> RenderableType:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """The named metric of each variant. conclusions: as result.json has them."""
-    metric = conclusions.get("primary") or next(iter(METRICS))
+    metric = conclusions.get("primary") or "goodput_rps"
     found = [
         (entry["variant"], entry["against_reference"][metric])
         for entry in conclusions["entries"]

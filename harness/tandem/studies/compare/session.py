@@ -11,7 +11,15 @@ from tandem.facts.session import Control, Machine, Program, SessionRecord, name_
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.compare.conclusions import METRICS, Compared, by_block, ln_ratios, second, word
+from tandem.studies.compare.conclusions import (
+    METRICS,
+    Compared,
+    by_block,
+    ln_ratios,
+    rate_of_pair,
+    second,
+    word,
+)
 from tandem.wording import limited_by
 
 CACHES = "cpu_cache_"
@@ -75,12 +83,16 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Program
 def pairs_of(
     found: Compared, labels: Iterable[str], further: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """(of, to): every variant by the baseline, and the further pairs whose both sides took part."""
+    """(of, to): every variant by the baseline, and the further pairs whose both sides took part. Each pair once, in one
+    direction: the other way round it would be a second draw of the same statement."""
     there = list(labels)
     own = [
         (label, found.reference) for label in there if label != found.reference and found.reference in there
     ]
-    return list(dict.fromkeys([*own, *(pair for pair in further if {*pair} <= {*there})]))
+    kept: dict[frozenset[str], tuple[str, str]] = {}
+    for pair in [*own, *(pair for pair in further if {*pair} <= {*there})]:
+        kept.setdefault(frozenset(pair), pair)
+    return list(kept.values())
 
 
 def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:
@@ -209,7 +221,8 @@ def session_of(
             one
             for of, to in pairs
             for name in METRICS
-            if (one := contrast_of(found, blocks, name, of, to)).ratio is not None
+            if rate_of_pair(blocks, of, to, METRICS[name])
+            and (one := contrast_of(found, blocks, name, of, to)).ratio is not None
         ],
         control=control_of(found),
     )

@@ -1,10 +1,11 @@
 """The study behind `compare`: blocks of fresh starts, all up and warm, a short window of each alone, one in which they take
-turns in slices of a second, then one of all at once.
+turns in slices, windows of each at equal rates, and where the plan has them some of all at once.
 
 In slices, what the host does for longer than a second falls on all alike. What cannot be sliced takes turns in windows while
-the others are frozen. The last window is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
+the others are frozen. What a request costs depends on the rate, so cost is compared at rates that are the same for all: shares
+of what the slowest reaches. A window of all at once is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
 the ratio of their costs is far steadier than that of windows taken one after the other. It tells costs and not rates: the
-variants share their CPUs. HAProxy is not in the path.
+variants share their CPUs. HAProxy is not in the path, and nobody knows for whom the database worked.
 """
 
 import math
@@ -19,25 +20,33 @@ from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
-from tandem.engine import deciding
-from tandem.engine.blocks import Blocks, in_blocks
+from tandem.engine import deciding, stand_ins
+from tandem.engine.blocks import Blocks, counting, in_blocks
+from tandem.engine.estimate import Overheads, overheads_of, trial_s
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError, unknown
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
+from tandem.studies.compare import detecting, pictures
 from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import (
+    APP,
     DUET,
     METRICS,
     SATURATED,
     SLICED,
+    TOTAL,
     Compared,
+    at,
     conclude,
     decided,
+    equal_name,
+    ln_ratios,
     second,
     turn_name,
+    wrong,
 )
 
 DIRECT = "app:8080"
@@ -51,6 +60,12 @@ SHARE = 0.6
 """Of what the slowest reaches alone: all rates of a duet together."""
 SATURATED_SHARE = 0.82
 """Of what all together reach at one rate."""
+DECIDING_SHARE = 0.6
+"""The equal rate that is nearest to this share decides."""
+NEAR_LIMIT = 0.75
+"""From this share on a moment's disturbance offers more than can be served: the study judges such a window itself."""
+EQUAL_TRIMS_S = (1.0, 0.5)
+"""At both ends of a window at an equal rate: its connections are opened first."""
 
 
 def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[int]:
@@ -67,12 +82,12 @@ def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[i
 
 
 def honest(labels: Sequence[str], made: Sequence[WindowRecord]) -> dict[str, list[WindowRecord]]:
-    """Who may be loaded together with others, and the windows of each: there are some, and none is invalid. Statements
-    are counted for all together."""
+    """Who may be loaded together with others, and the windows of each: there are some, and none says that it is wrong.
+    Statements are counted for all together."""
     records = {label: [record for record in made if label in record.spec.variants] for label in labels}
 
     def good(label: str, record: WindowRecord) -> bool:
-        return label in record.windows and record.windows[label].verdict is not Verdict.INVALID
+        return label in record.windows and not wrong(record, record.windows[label])
 
     return {
         label: own for label, own in records.items() if own and all(good(label, record) for record in own)
@@ -85,19 +100,37 @@ def sliced_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | No
     return spec.model_copy(update={"variants": labels}) if len(labels) > 1 else None
 
 
-def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
-    """The duet that follows from the windows before it; None where somebody reached nothing."""
+def reached(labels: Sequence[str], made: Sequence[WindowRecord]) -> dict[str, float] | None:
+    """The goodput of each honest variant: in slices, else in turn. None where the host left one of them none."""
     alone = {
         label: [
             window.goodput_rps
             for record in [record for record in own if record.spec.slices] or own
-            if (window := record.windows[label]).verdict is Verdict.OK
+            if record.spec.load == "closed" and (window := record.windows[label]).verdict is Verdict.OK
         ]
-        for label, own in honest(spec.variants, made).items()
+        for label, own in honest(labels, made).items()
     }
     if not alone or not all(alone.values()):
         return None
-    rates = duet_rates([fmean(found) for found in alone.values()], spec.name == SATURATED)
+    return {label: fmean(found) for label, found in alone.items()}
+
+
+def equal_of(spec: WindowSpec, labels: Sequence[str], made: Sequence[WindowRecord]) -> WindowSpec | None:
+    """A variant's window at the rate for all, which follows from the windows before it; None where somebody reached
+    nothing, or the variant is wrong. labels: the variants of the trial that are compared at this rate."""
+    found, [label] = reached(labels, made), spec.variants
+    if spec.equal_share is None or found is None or label not in found:
+        return None
+    rate = max(1, int(spec.equal_share * min(found.values())))
+    return spec.model_copy(update={"rates_rps": {label: rate}})
+
+
+def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
+    """The duet that follows from the windows before it; None where somebody reached nothing."""
+    alone = reached(spec.variants, made)
+    if alone is None:
+        return None
+    rates = duet_rates(list(alone.values()), spec.name == SATURATED)
     return spec.model_copy(
         update={"variants": list(alone), "rates_rps": dict(zip(alone, rates, strict=True))}
     )
@@ -136,6 +169,30 @@ def warm_up_of(pairing: Pairing) -> WarmUp:
     )
 
 
+def primary_of(pairing: Pairing) -> str:
+    """The metric that decides where nobody names one: the cost at the equal rate nearest to DECIDING_SHARE, of all roles;
+    without equal rates the application's, in the duet or alone."""
+    if pairing.equal_shares:
+        return at(TOTAL, min(pairing.equal_shares, key=lambda share: abs(share - DECIDING_SHARE)))
+    return "duet_cpu_us_per_request" if pairing.duet_s else APP
+
+
+def equal_orders(
+    labels: list[str], shares: Sequence[float], blocks: int, seed: int
+) -> list[list[tuple[float, str]]]:
+    """Of each block the order of the windows at equal rates: share and label. Shares and labels are drawn for the first block
+    of a pair and reversed in the second, so a linear drift falls on all alike. More blocks change none of the first."""
+    if not shares:
+        return [[] for _ in range(blocks)]
+    orders = {share: alternation(labels, blocks, 1, seed + n)[0].rounds for n, share in enumerate(shares, 1)}
+    names = {str(share): share for share in shares}
+    [drawn] = alternation(list(names), blocks, 1, seed)
+    return [
+        [(names[name], label) for name in order for label in orders[names[name]][number]]
+        for number, order in enumerate(drawn.rounds)
+    ]
+
+
 class Compare(Study[Compared]):
     """Every variant, and the first a second time, in each block."""
 
@@ -144,6 +201,7 @@ class Compare(Study[Compared]):
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
     markdown = staticmethod(tables.markdown)
+    pictures = staticmethod(pictures.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)
@@ -154,13 +212,21 @@ class Compare(Study[Compared]):
             )
         self.pairing: Pairing = self.timing.compare
         self.in_turns = self._in_turns()
-        default = "duet_cpu_us_per_request" if self.pairing.duet_s else "app_cpu_us_per_request"
-        self.primary = str(request.options.get("primary") or default)
+        self.primary = str(request.options.get("primary") or primary_of(self.pairing))
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
-        self.looks = self._looks(request.options.get("looks"))
-        if self.looks and request.conditions.further_labs:
+        self.groups = self._groups(request.options.get("groups"))
+        self.aim = detecting.aim_of(request.options)
+        self.looks = () if self.aim else self._looks(request.options.get("looks"))
+        self._planned = detecting.PILOT
+        """Blocks of an aim, as far as they are known."""
+        if (self.looks or self.aim) and request.conditions.further_labs:
             raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
+
+    @classmethod
+    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
+        """Every row is compared with the baseline, so the baseline comes along."""
+        return super().only(catalog, request, [request.variants[0].label, *rows])
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""
@@ -176,6 +242,17 @@ class Compare(Study[Compared]):
                     found[variant.label] = why
         return found
 
+    def _groups(self, asked: JsonValue) -> list[list[str]]:
+        """Labels that are compared with one another at equal rates, which follow from the slowest of each group."""
+        if asked is None:
+            return []
+        labels = {variant.label for variant in self.request.variants}
+        groups = [group for group in asked if isinstance(group, list)] if isinstance(asked, list) else []
+        named = [str(label) for group in groups for label in group]
+        if sorted(named) != sorted(labels):
+            raise UsageError(f"groups name each variant once, in lists of labels, not {asked}")
+        return [[str(label) for label in group] for group in groups]
+
     def _looks(self, asked: JsonValue) -> tuple[int, ...]:
         """The blocks at which it is looked: those asked for, else the plan's; empty: once, at the end."""
         found = self.pairing.looks if asked is None else asked
@@ -190,7 +267,14 @@ class Compare(Study[Compared]):
         return looks
 
     def ahead(self, expected_s: float) -> list[str]:
-        named = f"primary metric: {self.primary}, tested at 5 %; all others together at another 5 %"
+        tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
+        named = f"primary metric: {self.primary}, tested at 5 %;{tails} all others together at another 5 %"
+        if self.aim:
+            first = detecting.PILOT
+            return [
+                f"{named}; after {first} blocks it says how many this host needs, and goes on {self.aim.told}. The estimate"
+                f" is for the first {first} blocks"
+            ]
         if not self.looks:
             return [named, *self._too_few(expected_s)]
         *before, last = self.looks
@@ -218,23 +302,75 @@ class Compare(Study[Compared]):
         return [*self.request.variants, first.model_copy(update={"label": second(first.label)})]
 
     def outline(self) -> list[list[TrialSpec]]:
+        if self.aim:
+            return self._blocks(self._planned)
+        return self._blocks(self.looks[-1] if self.looks else self.pairing.blocks)
+
+    def _blocks(self, number: int) -> list[list[TrialSpec]]:
+        """The first so many; more of them change none."""
         labels, pairing = [variant.label for variant in self.variants], self.pairing
-        number = self.looks[-1] if self.looks else pairing.blocks
-        blocks = alternation(labels, pairing.rounds, number, self.request.seed)
-        return [[self._trial(block)] for block in blocks]
+        seed = self.request.seed
+        blocks = alternation(labels, pairing.rounds, number, seed)
+        equal = equal_orders(labels, pairing.equal_shares, number, seed * BLOCKS_MOST)
+        return [[self._trial(block, order)] for block, order in zip(blocks, equal, strict=True)]
 
     def plan(self) -> Blocks:
         """Up to each look, void blocks once more before it. It ends at the first that decides."""
+        if self.aim:
+            yield from self._detecting(self.aim)
+            return
         blocks, made = self.outline(), list[Trial]()
-        labels = [variant.label for variant in self.request.variants]
         for number, due in enumerate(self.looks or (len(blocks),), start=1):
             before = self.looks[number - 2] if number > 1 else 0
             made += yield from in_blocks(blocks[before:due])
             look = PlannedLook(self.looks, number)
-            if not look.last and decided(made, labels[0], labels[1:], self.primary, look):
+            if not look.last and self._decided(made, look):
                 return
 
-    def _trial(self, block: AlternatingBlock) -> TrialSpec:
+    def _decided(self, made: Sequence[Trial], look: PlannedLook) -> bool:
+        reference, *others = [variant.label for variant in self.request.variants]
+        return decided(made, reference, others, self.primary, look)
+
+    def _detecting(self, aim: detecting.Aim) -> Blocks:
+        """The pilot; then, unless that decides, as many blocks as its scatter and the budget say."""
+        pilot = yield from in_blocks(self._blocks(detecting.PILOT))
+        found = self._design(aim, pilot)
+        if self._decided(pilot, found.look(detecting.PILOT)):
+            self.news.append(f"after {detecting.PILOT} blocks: the primary metric is decided")
+            return
+        self.news.append(found.told)
+        self._planned = found.blocks
+        left_s = None if aim.budget_s is None else aim.budget_s - self._spent_s(pilot)
+        later = self._blocks(found.blocks)[detecting.PILOT :]
+        yield from in_blocks(detecting.within(later, left_s, found.block_s, self._look_s))
+
+    def _design(self, aim: detecting.Aim, trials: Sequence[Trial]) -> detecting.Design:
+        """What follows from the pilot among the trials, and from nothing behind it."""
+        pilot = [trial for trial in trials if trial.spec.block <= detecting.PILOT]
+        blocks = counting(pilot)
+        reference, *others = [variant.label for variant in self.request.variants]
+        starts = [reference, second(reference)]
+        metric = METRICS[self.primary]
+        scatter = [ln_ratios(blocks, label, starts, metric) for label in others]
+        if not others:
+            scatter = [ln_ratios(blocks, second(reference), [reference], metric)]
+        again = max(1.0, len(pilot) / detecting.PILOT)
+        [spec] = self._blocks(1)[0]
+        block_s = (trial_s(spec, overheads_of(pilot)) + self._look_s) * again
+        return detecting.design(aim, scatter, self._spent_s(pilot), block_s, BLOCKS_MOST - 1)
+
+    def _spent_s(self, trials: Sequence[Trial]) -> float:
+        return sum(detecting.took_s(trial) + self._look_s for trial in trials)
+
+    @property
+    def _look_s(self) -> float:
+        """What each block spends besides: a look at a ceiling."""
+        if not self.looks_at_ceilings:
+            return 0.0
+        looks = stand_ins.expected(self.catalog, self.request, self._blocks(2))
+        return trial_s(looks[-1], Overheads())
+
+    def _trial(self, block: AlternatingBlock, equal: Sequence[tuple[float, str]]) -> TrialSpec:
         reference = self.request.variants[0].label
         again = {reference, second(reference)}
         sliced = [label for label in block.starts if label not in self.in_turns]
@@ -254,6 +390,7 @@ class Compare(Study[Compared]):
         ]
         if sliced:
             windows.append(self._in_slices(block.number, sliced))
+        windows += [self._at_equal_rate(share, label) for share, label in equal]
         if self.pairing.duet_s:
             duet = self._window(DUET, block.starts, self.pairing.duet_s)
             windows.append(duet.model_copy(update={"load": "open", "address": DIRECT}))
@@ -277,11 +414,33 @@ class Compare(Study[Compared]):
         how = Slicing(slice_s=pairing.slice_s, seed=self.request.seed * BLOCKS_MOST + block)
         return window.model_copy(update={"slices": how, "trim_start_s": 0.0, "trim_end_s": 0.0})
 
+    def _at_equal_rate(self, share: float, label: str) -> WindowSpec:
+        """Through the whole path. Its rate follows from what was reached before it."""
+        window = self._window(equal_name(share, label), [label], self.pairing.equal_s)
+        trim_start_s, trim_end_s = EQUAL_TRIMS_S
+        return window.model_copy(
+            update={
+                "load": "open",
+                "equal_share": share,
+                "counts": share < NEAR_LIMIT,
+                "trim_start_s": trim_start_s,
+                "trim_end_s": trim_end_s,
+            }
+        )
+
+    def _beside(self, label: str, labels: Sequence[str]) -> list[str]:
+        """Who is compared with a variant at equal rates: its group, the baseline's second start with the first; all, where
+        there are no groups."""
+        first = self.request.variants[0].label
+        again = {second(first): first}
+        own = next((group for group in self.groups if again.get(label, label) in group), labels)
+        return [one for one in labels if again.get(one, one) in own]
+
     def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
         return window_of(self.pairing, name, labels, seconds)
 
     def windows(self, spec: TrialSpec) -> Windows:
-        """Those of one variant, the slices, then the duet at rates that follow from them."""
+        """Those of one variant, the slices, then those whose rates follow from them."""
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:
@@ -289,6 +448,10 @@ class Compare(Study[Compared]):
                 duet = duet_of(window, made)
                 if duet is not None:
                     yield duet
+            elif window.equal_share is not None:
+                equal = equal_of(window, self._beside(window.variants[0], spec.variants), made)
+                if equal is not None:
+                    made.append((yield equal))
             elif window.slices is not None:
                 together = sliced_of(window, made)
                 if together is not None:
@@ -301,4 +464,5 @@ class Compare(Study[Compared]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
         labels = [variant.label for variant in self.request.variants]
-        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks)
+        found = self._design(self.aim, trials) if self.aim else None
+        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks, found)

@@ -42,6 +42,7 @@ class CrossCheck(Study[CrossChecked]):
 
     name = "crosscheck"
     kind = CrossChecked
+    whole = "it has one variant"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
 

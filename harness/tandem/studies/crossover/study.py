@@ -40,6 +40,7 @@ class Crossover(Study[Crossed]):
 
     name = "crossover"
     kind = Crossed
+    whole = "each of its cells is a pair of both variants"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
     pictures = staticmethod(drawn.pictures)

@@ -36,6 +36,7 @@ class Explain(Study[Explained]):
 
     name = "explain"
     kind = Explained
+    whole = "its shares come from all cells together"
     report = staticmethod(tables.report)
     markdown = staticmethod(tables.markdown)
     headline = staticmethod(tables.headline)

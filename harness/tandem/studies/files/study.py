@@ -55,6 +55,8 @@ class Files(Study[Reproduced]):
             raise UsageError(
                 f"{asked.name}: what the experiment measures has changed since this was requested"
             )
+        self.digest = str(options["digest"])
+        self.experiment = self.experiment.only([one.label for one in request.variants])
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -101,7 +103,7 @@ class Files(Study[Reproduced]):
         in_order = sorted(trials, key=lambda trial: (trial.spec.block, trial.spec.attempt))
         found = [row_trial(label, trial) for trial in in_order for label in trial.spec.variants]
         known = {one.label: Facts(facts(experiment, plan, one.label)) for one in self.variants}
-        return conclude(experiment, plan, experiment.digest(plan), found, known)
+        return conclude(experiment, plan, self.digest, found, known)
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:

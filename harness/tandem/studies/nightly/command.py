@@ -1,7 +1,6 @@
 """`tandem nightly`: measures, appends to the history, judges it, and confirms what it raises."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
+from tandem.cli.options import parse_budget_s
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history import files
@@ -42,15 +42,6 @@ MAIN = ("index", "recipes", "note-write")
 """The scenarios of a night: a server, eight reads, a write."""
 WORSE, MOVED = 3, 4
 """Exit statuses."""
-UNITS_S = {"s": 1, "m": 60, "h": 3600}
-
-
-def parse_budget_s(text: str) -> int:
-    """Seconds of `90m`. Raises UsageError for another form."""
-    match = re.fullmatch(r"([1-9][0-9]{0,5})([smh])", text)
-    if match is None:
-        raise UsageError(f"--budget takes a time such as 2h, 90m or 600s, not '{text}'")
-    return int(match[1]) * UNITS_S[match[2]]
 
 
 def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[str]) -> list[Variant]:

@@ -38,6 +38,7 @@ class Nightly(Study[NightMeasured]):
 
     name = "nightly"
     kind = NightMeasured
+    whole = "its budget is shared by all series"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
 

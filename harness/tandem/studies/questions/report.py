@@ -9,15 +9,15 @@ from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.markdown import of_terminal
 from tandem.report.parts import conditions_line, findings, made_line, settings, spent
-from tandem.studies.bench.conclusions import CPU, GOODPUT, Row, limit_of
+from tandem.studies.bench.conclusions import CPU, GOODPUT, TOTAL, Row, limit_of
 from tandem.studies.bench.report import by_cost, kib, mib, ratio_told
 from tandem.studies.questions.conclusions import Answered, Waited
 from tandem.studies.questions.conditions import APP_BOUND, CONNECTIONS, COST, WAITING
-from tandem.wording import number, with_interval
+from tandem.wording import with_interval
 
 NOTE = (
-    "1, cost: core-seconds of the application per million requests, and of database, PgBouncer and HAProxy behind it; memory"
-    " at rest, under load, and what each connection adds. 2, rate: directly against PostgreSQL with a pool of 4, to make the"
+    "1, cost: core-seconds per million requests of application, PgBouncer, database and HAProxy together, and the application's own"
+    " part; memory at rest, under load, and what each connection adds. 2, rate: directly against PostgreSQL with a pool of 4, to make the"
     " application the limit; not ranked where its windows do not show that. 3, waiting: the share of connections / (round"
     f" trips × idle round trip) reached with {CONNECTIONS} clients, and the memory per waiting request. Ratios are"
     " geometric means over the blocks with their 95 % interval."
@@ -46,13 +46,13 @@ def table(result: Result[Answered]) -> Table:
     by = f"ratio to {result.request.variants[0].label}"
     columns = (
         "implementation",
-        "1: application\ncore-s/million",
+        "1: all roles\ncore-s/million",
         by,
-        "behind it\ncore-s/million",
-        "requests per\ncore-second",
+        "application\ncore-s/million",
+        f"{by} ",
         "MiB rest/load,\nKiB/connection",
         "2: goodput\n1/s",
-        f"{by} ",
+        f"{by}  ",
         "limit",
         *(f"3: {one.distance_ms} ms,\npool of {one.pool}" for one in WAITING),
         "KiB per\nwaiting request",
@@ -67,10 +67,10 @@ def table(result: Result[Answered]) -> Table:
         s = row.summary
         out.add_row(
             label,
+            with_interval(s.total_cpu_us_per_request, s.total_cpu_us_per_request_interval),
+            _told(row, TOTAL, costs),
             with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
-            _told(row, CPU, costs),
-            number(s.behind_cpu_us_per_request),
-            number(s.requests_per_core_s),
+            ratio_told(row, CPU, costs)[0],
             f"{mib(s.app_memory_rest_bytes)}/{mib(s.app_memory_peak_bytes)}, {kib(s.app_memory_per_connection_bytes)}",
             with_interval(second.summary.goodput_rps, second.summary.goodput_rps_interval),
             _told(second, GOODPUT, found.conditions[APP_BOUND.name].rows),

@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -128,6 +128,12 @@ class Experiment(_Part):
             if row.label == label:
                 return row
         raise unknown("row", label, (row.label for row in self.rows))
+
+    def only(self, labels: Collection[str]) -> "Experiment":
+        """The same with these rows alone, and the claims that compare them."""
+        rows = [row for row in self.rows if row.label in labels]
+        claims = [claim for claim in self.claims if claim.of in labels and claim.to in labels]
+        return self.model_copy(update={"rows": rows, "claims": claims})
 
     def digest(self, plan: PlanName) -> str:
         """Changes when what is measured under a plan changes; texts do not count."""

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.study import Options, Study
+from tandem.engine.study import Options, Study, of_rows
 from tandem.errors import UsageError, unknown
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
@@ -37,6 +37,8 @@ class ReproduceOptions(Options):
     """Of the host; in a lab, of the application."""
     together: list[list[str]] = Field(default_factory=list)
     """The starts of each block of a round, named as the kind of experiment does. Empty, as in older records: one block."""
+    only: list[str] = Field(default_factory=list)
+    """The rows that are measured; empty: those of the plan."""
 
 
 def plan_named(name: str) -> PlanName:
@@ -110,6 +112,8 @@ class Reproduce(Study[Reproduced]):
             raise UsageError(
                 f"{self.experiment.name}: what its file says is measured has changed since this was requested"
             )
+        if self.asked.only:
+            self.experiment = self.experiment.only(self.asked.only)
         in_lab = request.conditions.lab is not None
         self.rows = rows_of(catalog, self.experiment, self.plan_name, self.asked.cpus, in_lab)
         self.together = self.asked.together or [list(self.rows.groups)]
@@ -130,14 +134,32 @@ class Reproduce(Study[Reproduced]):
         return self.rows.outline(self.request.seed, self.together)
 
     @classmethod
+    def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
+        """These rows, and the others that are measured in the same starts: what a start has done before is part of a figure."""
+        whole = cls(catalog, request)
+        started = {
+            label: whole.rows.started(group)
+            for group in whole.rows.groups
+            for label in whole.rows.labels(group)
+        }
+        asked = of_rows(rows, started)
+        options = whole.asked.model_copy(
+            update={"only": [label for label, variant in started.items() if variant in asked], "together": []}
+        )
+        part = cls(catalog, request.model_copy(update={"options": options.as_options()}))
+        options = options.model_copy(update={"together": part.rows.joined_by_claims()})
+        return request.model_copy(update={"variants": part.variants, "options": options.as_options()})
+
+    @classmethod
     def today(cls, catalog: Catalog, request: Request) -> Request:
         """Of the experiment as its file has it now."""
         asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
         name = asked.experiment
         experiment = pick(read_all(catalog.root) | read_claims(catalog.root), name)
-        return request_for(
+        whole = request_for(
             catalog, name, experiment, plan, asked.cpus, request.seed, under.lab, under.generators
         )
+        return cls.only(catalog, whole, asked.only) if asked.only else whole
 
     def ahead(self, expected_s: float) -> list[str]:
         return too_few_starts(self.rows.plan.starts, expected_s)

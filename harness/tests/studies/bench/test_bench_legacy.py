@@ -19,14 +19,15 @@ OLD = FIXTURES / "old-records"
 REFERENCE = OLD / "bench-3"
 """The reference of 2026-11-22: begun with schema 2, migrated to schema 3."""
 COSTS = [
-    # The means and intervals are those that `tandem report results/reference --markdown` printed at 3124d0a, from records
-    # of schema 2; ratios, resources and medians over starts are concluded from the same windows today.
-    "| cpp-async | ok | 313 ± 51 | 1 | | 1,081 | 3,200 | – / 3 | – |",
-    "| rust-async | ok | 327 ± 60 | 1.045 (0.985–1.110) | inconclusive | 1,094 | 3,055 | – / 3 | – |",
-    "| rust-sync | ok | 433 ± 98 | 1.372 (1.124–1.673) | dearer | 1,155 | 2,309 | – / 7 | – |",
-    "| node | ok | 526 ± 101 | 1.678 (1.367–2.059) | dearer | 1,050 | 1,901 | – / 219 | – |",
-    "| python-async | ok | 575 ± 125 | 1.829 (1.560–2.144) | dearer | 1,030 | 1,741 | – / 41 | – |",
-    "| python-sync | ok | 955 ± 112 | 3.070 (2.717–3.469) | dearer | 1,007 | 1,048 | – / 72 | – |",
+    # The application's means and intervals are those that `tandem report results/reference --markdown` printed at 3124d0a, from
+    # records of schema 2; the cost over all roles, ratios, resources and medians over starts are concluded from the same
+    # windows today.
+    "| cpp-async | ok | 1,390 ± 144 | 1 | | 313 ± 51 | 1 | – / 3 | – |",
+    "| rust-async | ok | 1,421 ± 193 | 1.020 (0.974–1.069) | inconclusive | 327 ± 60 | 1.045 (0.985–1.110) | – / 3 | – |",
+    "| node | ok | 1,570 ± 254 | 1.124 (0.962–1.312) | inconclusive | 526 ± 101 | 1.678 (1.367–2.059) | – / 219 | – |",
+    "| rust-sync | ok | 1,583 ± 249 | 1.133 (0.997–1.287) | inconclusive | 433 ± 98 | 1.372 (1.124–1.673) | – / 7 | – |",
+    "| python-async | ok | 1,604 ± 228 | 1.150 (1.059–1.249) | dearer | 575 ± 125 | 1.829 (1.560–2.144) | – / 41 | – |",
+    "| python-sync | ok | 1,970 ± 170 | 1.419 (1.321–1.524) | dearer | 955 ± 112 | 3.070 (2.717–3.469) | – / 72 | – |",
 ]
 RATES = [
     "| cpp-async | 885 ± 79 | 1 | not ranked | core 0: database 50 %, PgBouncer 37 %, HAProxy 8 % | 2.5 (2.2–2.9) | 3.5 (3.1–4.6) | 6.8 (5.6–12.4) | 530 |",

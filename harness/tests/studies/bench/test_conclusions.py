@@ -15,6 +15,8 @@ from tandem.record.window import Finding, Times, Verdict
 from tandem.studies.bench.conclusions import (
     CPU,
     GOODPUT,
+    TOTAL,
+    Benched,
     ResponseTime,
     Row,
     Summary,
@@ -24,6 +26,7 @@ from tandem.studies.bench.conclusions import (
     row,
     summarise,
     verdict_of,
+    with_totals,
 )
 
 OK = Verdict.OK
@@ -57,8 +60,14 @@ def test_the_summary_of_known_trials() -> None:
     assert found.offered_rps == pytest.approx(600)
     assert found.app_cpu_us_per_request == pytest.approx(110)
     assert found.requests_per_core_s == pytest.approx(1e6 / 110)
-    # Database 0.5, PgBouncer 0.3 and HAProxy 0.3 of a core in all of them.
-    assert found.behind_cpu_us_per_request == pytest.approx(1.1e6 * np.mean([1 / 900, 1 / 1000, 1 / 1100]))
+    # Application and database 0.5, PgBouncer and HAProxy 0.3 of a core in all of them.
+    assert found.cpu_us_per_request_by_role == pytest.approx(
+        {"app": 110, "pgbouncer": 66, "db": 110, "proxy": 66}
+    )
+    assert found.total_cpu_us_per_request == pytest.approx(352)
+    low, high = found.total_cpu_us_per_request_interval or (0, 0)
+    assert (high - low) / 2 == pytest.approx(3.2 * 24.84, rel=0.001), "of the totals of the starts"
+    assert found.behind_cpu_us_per_request == pytest.approx(242)
     assert found.app_memory_peak_bytes == 70
     assert (found.app_memory_rest_bytes, found.app_memory_per_connection_bytes) == (None, None)
     assert found.trials_ok == 3
@@ -119,6 +128,7 @@ def test_nothing_is_published_of_a_variant_that_is_not_ok() -> None:
     figures = found.summary.model_dump(
         exclude={"trials_ok", "response_time_samples", "response_time_ms", "response_time_range_ms"}
     )
+    assert figures.pop("cpu_us_per_request_by_role") == {}
     assert set(figures.values()) == {None}
     assert set(found.summary.response_time_ms.model_dump().values()) == {None}
 
@@ -307,6 +317,60 @@ def test_a_ratio_lives_within_its_block() -> None:
     assert low < (found["other"].summary.goodput_rps or 0) < high
 
 
+def test_what_a_stack_leaves_to_the_database_is_in_the_whole() -> None:
+    """`other` needs a tenth less of the application and twice as much of the database."""
+    busy = quiet_roles(app=role(0.97, "4"), db=role(1.94, "2"))
+    found = compared(both(roles=busy))["other"]
+    whole, own = (found.against_first[metric] for metric in (TOTAL, CPU))
+    assert own.ratio.ratio == pytest.approx(0.9, rel=0.002)
+    assert whole.ratio.ratio == pytest.approx(0.9 * (0.97 + 1.94 + 0.6) / (0.97 + 0.5 + 0.6), rel=0.002)
+    assert (whole.word, own.word) == ("dearer", "cheaper")
+    assert found.summary.cpu_us_per_request_by_role["db"] == pytest.approx(
+        2 * (found.summary.app_cpu_us_per_request or 0)
+    )
+
+
+def without_totals(rows: Sequence[Row]) -> Benched:
+    """As a record had them before the cost over all roles was concluded."""
+    left_out: dict[str, Any] = {
+        "total_cpu_us_per_request": None,
+        "total_cpu_us_per_request_interval": None,
+        "cpu_us_per_request_by_role": {},
+    }
+    old = [
+        one.model_copy(
+            update={
+                "summary": one.summary.model_copy(update=left_out),
+                "against_first": {name: of for name, of in one.against_first.items() if name != TOTAL},
+            }
+        )
+        for one in rows
+    ]
+    return Benched(rows=old, blocks=6)
+
+
+def test_an_older_record_gets_its_totals_from_its_trials_and_changes_in_nothing_else() -> None:
+    trials = both()
+    today = list(compared(trials).values())
+    old = without_totals(today)
+    assert with_totals(old, trials) == Benched(rows=today, blocks=6)
+    assert with_totals(old, {label: [] for label in trials}) == old, "null where its trials were not kept"
+    bad = old.model_copy(
+        update={"rows": [old.rows[0], old.rows[1].model_copy(update={"verdict": Verdict.VOID})]}
+    )
+    assert with_totals(bad, trials).rows[1] == bad.rows[1]
+    # What a record says of itself stays.
+    assert with_totals(Benched(rows=today), {label: own[:2] for label, own in trials.items()}).rows == today
+
+
+def test_one_alone_has_a_whole_and_no_contrast() -> None:
+    [alone] = compared({"first": both()["first"]}).values()
+    assert alone.summary.total_cpu_us_per_request == pytest.approx(
+        (alone.summary.app_cpu_us_per_request or 0) * 2.07 / 0.97
+    )
+    assert alone.against_first == {}
+
+
 def test_a_block_that_was_made_again_is_compared_with_itself() -> None:
     trials = both()
     trials["first"].append(block_of("first", 3, 5000, 60, attempt=2))
@@ -323,7 +387,7 @@ def test_a_rate_that_something_shared_limits_has_no_rank() -> None:
     found = compared(both(roles={**shared, "app": role(0.3, "1")}))["other"]
     assert found.unranked == "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %"
     assert found.against_first[GOODPUT].word == "not ranked"
-    assert found.against_first[CPU].word == "cheaper", "a cost is the application's, whatever limits the rate"
+    assert found.against_first[CPU].word == "cheaper", "only rates lose their rank"
     tied = compared(both(roles={**shared, "app": role(0.95, "1")}))["other"]
     assert tied.unranked == "core 0: database 52 %, PgBouncer 35 %, HAProxy 7 %; core 1: application 95 %"
 

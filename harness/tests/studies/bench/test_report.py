@@ -17,7 +17,7 @@ from tandem.studies.bench.conclusions import Against, Benched, ResponseTime, Row
 from tandem.studies.bench.report import markdown, report
 from tandem.wording import BOTTLENECKS, number, with_interval
 
-FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "777 ± 7", "/ 50"]
+FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "3,122 ± 22", "777 ± 7", "/ 50"]
 SUMMARY = Summary(
     goodput_rps=1234.4,
     goodput_rps_interval=(1200.0, 1268.8),
@@ -25,6 +25,8 @@ SUMMARY = Summary(
     response_time_range_ms={"p50": (4.0, 6.0), "p90": (9.02, 9.02)},
     response_time_samples=30_000,
     offered_rps=740.0,
+    total_cpu_us_per_request=3122.0,
+    total_cpu_us_per_request_interval=(3100.0, 3144.0),
     app_cpu_us_per_request=777.0,
     app_cpu_us_per_request_interval=(770.0, 784.0),
     behind_cpu_us_per_request=2345.0,
@@ -90,7 +92,7 @@ def test_a_good_bench() -> None:
     text = render()
     assert "recipes, topology full, placement shared, plan quick" in text
     row = line(text, "rust-async")
-    assert cells(row) == ["rust-async", "ok", "777 ± 7", "–", "", "2,345", "1,287", "12 / 50", "800"]
+    assert cells(row) == ["rust-async", "ok", "3,122 ± 22", "–", "", "777 ± 7", "–", "12 / 50", "800"]
     rates = line(text[text.index("rates and response times") :], "rust-async")
     found = cells(rates)
     assert found[:2] == ["rust-async", "1,234 ± 34"]
@@ -186,6 +188,7 @@ def against(ratio: float, low: float, high: float, word: str, n: int = 6) -> Aga
 def two(n: int = 6) -> tuple[Row, Row]:
     """The second one costs less; the first one's rate is the machine's."""
     other = {
+        "total_cpu_us_per_request": against(0.95, 0.93, 0.97, "cheaper", n),
         "app_cpu_us_per_request": against(0.9, 0.88, 0.92, "cheaper", n),
         "goodput_rps": against(1.1, 1.0, 1.2, "not ranked", n),
     }
@@ -199,8 +202,10 @@ def two(n: int = 6) -> tuple[Row, Row]:
 def test_the_cheapest_stands_first_with_its_ratio_in_blocks() -> None:
     text = markdown(benched(*two()))
     rows = [one for one in text.splitlines() if one.startswith(("| first", "| second"))]
-    assert rows[0].startswith("| second | ok | 777 ± 7 | 0.900 (0.880–0.920) | cheaper |")
-    assert rows[1].startswith("| first | ok | 777 ± 7 | 1 |")
+    assert rows[0].startswith(
+        "| second | ok | 3,122 ± 22 | 0.950 (0.930–0.970) | cheaper | 777 ± 7 | 0.900 (0.880–0.920) |"
+    )
+    assert rows[1].startswith("| first | ok | 3,122 ± 22 | 1 | | 777 ± 7 | 1 |")
     assert rows[2].startswith(
         "| first | 1,234 ± 34 | 1 | not ranked | core 0: database 52 %, PgBouncer 35 %, HAProxy 7 % |"
     )
@@ -209,6 +214,25 @@ def test_the_cheapest_stands_first_with_its_ratio_in_blocks() -> None:
     assert "fewer than 6 blocks can show that two variants are equivalent" in " ".join(
         render(*two(3)).split()
     )
+
+
+def test_a_record_without_the_whole_is_ordered_by_the_application() -> None:
+    old = [
+        row.model_copy(
+            update={
+                "summary": SUMMARY.model_copy(
+                    update={"total_cpu_us_per_request": None, "total_cpu_us_per_request_interval": None}
+                ),
+                "against_first": {
+                    n: of for n, of in row.against_first.items() if n != "total_cpu_us_per_request"
+                },
+            }
+        )
+        for row in two()
+    ]
+    rows = [one for one in markdown(benched(*old)).splitlines() if one.startswith(("| first", "| second"))]
+    assert rows[0].startswith("| second | ok | – | – | | 777 ± 7 | 0.900 (0.880–0.920) |")
+    assert "can detect a cost difference" in render(*old)
 
 
 def test_a_difference_of_settings_is_never_silent() -> None:
@@ -233,7 +257,7 @@ def test_variants_with_the_same_settings_have_no_line_of_their_own() -> None:
 def test_the_table_for_a_page() -> None:
     host = {"cpus": 2, "cpu_model": "x", "memory_bytes": 1 << 30, "kernel": "6"}
     text = markdown(benched(environments={"rust-async": environment_of(host=host)}))
-    assert "| rust-async | ok | 777 ± 7 | – | | 2,345 | 1,287 | 12 / 50 | 800 |" in text
+    assert "| rust-async | ok | 3,122 ± 22 | – | | 777 ± 7 | – | 12 / 50 | 800 |" in text
     assert (
         "| rust-async | 1,234 ± 34 | – | | the application's CPU | 5.0 (4.0–6.0) | 9.0 | 13.0 | 740 |" in text
     )

@@ -69,7 +69,9 @@ def test_the_first_start_gives_a_first_figure(
     view = Quiet()
     run(Bench, request("rust-async", "node", plan="quick"), session(real, tmp_path, FakeLab(), view))
     [told] = [line for line in view.said if "first figure 1,000" in line]
-    assert "first figure 1,000/s, 900 µs of CPU per request (1,111 per core-second), from one start." in told
+    assert (
+        "first figure 1,000/s, 2,880 µs of CPU per request, 900 of it the application's, from one start."
+    ) in told
     assert "The 5 starts that follow add an interval and the ratios within blocks" in told
 
 

@@ -4,17 +4,24 @@ import math
 import random
 import re
 
+import altair
 import pytest
 from harness_engine import request, result_of, text
-from harness_samples import NOW, finding, good_window
+from harness_places import ROOT
+from harness_samples import NOW, REQUESTS, finding, good_window, role
+from rich.table import Table
 
 from tandem.analysis.ratios import compare, detectable_ratio
+from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.agreement import labs_differ
+from tandem.engine.stand_ins import is_look
 from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
-from tandem.record.window import Verdict, Window
+from tandem.record.window import Role, Times, Verdict, Window
 from tandem.studies.compare import conclusions, report
-from tandem.studies.compare.conclusions import METRICS, round_of, second, turn_name
+from tandem.studies.compare.conclusions import APP, METRICS, P99, TOTAL, at, round_of, second, turn_name
+from tandem.studies.compare.pictures import pictures
+from tandem.studies.registry import read_folder
 
 GOODPUT = METRICS["goodput_rps"]
 
@@ -88,8 +95,8 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
     found = conclusions.against_reference(blocks, "A", ["B"], "app_cpu_us_per_request")["B"]
     alone, other = found["app_cpu_us_per_request"], found["goodput_rps"]
     assert alone.p_adjusted == alone.ratio.p_t, "one variant, one metric: nothing to correct"
-    # There was no duet, so goodput is the only other metric that was tested.
-    assert other.p_adjusted == other.ratio.p_t
+    # There was neither a duet nor an equal rate, so goodput and the total cost are the others that were tested.
+    assert other.p_adjusted == pytest.approx(2 * (other.ratio.p_t or 0))
     more = make_blocks(effect=1.10)
     for block in more:
         for record in list(block.windows):
@@ -100,7 +107,7 @@ def test_the_primary_metric_has_its_own_five_percent() -> None:
     both = conclusions.against_reference(more, "A", ["B", "C"], "goodput_rps")
     for variant in ("B", "C"):
         one = both[variant]["app_cpu_us_per_request"]
-        assert one.p_adjusted == pytest.approx(2 * (one.ratio.p_t or 0)), "Holm over variants x metrics"
+        assert one.p_adjusted == pytest.approx(4 * (one.ratio.p_t or 0)), "Holm over variants x metrics"
     assert list(both["B"]) == list(METRICS)
 
 
@@ -525,11 +532,12 @@ def test_a_failed_control_speaks_first_and_widens() -> None:
     assert found.verdict is Verdict.OK
     control = found.conclusions.control
     assert control is not None
-    assert (control.verdict, list(control.differing)) == ("failed", ["app_cpu_us_per_request"])
+    assert (control.verdict, set(control.differing)) == ("failed", {TOTAL, APP})
     assert control.widened_ln["app_cpu_us_per_request"] == pytest.approx(math.log(1.014), abs=0.003)
     told = text_of(off_by(1.014))
     assert (
-        "The control failed: the baseline differs from itself: app CPU, alone and at full load × 1.01" in told
+        "The control failed: the baseline differs from itself: total CPU, alone and at full load × 1.01"
+        in told
     )
     assert told.index("The control failed") < told.index("smallest difference")
     assert report.markdown(result_of(request("A", "B"), found)).startswith("**The control failed")
@@ -560,3 +568,231 @@ def test_beyond_the_margin_the_session_is_void_as_before() -> None:
     assert found.verdict is Verdict.VOID
     assert found.conclusions.control is not None
     assert found.conclusions.control.verdict == "failed"
+
+
+# ---- the cost of all roles, and at equal rates ----
+
+
+def equal_record(share: float, label: str, counts: bool = True, **changes: object) -> WindowRecord:
+    """A variant's window at an equal rate."""
+    spec = WindowSpec(
+        name=f"{label} at {share}",
+        variants=[label],
+        seconds=6,
+        load="open",
+        equal_share=share,
+        counts=counts,
+        trim_start_s=1,
+        trim_end_s=0.5,
+    )
+    return WindowRecord(spec=spec, windows={label: good_window("open", **changes)})
+
+
+def roles_of(database: float) -> dict[str, Role]:
+    """The application uses half a core, the others together as much as the database."""
+    nothing = role(0.0)
+    return {
+        "app": role(0.5),
+        "db": role(database),
+        "pgbouncer": nothing,
+        "proxy": nothing,
+        "loadgen": role(0.9),
+    }
+
+
+def at_rates(cheaper_where: float = 2.0, blocks: int = 8) -> list[Trial]:
+    """Blocks in which B's own part costs twice as much as A's, and the database less for it; from the share
+    `cheaper_where` on B's own part is as cheap as A's."""
+    chance = random.Random(3)
+    out = make_blocks(blocks=blocks)
+    for block in out:
+        for share in EQUAL_SHARES:
+            for label in ("A", "A~2", "B"):
+                dear = label == "B" and share < cheaper_where
+                block.windows.append(
+                    equal_record(
+                        share,
+                        label,
+                        offered_rps=1000 * share,
+                        app_cpu_us_per_request=(200.0 if dear else 100.0) * math.exp(chance.gauss(0, 0.005)),
+                        roles=roles_of(0.25 if dear else 1.0),
+                        response_time_ms=Times(samples=REQUESTS, p99=(21.0 if dear else 10.0)),
+                    )
+                )
+    return out
+
+
+def test_the_total_is_of_all_roles_and_not_of_the_generator() -> None:
+    found = conclusions.against_reference(at_rates(), "A", ["B"], at(TOTAL, 0.6))["B"]
+    own, whole = found[at(APP, 0.6)], found[at(TOTAL, 0.6)]
+    assert own.ratio.ratio == pytest.approx(2.0, rel=0.01)
+    assert whole.ratio.ratio == pytest.approx(1.0, rel=0.01), "200 + 100 µs against 100 + 200 µs"
+    assert (own.verdict, whole.verdict) == ("dearer", "equivalent")
+    # At saturation both are of the windows in turn.
+    assert found[TOTAL].ratio.ratio == pytest.approx(found[APP].ratio.ratio or 0)
+
+
+def test_each_rate_tells_its_own_cost_and_no_other() -> None:
+    blocks = at_rates(cheaper_where=0.6)
+    found = conclusions.against_reference(blocks, "A", ["B"], at(TOTAL, 0.6))["B"]
+    told = [found[at(APP, share)].ratio.ratio for share in EQUAL_SHARES]
+    assert told == pytest.approx([2.0, 2.0, 1.0, 1.0], rel=0.01)
+    assert {len(conclusions.values(blocks[0], "B", METRICS[at(TOTAL, share)])) for share in EQUAL_SHARES} == {
+        1
+    }
+    assert len(conclusions.values(blocks[0], "B", METRICS[APP])) == 4, (
+        "the windows in turn are left as they were"
+    )
+    none = conclusions.against_reference(make_blocks(), "A", ["B"], "goodput_rps")["B"]
+    assert {none[at(TOTAL, share)].ratio.ratio for share in EQUAL_SHARES} == {None}, "the negative control"
+
+
+def test_a_share_is_read_from_the_spec_and_never_from_a_name() -> None:
+    record = equal_record(0.3, "A")
+    record.spec.name = "duet-60"
+    assert conclusions.kind(record) == "equal"
+    blocks = make_blocks(blocks=1)
+    blocks[0].windows.append(record)
+    assert conclusions.values(blocks[0], "A", METRICS[at(APP, 0.3)])
+    assert not conclusions.values(blocks[0], "A", METRICS[at(APP, 0.6)])
+
+
+def test_a_late_tail_is_slower_and_one_of_few_requests_is_null() -> None:
+    blocks = at_rates()
+    tail = conclusions.against_reference(blocks, "A", ["B"], at(TOTAL, 0.6))["B"][at(P99, 0.8)]
+    assert (tail.ratio.ratio, tail.verdict) == (pytest.approx(2.1), "slower")
+    assert report.told(tail, METRICS[at(P99, 0.8)].better).startswith("slower: × 2.10")
+    assert at(P99, 0.3) not in METRICS
+    for block in blocks:
+        for record in block.windows:
+            if record.spec.equal_share == 0.6:
+                for window in record.windows.values():
+                    window.response_time_ms = Times(samples=900, p50=4.0)
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary=at(TOTAL, 0.6)).conclusions
+    assert found.entries[1].means[at(P99, 0.6)] is None
+    assert found.entries[1].against_reference[at(P99, 0.6)].verdict == "too few"
+    assert found.entries[1].means[at(P99, 0.8)] == 21.0
+
+
+def test_the_tails_are_a_family_of_their_own() -> None:
+    primary, tails, rest = conclusions.families(at(TOTAL, 0.6))
+    assert (primary, tails) == ([at(TOTAL, 0.6)], [at(P99, 0.6), at(P99, 0.8)])
+    assert sorted([*primary, *tails, *rest]) == sorted(METRICS)
+    blocks = at_rates()
+    chance = random.Random(4)
+    for block in blocks:
+        for record in block.windows:
+            for window in record.windows.values():
+                if window.response_time_ms and window.response_time_ms.p99:
+                    window.response_time_ms.p99 *= math.exp(chance.gauss(0, 0.3))
+    found = conclusions.against_reference(blocks, "A", ["B"], at(TOTAL, 0.6))["B"]
+    both = sorted(found[name].ratio.p_t or 0 for name in tails)
+    assert min(found[name].p_adjusted or 0 for name in tails) == pytest.approx(2 * both[0])
+
+
+@pytest.mark.parametrize(
+    ("counts", "code", "verdict"),
+    [
+        (False, "incomplete", Verdict.OK),
+        (False, "wrong-body", Verdict.INVALID),
+        (True, "incomplete", Verdict.INVALID),
+    ],
+)
+def test_late_near_the_limit_is_no_fault(counts: bool, code: str, verdict: Verdict) -> None:
+    blocks = at_rates()
+    bad = {"verdict": Verdict.INVALID, "findings": [finding("invalid", code)]}
+    blocks[0].windows.append(equal_record(0.8, "B", counts, **bad))
+    assert conclusions.entry(blocks, "B", {}).verdict is verdict
+
+
+def test_the_curve_has_a_point_at_each_rate_and_one_at_full_load() -> None:
+    found = conclusions.conclude(at_rates(), ["A", "B"], Baselines(), primary=at(TOTAL, 0.6)).conclusions
+    [a, b] = [line.costs for line in found.entries]
+    assert [point.share for point in a] == [0.1, 0.3, 0.6, 0.8, None]
+    assert [point.rate_rps for point in b[:4]] == pytest.approx([100, 300, 600, 800])
+    assert a[2].total_us == pytest.approx(300, rel=0.02)
+    assert a[2].by_role_us == pytest.approx(
+        {"app": 100, "db": 200, "pgbouncer": 0, "proxy": 0}, rel=0.02, abs=0.1
+    )
+    assert a[2].total_interval is not None
+    assert a[2].total_interval[0] < 300 < a[2].total_interval[1]
+    assert (b[0].p99_ms, b[4].p99_ms, a[0].blocks) == (21.0, None, 8)
+    assert found.entries[0].means[TOTAL] == pytest.approx(a[4].total_us, rel=1e-6)
+
+
+def test_what_is_not_published_is_in_no_curve() -> None:
+    blocks = at_rates()
+    for block in blocks:
+        for record in block.windows:
+            if record.spec.equal_share == 0.3 and "A~2" in record.windows:
+                record.windows["A~2"].app_cpu_us_per_request = 150.0
+    found = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary=at(TOTAL, 0.6)).conclusions
+    assert [point.share for point in found.entries[1].costs] == [0.1, 0.6, 0.8, None]
+    spoil(blocks, "A", "invalid", 1)
+    void = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary=at(TOTAL, 0.6)).conclusions
+    assert [line.costs for line in void.entries] == [[], []]
+
+
+def test_the_report_shows_the_deciding_table_first_and_one_for_all_rates() -> None:
+    concluded = conclusions.conclude(at_rates(), ["A", "B"], Baselines(), primary=at(TOTAL, 0.6))
+    found = result_of(request("A", "B"), concluded)
+    titles = [str(one.title) for one in report.tables(found) if isinstance(one, Table)]
+    assert [title.partition(":")[0].partition(",")[0] for title in titles] == [
+        "total CPU",
+        "total CPU at equal rates",
+        "app CPU at equal rates",
+        "response time p99 at equal rates",
+        "CPU of each role at full load",
+        "total CPU",
+        "app CPU",
+        "goodput",
+    ]
+    assert "alone at 60 % of what the slowest reaches" in titles[0]
+    assert "the primary metric" in titles[0]
+    told = report.markdown(found)
+    assert "| variant | 10 %, 100/s | 30 %, 300/s | 60 %, 600/s | 80 %, 800/s | full load |" in told
+    assert re.search(r"\| B \| 30\d; × 1\.00 \(", told)
+    assert re.search(r"\| B \| 21\.0; slower: × 2\.10", told)
+    assert re.search(r"\| B \| [\d,]+ \| [\d,]+ \| [\d,]+ \| [\d,]+ \| [\d,]+ \|", told), "the roles"
+    assert "the offered rate" in next(line for line in told.splitlines() if line.startswith("| B |"))
+    without = conclusions.conclude(make_blocks(), ["A", "B"], Baselines(), primary="goodput_rps")
+    assert "equal rates" not in report.markdown(result_of(request("A", "B"), without)), "the negative control"
+
+
+def test_the_curve_is_drawn_with_its_intervals() -> None:
+    concluded = conclusions.conclude(at_rates(), ["A", "B"], Baselines(), primary=at(TOTAL, 0.6))
+    [drawn] = pictures(result_of(request("A", "B"), concluded))
+    altair.Chart.from_dict(drawn.spec, validate=True)
+    rows = drawn.spec["data"]["values"]
+    assert len(rows) == 2 * 2 * 5
+    assert {row["cost"] for row in rows} == {"all roles", "application"}
+    [at_60] = [
+        row for row in rows if (row["variant"], row["share"], row["cost"]) == ("B", 0.6, "application")
+    ]
+    assert (at_60["rate_rps"], at_60["us_per_request"]) == (600, pytest.approx(200, rel=0.01))
+    assert at_60["low"] < at_60["us_per_request"] < at_60["high"]
+    assert [row["variant"] for row in rows if row["_last"]] == ["A", "B"]
+    without = conclusions.conclude(make_blocks(), ["A", "B"], Baselines(), primary="goodput_rps")
+    assert pictures(result_of(request("A", "B"), without)) == []
+
+
+def test_a_committed_comparison_of_before_concludes_what_it_did() -> None:
+    """And now its total as well: async Falcon's application needs half as much again, all roles a tenth more."""
+    kind, result, trials = read_folder(ROOT / "results/comparisons/falcon")
+    old = result.conclusions
+    labels = [variant.label for variant in result.request.variants]
+    made = [trial for trial in trials if not is_look(trial.spec)]
+    new = conclusions.conclude(made, labels, result.baselines, primary=old.primary).conclusions
+    for before, now in zip(old.entries, new.entries, strict=True):
+        means = {name: mean for name, mean in before.means.items() if mean is not None}
+        assert {name: now.means[name] for name in means} == pytest.approx(means, rel=1e-5)
+        for metric, one in before.against_reference.items():
+            again = now.against_reference[metric]
+            if one.ratio.interval is not None:
+                assert again.ratio.interval == pytest.approx(one.ratio.interval, rel=1e-5)
+            assert again.verdict == one.verdict
+    found = new.entries[1].against_reference
+    assert found[APP].ratio.ratio == pytest.approx(1.450, abs=0.001)
+    assert found[TOTAL].ratio.ratio == pytest.approx(1.134, abs=0.001)
+    assert "equal rates" not in kind.markdown(result), "an older record has none"
+    assert kind.pictures(result) == []

@@ -10,21 +10,22 @@ from typing import Any
 import pytest
 from harness_engine import FakeLab, request, text
 from harness_engine import session as engine
-from harness_samples import good_window
+from harness_samples import NOW, good_window
 from rich.console import Group
 
 from tandem.catalog.catalog import Catalog
 from tandem.commands import session as command
-from tandem.engine.run import run
+from tandem.engine.run import drive, run
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import append, read_sessions
-from tandem.facts.statement import beside, draws, key_of, known, read_statements
-from tandem.record.result import Result
+from tandem.facts.statement import beside, draws, key_of, known, read_statements, turned
+from tandem.record.request import Request
+from tandem.record.result import Baselines, Result
 from tandem.record.selftest import Status
-from tandem.record.trial import Trial, TrialSpec, WindowSpec
+from tandem.record.trial import Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
-from tandem.studies.compare.conclusions import Compared
+from tandem.studies.compare.conclusions import METRICS, Compared, rate_of_pair
 from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
@@ -86,6 +87,20 @@ def test_a_comparison_has_the_contrasts_of_its_baseline_and_of_further_pairs(
     assert record.control.failed == []
     means = {one.variant: one.mean for one in record.estimates if one.metric == "app_cpu_us_per_request"}
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
+
+
+def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    """Turned, it would be a second draw of the same statement."""
+    result, trials = compared({}, *reversed(PAIR))
+    record = session_of(real, result, trials, [PAIR, (PAIR[1], PAIR[0])])
+    keys = [key_of(record, one) for one in record.contrasts]
+    assert {(one.of, one.to) for one in record.contrasts} == {PAIR}
+    assert [len(draws([record], key)) for key in keys] == [1] * len(keys)
+    # The control: both ways round are two draws.
+    both = record.model_copy(update={"contrasts": [*record.contrasts, *map(turned, record.contrasts)]})
+    assert len(draws([both], keys[0])) == 2
 
 
 def test_a_failed_control_marks_the_session_and_widens_its_intervals(
@@ -277,3 +292,66 @@ class FakeJournal:
         return self._trials
 
     def give_to(self, owner: Path) -> None: ...
+
+
+# ---- pairs at rates of their own ----
+
+
+def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) -> None:
+    asked = request(
+        *VARIANTS, study="compare", plan="session", options={"groups": [list(VARIANTS[:2]), list(PAIR)]}
+    )
+    rates = {"falcon-sync": 400.0, "falcon-async": 500.0, PAIR[0]: 1000.0, PAIR[1]: 900.0}
+
+    def window_of(spec: WindowSpec, label: str) -> Window:
+        offered = spec.rates_rps.get(label)
+        reached = float(offered or rates[label.removesuffix("~2")])
+        return good_window(spec.load, goodput_rps=reached, offered_rps=offered, duration_s=spec.seconds)
+
+    def visit(study: Compare, spec: TrialSpec) -> Trial:
+        made: list[WindowRecord] = []
+        script = study.windows(spec)
+        wanted = next(script, None)
+        while wanted is not None:
+            windows = {label: window_of(wanted, label) for label in wanted.variants}
+            made.append(WindowRecord(spec=wanted, windows=windows))
+            try:
+                wanted = script.send(made[-1])
+            except StopIteration:
+                break
+        starts = {label: Start() for label in spec.variants}
+        return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, starts=starts, windows=made)
+
+    def played(asked: Request) -> tuple[Compare, list[Trial]]:
+        study = Compare(real, asked)
+        return study, drive(study.plan(), lambda spec: visit(study, spec))
+
+    study, trials = played(asked)
+    found = {
+        label: record.spec.rates_rps[label]
+        for record in trials[0].windows
+        if record.spec.equal_share == 0.6
+        for label in record.spec.variants
+    }
+    assert {found[name] for name in ("falcon-sync", "falcon-sync~2", "falcon-async")} == {240}
+    assert {found[name] for name in PAIR} == {540}
+    concluded = study.conclude(trials, Baselines()).conclusions
+    lines = {line.variant: line for line in concluded.entries}
+    at_60 = "app_cpu_us_per_request_at_60"
+    assert lines["falcon-async"].against_reference[at_60].ratio.ratio == pytest.approx(1.0)
+    assert lines[PAIR[0]].against_reference[at_60].ratio.ratio is None, "another rate is another cost"
+    assert rate_of_pair(trials, *PAIR, METRICS[at_60])
+    _, together = played(asked.model_copy(update={"options": {}}))
+    assert not rate_of_pair(together, *PAIR, METRICS[at_60]), "the slowest of all set the rate"
+    assert rate_of_pair(together, "falcon-async", "falcon-sync", METRICS[at_60])
+
+
+@pytest.mark.parametrize(
+    "groups", [[["falcon-sync"]], "falcon-sync", [["falcon-sync", "falcon-async", "node"]]]
+)
+def test_groups_name_each_variant_once(real: Catalog, groups: Any) -> None:
+    asked = request(
+        "falcon-sync", "falcon-async", study="compare", plan="session", options={"groups": groups}
+    )
+    with pytest.raises(UsageError, match="groups name each variant once"):
+        Compare(real, asked)

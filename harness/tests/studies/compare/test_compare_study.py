@@ -3,10 +3,12 @@
 import math
 import random
 import re
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from harness_places import ROOT
-from harness_samples import NOW, good_window
+from harness_samples import NOW, finding, good_window
 from pydantic import JsonValue
 
 from tandem.catalog.catalog import Catalog, Pairing, Unsupported
@@ -18,7 +20,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.compare.command import read_looks
-from tandem.studies.compare.study import Compare, duet_rates, unsliced
+from tandem.studies.compare.study import Compare, duet_rates, equal_orders, unsliced
 
 CATALOG = Catalog(ROOT)
 ONE_BLOCK = str(ROOT / "harness/tests/plans/one-trial.toml")
@@ -193,7 +195,7 @@ def test_who_was_wrong_alone_has_no_slices() -> None:
 
 
 def test_the_duets_rates_follow_from_the_slices() -> None:
-    made = study(plan="quick")
+    made = study(plan="nightly")
     spec = made.outline()[0][0]
     script = made.windows(spec)
     window = next(script)
@@ -208,7 +210,7 @@ def test_the_duets_rates_follow_from_the_slices() -> None:
 def half_sliced(monkeypatch: pytest.MonkeyPatch) -> Compare:
     """A and C can be sliced, B cannot."""
     monkeypatch.setattr(Compare, "_in_turns", lambda self: {"B": "it keeps no connection"})
-    return study("A", "B", "C", plan="quick")
+    return study("A", "B", "C", plan="nightly")
 
 
 def test_who_cannot_be_sliced_takes_turns_with_the_reference(half_sliced: Compare) -> None:
@@ -223,7 +225,7 @@ def test_who_cannot_be_sliced_takes_turns_with_the_reference(half_sliced: Compar
 
 def test_a_reference_that_cannot_be_sliced_leaves_nobody_to_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Compare, "_in_turns", lambda self: {"A": "it works in the background"})
-    spec = study("A", "B", plan="quick").outline()[0][0]
+    spec = study("A", "B", plan="nightly").outline()[0][0]
     assert not [window for window in spec.windows if window.slices]
     assert sum(len(window.variants) == 1 for window in spec.windows) == 3 * 6
 
@@ -239,6 +241,154 @@ def test_what_declares_it_or_waits_for_long_is_not_sliced() -> None:
     slow = recipes.model_copy(update={"path": "/work?delay_ms=500"})
     assert unsliced(rust, slow, 1.0) == "a request waits 500 ms, too long for a slice of 1 s"
     assert unsliced(rust, slow, 2.0) is None
+
+
+# ---- at equal rates ----
+
+
+def equal_windows(plan: str = "quick", *labels: str) -> list[list[WindowSpec]]:
+    """Of each block those at equal rates."""
+    blocks = study(*labels, plan=plan).outline()
+    return [[window for window in spec.windows if window.equal_share is not None] for [spec] in blocks]
+
+
+def test_each_has_a_window_of_its_own_at_each_rate_through_the_whole_path() -> None:
+    blocks = equal_windows()
+    assert len(blocks) == 6
+    for windows in blocks:
+        assert sorted((window.equal_share or 0, *window.variants) for window in windows) == [
+            (share, label) for share in (0.1, 0.3, 0.6, 0.8) for label in ("A", "A~2", "B")
+        ]
+    every = [window for windows in blocks for window in windows]
+    assert {(window.load, window.seconds, window.address) for window in every} == {("open", 6, None)}
+    assert {window.equal_share for window in every if not window.counts} == {0.8}, "near the limit"
+    assert {(window.trim_start_s, window.trim_end_s, window.slices) for window in every} == {(1.0, 0.5, None)}
+    assert len({window.name for window in blocks[0]}) == 12
+    assert equal_windows("nightly") == [[]] * 6, "the negative control"
+    spec = study(plan="claim").outline()[0][0]
+    kinds = [
+        "slices" if window.slices else "equal" if window.equal_share else window.name
+        for window in spec.windows
+    ]
+    assert list(dict.fromkeys(kinds))[3:] == ["slices", "equal", "duet", "saturated"]
+
+
+def test_a_linear_drift_over_two_blocks_falls_on_all_alike() -> None:
+    order = [[(window.equal_share, *window.variants) for window in windows] for windows in equal_windows()]
+    for first, again in zip(order[::2], order[1::2], strict=True):
+        assert again == first[::-1]
+    assert len({str(one) for one in order[::2]}) == 3, "each pair has an order of its own"
+    shares = [share for share, _ in order[0]]
+    assert shares == [share for share in dict.fromkeys(shares) for _ in range(3)], "one rate after the other"
+
+
+def test_the_seed_fixes_the_order_and_another_one_changes_it() -> None:
+    labels, shares = ["A", "B", "A~2"], [0.3, 0.6]
+    assert equal_orders(labels, shares, 6, 1000) == equal_orders(labels, shares, 6, 1000)
+    assert equal_orders(labels, shares, 6, 1000) != equal_orders(labels, shares, 6, 2000)
+    assert equal_windows() == equal_windows()
+
+
+def rates(asked: list[WindowSpec]) -> dict[float, set[int]]:
+    """Share -> the rates that were asked for."""
+    found: dict[float, set[int]] = {}
+    for window in asked:
+        if window.equal_share is not None:
+            found.setdefault(window.equal_share, set()).update(window.rates_rps.values())
+    return found
+
+
+def test_the_rate_follows_from_the_slowest_and_is_one_for_all() -> None:
+    made = study(plan="quick")
+    windows = all_good()
+    windows["B"] = good_window(goodput_rps=405.0)
+    asked = follow(made, made.outline()[0][0], windows)
+    assert rates(asked) == {0.1: {40}, 0.3: {121}, 0.6: {243}, 0.8: {324}}
+    equal = [window for window in asked if window.equal_share]
+    assert [list(window.rates_rps) for window in equal] == [window.variants for window in equal]
+    assert len(equal) == 12
+    tiny = [window and window.model_copy(update={"goodput_rps": 2.0}) for window in windows.values()]
+    slow = follow(made, made.outline()[0][0], dict(zip(windows, tiny, strict=True)))
+    assert rates(slow)[0.1] == {1}, "a rate of nothing is none"
+
+
+def asked_of(made: Compare, answer: Callable[[WindowSpec, str], Window]) -> list[WindowSpec]:
+    """The windows that are asked for. answer: what each variant's window is."""
+    asked, script = [], made.windows(made.outline()[0][0])
+    with suppress(StopIteration):
+        window = next(script)
+        while True:
+            asked.append(window)
+            windows = {label: answer(window, label) for label in window.variants}
+            window = script.send(WindowRecord(spec=window, windows=windows))
+    return asked
+
+
+def test_the_rate_is_of_the_slices_and_not_of_the_windows_at_equal_rates() -> None:
+    def answer(window: WindowSpec, label: str) -> Window:
+        rate = 500.0 if window.slices else 50.0 if window.equal_share else 2000.0
+        return good_window(window.load, goodput_rps=rate)
+
+    asked = asked_of(study(plan="claim"), answer)
+    assert rates(asked)[0.6] == {300}
+    [duet] = [window for window in asked if window.name == "duet"]
+    assert list(duet.rates_rps.values()) == duet_rates([500.0] * 3), "nor does a duet's follow from them"
+
+
+def test_who_was_wrong_or_absent_is_asked_at_no_equal_rate_and_sets_none() -> None:
+    made = study(plan="quick")
+    spec = made.outline()[0][0]
+    windows = all_good()
+    windows["B"] = good_window(goodput_rps=10.0, verdict=Verdict.INVALID)
+    for asked in (follow(made, spec, windows), follow(made, spec, all_good(), absent="B")):
+        assert rates(asked)[0.6] == {600}
+        assert {window.variants[0] for window in asked if window.equal_share} == {"A", "A~2"}
+    windows["B"] = good_window(verdict=Verdict.VOID)  # nobody knows what it reaches
+    assert rates(follow(made, spec, windows)) == {}
+
+
+@pytest.mark.parametrize(
+    ("share", "code", "joins"),
+    [(0.8, "incomplete", True), (0.8, "wrong-body", False), (0.6, "incomplete", False)],
+)
+def test_who_is_wrong_at_an_equal_rate_joins_no_duet(share: float, code: str, joins: bool) -> None:
+    """Near its limit a request that comes too late is no fault."""
+
+    def answer(window: WindowSpec, label: str) -> Window:
+        wrong = window.equal_share == share and label == "B"
+        findings = [finding("invalid", code)] if wrong else []
+        verdict = Verdict.INVALID if wrong else Verdict.OK
+        return good_window(window.load, verdict=verdict, findings=findings)
+
+    [duet] = [window for window in asked_of(study(plan="claim"), answer) if window.name == "duet"]
+    assert ("B" in duet.variants) is joins
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"equal_shares": [0.6, 0.5], "equal_s": 8}, "equal_shares are some of 0.1, 0.3, 0.6, 0.8"),
+        ({"equal_shares": [0.6, 0.3], "equal_s": 8}, "in this order"),
+        ({"equal_shares": [0.6, 0.6], "equal_s": 8}, "in this order"),
+        ({"equal_shares": [0.6]}, "equal_s must be at least 3"),
+        ({"equal_s": 8}, "there are no equal_shares"),
+    ],
+)
+def test_equal_rates_that_cannot_be_are_refused(table: dict[str, object], told: str) -> None:
+    good = {"blocks": 1, "rounds": 1, "window_s": 2, "warm_up_s": 7}
+    assert Pairing.model_validate({**good, "equal_shares": [0.3, 0.6], "equal_s": 3}).equal_shares == (
+        0.3,
+        0.6,
+    )
+    assert Pairing.model_validate(good).equal_shares == ()
+    with pytest.raises(ValueError, match=told):
+        Pairing.model_validate({**good, **table})
+
+
+def test_a_session_measures_more_than_20_s_at_its_equal_rate() -> None:
+    windows = equal_windows("session")
+    assert {(one.equal_share, one.seconds) for block in windows for one in block} == {(0.6, 23)}
+    assert all(one.seconds - one.trim_start_s - one.trim_end_s >= 20 for block in windows for one in block)
 
 
 # ---- blocks that are made again ----
@@ -285,21 +435,31 @@ def looking(**options: JsonValue) -> Compare:
     return Compare(CATALOG, request)
 
 
+def equal_record(share: float, label: str, **changes: object) -> WindowRecord:
+    """A variant's window at an equal rate."""
+    spec = WindowSpec(
+        name=f"{label} at {share}",
+        variants=[label],
+        seconds=6,
+        load="open",
+        equal_share=share,
+        trim_start_s=1,
+        trim_end_s=0.5,
+    )
+    return WindowRecord(spec=spec, windows={label: good_window("open", **changes)})
+
+
 def blocks_made(found: Compare, effect: float) -> list[str]:
     """What is made where B costs so many times as much, with 1 % of noise."""
     chance = random.Random(5)
 
     def make(spec: TrialSpec) -> Trial:
         costs = {"A": 100.0, "A~2": 100.0, "B": 100.0 * effect}
-        window = WindowSpec(
-            name="duet", variants=list(costs), seconds=2, load="open", trim_start_s=0, trim_end_s=0
-        )
-        windows = {
-            label: good_window("open", app_cpu_us_per_request=cost * math.exp(chance.gauss(0, 0.01)))
+        records = [
+            equal_record(0.6, label, app_cpu_us_per_request=cost * math.exp(chance.gauss(0, 0.01)))
             for label, cost in costs.items()
-        }
-        record = WindowRecord(spec=window, windows=windows)
-        return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, windows=[record])
+        ]
+        return Trial(spec=spec, started_at=NOW, verdict=Verdict.OK, windows=records)
 
     return [trial.spec.key for trial in drive(found.plan(), make)]
 
@@ -325,11 +485,12 @@ def test_void_blocks_are_made_again_before_the_look() -> None:
 
 
 def test_what_decides_is_said_beforehand() -> None:
-    assert looking().primary == "duet_cpu_us_per_request"
-    assert "primary metric: duet_cpu_us_per_request" in looking().ahead(60)[0]
+    assert looking().primary == "total_cpu_us_per_request_at_60"
+    assert "primary metric: total_cpu_us_per_request_at_60" in looking().ahead(60)[0]
+    assert study(plan="nightly").primary == "duet_cpu_us_per_request", "it has no equal rate"
     assert "looks after 6, 9 and 12 blocks" in looking(looks=[6, 9, 12]).ahead(60)[0]
     assert looking(primary="goodput_rps").primary == "goodput_rps"
-    assert study(plan="smoke").primary == "app_cpu_us_per_request", "it has no duet"
+    assert study(plan="settings").primary == "app_cpu_us_per_request", "it has no duet either"
 
 
 @pytest.mark.parametrize(
@@ -361,10 +522,8 @@ def lasts_s(plan: str, variants: int) -> float:
 
 
 def test_two_are_compared_in_about_a_quarter_of_an_hour() -> None:
-    assert 10 * 60 < lasts_s("quick", 2) < 15 * 60
-    pairing = CATALOG.plans["quick"].compare
-    assert pairing
-    assert pairing.duet_s, "what decides on small machines"
+    assert 15 * 60 < lasts_s("quick", 2) < 18 * 60
+    assert lasts_s("session", 2) < 20 * 60
 
 
 def test_a_night_is_enough_for_all_implementations() -> None:
@@ -375,7 +534,7 @@ def test_a_night_is_enough_for_all_implementations() -> None:
     assert 2 * estimate_s(found.outline(), Overheads()) > 7200
 
 
-@pytest.mark.parametrize("plan", ["quick", "nightly", "claim", "headline"])
+@pytest.mark.parametrize("plan", ["quick", "session", "nightly", "claim", "headline"])
 def test_looking_whether_the_warm_up_is_steady_costs_two_seconds_a_start_at_the_most(plan: str) -> None:
     [spec, *_] = (spec for block in study(plan=plan).outline() for spec in block)
     warm_up = spec.warm_up
@@ -384,4 +543,4 @@ def test_looking_whether_the_warm_up_is_steady_costs_two_seconds_a_start_at_the_
         "it can be steady at once: the first second is not looked at"
     )
     assert warm_up.cap_s > warm_up.least_s
-    assert warm_up.least_s <= {"quick": 5, "nightly": 5, "claim": 8, "headline": 8}[plan] + 2
+    assert warm_up.least_s <= {"quick": 5, "session": 5, "nightly": 5, "claim": 8, "headline": 8}[plan] + 2

@@ -1,0 +1,162 @@
+"""How many blocks a comparison makes where a difference was named that it should detect, or a budget. Pure.
+
+The first blocks, the pilot, are those of the fewest that can decide. They may decide; else their scatter says how many blocks
+the difference needs, and their time how many the budget has time for. The time says nothing of who is better, and the scatter
+is left out of the test of the last look (tandem.analysis.looks), so equal pairs are told apart no more often than without.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import stdev
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from tandem.analysis.looks import PILOT_SHARE, PlannedLook, needed
+from tandem.analysis.ratios import ALPHA, BLOCKS_LEAST
+from tandem.engine.blocks import Blocks, disturbed
+from tandem.errors import UsageError
+from tandem.record.part import Number, Part
+from tandem.record.trial import Trial, TrialSpec
+from tandem.wording import lasts
+
+PILOT = BLOCKS_LEAST
+LEAST = 2 * PILOT
+"""Of blocks, where the pilot's scatter decides: the later ones alone tell theirs, so there are as many again."""
+EFFECTS = (0.001, 1.0)
+"""Differences that may be asked for, as shares."""
+
+
+class Aim(NamedTuple):
+    """What was asked for."""
+
+    effect: float | None
+    """The difference in the primary metric, as a share."""
+    budget_s: float | None
+    """Of all blocks, without builds."""
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        parts = [f"until a difference of {percent(self.effect)} can be detected"] if self.effect else []
+        parts += [f"for {lasts(self.budget_s)} at the most"] if self.budget_s else []
+        return ", ".join(parts)
+
+
+def aim_of(options: Mapping[str, JsonValue]) -> Aim | None:
+    """What a request's `detect` and `budget_s` ask for; None where it has neither. Raises UsageError."""
+    effect, budget_s = options.get("detect"), options.get("budget_s")
+    if effect is None and budget_s is None:
+        return None
+    if options.get("looks") is not None:
+        raise UsageError(
+            "looks fix the numbers of blocks; --detect and --budget find theirs: give one of them"
+        )
+    least, most = EFFECTS
+    if effect is not None and not (isinstance(effect, int | float) and least <= effect <= most):
+        raise UsageError(f"a difference to detect is {percent(least)} to {percent(most)}, not {effect}")
+    if budget_s is not None and not (isinstance(budget_s, int | float) and budget_s > 0):
+        raise UsageError(f"a budget is a number of seconds, not {budget_s}")
+    return Aim(None if effect is None else float(effect), None if budget_s is None else float(budget_s))
+
+
+def percent(share: float | None) -> str:
+    """A share for people: `3 %`, `2.5 %`."""
+    return "–" if share is None else f"{share * 100:.3g} %"
+
+
+class Design(Part):
+    """How many blocks were planned after the pilot, and why."""
+
+    effect: Number | None
+    """That was to be detected, as a share; null: the budget alone was given."""
+    budget_s: Number | None
+    needed: int | None
+    """Blocks that detect it with a power of 80 % by the pilot's scatter, where that was asked and some variant has one."""
+    affordable: int | None
+    """Blocks in the budget, by the time that the pilot took."""
+    block_s: Number
+    """How long a further block lasts, those that are made again among it."""
+    blocks: int
+    """That were planned."""
+    pilot: int
+    """The scatter of so many first blocks decided that; 0: it did not."""
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The blocks at which it is looked."""
+        return (PILOT, self.blocks) if self.blocks > PILOT else ()
+
+    def look(self, blocks: int) -> PlannedLook:
+        """The look after so many blocks."""
+        return PlannedLook.of(self.looks, blocks, self.pilot if self.looks else 0)
+
+    @property
+    def told(self) -> str:
+        """What a person is told after the pilot."""
+        more = self.blocks - PILOT
+        goes_on = f"{more} more, about {lasts(more * self.block_s)}" if more > 0 else "no more"
+        if self.needed is None:
+            return f"after {PILOT} blocks: the budget has time for {self.blocks}: {goes_on}"
+        needs = f"to detect {percent(self.effect)} with a power of 80 % this host needs {self.needed} blocks"
+        if self.needed <= self.blocks:
+            return f"after {PILOT} blocks: {needs}: {goes_on}"
+        takes = lasts((self.needed - PILOT) * self.block_s)
+        return (
+            f"after {PILOT} blocks: {needs}, which takes another {takes}; the {self._limit} has time for {self.blocks}:"
+            f" {goes_on}"
+        )
+
+    @property
+    def _limit(self) -> str:
+        return f"budget of {lasts(self.budget_s)}" if self.budget_s else "study"
+
+
+def design(aim: Aim, scatter: Sequence[Sequence[float]], spent_s: float, block_s: float, most: int) -> Design:
+    """How many blocks there are in all. scatter: the primary metric's ln ratios of each variant in the pilot, which took
+    spent_s; block_s: so long a further one lasts; most: blocks that can be made at all.
+
+    Whatever the means in `scatter` are: they play no part, or equal pairs would be told apart too often.
+    """
+    affordable = None
+    if aim.budget_s is not None:
+        affordable = min(most, PILOT + max(0, math.floor((aim.budget_s - spent_s) / block_s)))
+    blocks, pilot, wanted = affordable or most, 0, None
+    scatters = [own for own in scatter if len(own) > 1]
+    if aim.effect is not None:
+        alpha = ALPHA * (1 - PILOT_SHARE) / max(1, len(scatters))
+        each = [needed(stdev(own), len(own) - 1, math.log1p(aim.effect), alpha) for own in scatters]
+        wanted = max([LEAST, *each]) if each else None
+        if wanted is None:
+            blocks = PILOT  # nobody was measured twice
+        elif blocks >= LEAST:
+            blocks, pilot = min(wanted, blocks), PILOT
+    return Design(
+        effect=aim.effect,
+        budget_s=aim.budget_s,
+        needed=wanted,
+        affordable=affordable,
+        block_s=block_s,
+        blocks=blocks,
+        pilot=pilot,
+    )
+
+
+def took_s(trial: Trial) -> float:
+    """How long a trial took."""
+    return sum(phase.duration_s for phase in trial.phases)
+
+
+def within(
+    blocks: Sequence[list[TrialSpec]], left_s: float | None, block_s: float, besides_s: float
+) -> Blocks:
+    """The blocks, as long as there is time for one more and for those to be made again, by the time that the trials took.
+    besides_s: of each block, what is no trial of the study."""
+    owed_s = 0.0
+    for block in blocks:
+        if left_s is not None and left_s < owed_s + block_s:
+            return
+        trials = yield block
+        if left_s is not None:
+            left_s -= besides_s + sum(map(took_s, trials))
+            owed_s += block_s * any(map(disturbed, trials))

@@ -1,0 +1,97 @@
+"""A comparison for the result pages: what a request costs against the rate. Pure."""
+
+from typing import Any
+
+from tandem.record.result import Result
+from tandem.report.picture import Picture
+from tandem.studies.compare.conclusions import Compared
+
+HUES = ("--role-app", "--role-proxy", "--role-db", "--lang-cpp", "--lang-node", "--lang-rust")
+"""One of each variant, in their order."""
+WHOLE, OWN = "all roles", "application"
+
+
+def pictures(result: Result[Compared]) -> list[Picture]:
+    """Nothing where there were no windows at equal rates."""
+    found = result.conclusions
+    rows = curve_rows(found)
+    if all(row["share"] is None for row in rows):
+        return []
+    drawn = Picture(
+        name="cost",
+        title="What a request costs at each rate",
+        says="CPU time for one request against the offered rate, mean over fresh starts with its 95 % interval: solid of all roles"
+        " (application, PgBouncer, database, HAProxy), dashed of the application alone. The last point of each line is its full"
+        " load. A line that falls shares a fixed cost among more requests. It says nothing about rates beyond those that were"
+        " measured.",
+        spec=_spec(rows),
+        section="why",
+        read="reference/comparing",
+    )
+    return [drawn]
+
+
+def curve_rows(found: Compared) -> list[dict[str, Any]]:
+    """One of each variant, rate and cost."""
+    out = []
+    for place, line in enumerate(found.entries):
+        for point in line.costs:
+            for cost, us, interval in (
+                (WHOLE, point.total_us, point.total_interval),
+                (OWN, point.app_us, point.app_interval),
+            ):
+                low, high = interval or (None, None)
+                row = {
+                    "variant": line.variant,
+                    "cost": cost,
+                    "share": point.share,
+                    "rate_rps": point.rate_rps,
+                }
+                row |= {"us_per_request": us, "low": low, "high": high, "blocks": point.blocks}
+                row |= {"hue": HUES[place % len(HUES)], "_last": point is line.costs[-1] and cost == WHOLE}
+                if us is not None:
+                    out.append(row)
+    return out
+
+
+def _spec(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    x = {"field": "rate_rps", "type": "quantitative", "title": "offered rate, 1/s (last: full load)"}
+    y = {"field": "us_per_request", "type": "quantitative", "title": "CPU, µs/request"}
+    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
+    dash = {
+        "field": "cost",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": [WHOLE, OWN], "range": [[1, 0], [5, 4]]},
+    }
+    interval = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": hue},
+    }
+    return {
+        "data": {"values": rows},
+        "height": 320,
+        "layer": [
+            *([interval] if any(row["low"] is not None for row in rows) else []),
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": hue,
+                    "strokeDash": dash,
+                    "detail": {"field": "variant"},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": hue},
+            },
+            {
+                "transform": [{"filter": "datum._last"}],
+                "mark": {"type": "text", "align": "right", "dy": -12, "fontSize": 12, "fontWeight": 600},
+                "encoding": {"x": x, "y": y, "text": {"field": "variant", "type": "nominal"}, "color": hue},
+            },
+        ],
+    }

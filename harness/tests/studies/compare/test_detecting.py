@@ -1,0 +1,232 @@
+"""tandem.studies.compare.detecting: how many blocks follow from a difference, a scatter and a budget."""
+
+import math
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+from harness_engine import request, result_of, text
+from harness_places import ROOT
+from harness_samples import NOW, good_window
+from pydantic import JsonValue
+
+from tandem.catalog.catalog import Catalog
+from tandem.engine.run import drive
+from tandem.errors import UsageError
+from tandem.record.request import Conditions
+from tandem.record.result import Baselines
+from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord, WindowSpec
+from tandem.record.window import Verdict
+from tandem.studies.compare import report
+from tandem.studies.compare.command import enough_for_the_first, read_effect
+from tandem.studies.compare.detecting import LEAST, PILOT, Aim, design
+from tandem.studies.compare.study import Compare
+
+CATALOG = Catalog(ROOT)
+BLOCK_S = 100.0
+
+
+def asking(**options: JsonValue) -> Compare:
+    asked = request("A", "B", study="compare", plan="quick", options=options)
+    return Compare(CATALOG, asked)
+
+
+def make_with(
+    effect: float, noise: float, void: tuple[int, ...] = (), seed: int = 5
+) -> Callable[[TrialSpec], Trial]:
+    """What makes blocks in which B costs so many times as much, each of 100 s."""
+
+    def make(spec: TrialSpec) -> Trial:
+        chance = random.Random(f"{seed} {spec.key}")
+        costs = {"A": 100.0, "A~2": 100.0, "B": 100.0 * effect}
+        window = WindowSpec(
+            name="duet", variants=list(costs), seconds=2, load="open", trim_start_s=0, trim_end_s=0
+        )
+        verdict = Verdict.VOID if spec.block in void and spec.attempt == 1 else Verdict.OK
+        windows = {
+            label: good_window(
+                "open",
+                app_cpu_us_per_request=cost * math.exp(chance.gauss(0, noise)),
+                verdict=verdict if label == "B" else Verdict.OK,
+            )
+            for label, cost in costs.items()
+        }
+        phases = [Phase(name="all", duration_s=BLOCK_S)]
+        record = WindowRecord(spec=window, windows=windows)
+        return Trial(spec=spec, started_at=NOW, verdict=verdict, windows=[record], phases=phases)
+
+    return make
+
+
+def made(study: Compare, effect: float = 1.0, noise: float = 0.02, void: tuple[int, ...] = ()) -> list[Trial]:
+    return drive(study.plan(), make_with(effect, noise, void))
+
+
+# ---- the design ----
+
+
+def test_more_scatter_needs_more_blocks_and_the_means_play_no_part() -> None:
+    aim = Aim(0.03, None)
+    values = [0.02, -0.02, 0.01, -0.01, 0.02, -0.02]
+
+    def blocks(own: list[float]) -> int:
+        return design(aim, [own], 600, 100, 999).blocks
+
+    assert blocks([one / 10 for one in values]) == LEAST, "the later blocks need a scatter of their own"
+    assert LEAST < blocks([2 * one for one in values]) < blocks([4 * one for one in values])
+    assert blocks([2 * one for one in values]) == blocks([2 * one + 0.5 for one in values])
+    wide = [2 * one for one in values]
+    assert design(aim, [wide, wide, wide], 600, 100, 999).blocks > blocks(wide), (
+        "three variants share the 5 %"
+    )
+
+
+def test_a_budget_ends_it_and_the_scatter_is_not_asked_where_that_leaves_few() -> None:
+    noisy = [0.08, -0.08, 0.05, -0.05, 0.08, -0.08]
+    free = design(Aim(0.03, None), [noisy], 600, 100, 999)
+    assert free.needed == free.blocks
+    assert (free.pilot, free.affordable) == (PILOT, None)
+    short = design(Aim(0.03, 2600), [noisy], 600, 100, 999)
+    assert (short.needed, short.affordable, short.blocks, short.pilot) == (free.needed, 26, 26, PILOT)
+    assert "which takes another" in short.told
+    assert "the budget of 43 min has time for 26: 20 more, about 33 min" in short.told
+    few = design(Aim(0.03, 1000), [noisy], 600, 100, 999)
+    assert (few.blocks, few.pilot, few.looks) == (10, 0, (6, 10)), "fixed by the time alone"
+    none = design(Aim(0.03, 600), [noisy], 600, 100, 999)
+    assert (none.blocks, none.looks) == (PILOT, ())
+    assert none.look(PILOT).level(0.05) == 0.05, "no second look, nothing to share"
+    alone = design(Aim(None, 3000), [noisy], 600, 100, 999)
+    assert (alone.needed, alone.blocks, alone.pilot) == (None, 30, 0)
+
+
+def test_nobody_who_was_measured_needs_no_more() -> None:
+    assert design(Aim(0.03, None), [[], [0.1]], 600, 100, 999).blocks == PILOT
+
+
+# ---- the study ----
+
+
+def test_it_goes_on_to_what_the_scatter_needs() -> None:
+    study = asking(detect=0.03)
+    assert len(study.outline()) == PILOT
+    trials = made(study, noise=0.04)
+    found = study.conclude(trials, Baselines()).conclusions
+    assert found.design is not None
+    assert len(trials) == found.design.blocks == found.design.needed > LEAST
+    assert found.looks == [PILOT, len(trials)]
+    assert len(study.outline()) == len(trials), "the estimate follows"
+    assert study.news == [found.design.told]
+    assert re.search(
+        r"after 6 blocks: to detect 3 % with a power of 80 % this host needs \d+ blocks: \d+ more, about \d+ min",
+        study.news[0],
+    )
+    quiet = made(asking(detect=0.03), noise=0.001)
+    assert len(quiet) == PILOT, "equivalent at once"
+
+
+def test_a_large_difference_ends_it_after_the_pilot() -> None:
+    study = asking(detect=0.03)
+    assert len(made(study, effect=1.3)) == PILOT
+    assert "is decided" in study.news[0]
+    found = study.conclude(made(asking(detect=0.03), effect=1.3), Baselines()).conclusions
+    assert found.blocks == PILOT
+    assert found.entries[1].against_reference[study.primary].verdict == "dearer"
+
+
+def test_the_plan_is_the_same_when_it_is_told_again() -> None:
+    """As after an interruption: the same request and trials lead to the same blocks."""
+    first, again = made(asking(detect=0.03), noise=0.04), made(asking(detect=0.03), noise=0.04)
+    assert [trial.spec for trial in first] == [trial.spec for trial in again]
+    plain = asking()
+    assert [trial.spec for trial in first[:6]] == [spec for [spec] in plain.outline()], (
+        "nor are its blocks others"
+    )
+
+
+def test_the_budget_is_kept_by_the_time_that_blocks_take() -> None:
+    trials = made(asking(budget_s=1500), noise=0.2)
+    assert PILOT < len(trials) * BLOCK_S <= 1500
+    void = made(asking(budget_s=1500), noise=0.2, void=(2, 8, 9))
+    assert any(trial.spec.attempt == 2 for trial in void)
+    assert len(void) * BLOCK_S <= 1500 + BLOCK_S
+
+
+def test_void_blocks_of_the_pilot_are_made_again_before_it_is_looked_at() -> None:
+    trials = made(asking(detect=0.03), void=(2,))
+    assert [trial.spec.key for trial in trials[5:8]] == ["block-6", "block-2.2", "block-7"]
+
+
+def test_the_end_says_what_is_excluded() -> None:
+    study = asking(detect=0.03)
+    concluded = study.conclude(made(study), Baselines())
+    told = text(report.report(result_of(study.request, concluded)))
+    assert "to detect 3 % with a power of 80 % this host needs" in told
+    assert re.search(
+        r"B, app CPU, all at once and at one rate, \d+ blocks: differences above [\d.]+ % are excluded; the smallest that"
+        r" these blocks can detect is [\d.]+ %",
+        told,
+    )
+    large = study.conclude(made(asking(detect=0.03), effect=1.3), Baselines())
+    assert re.search(
+        r"differences above 3\d[\d.]* % and below 2\d[\d.]* % are excluded",
+        text(report.report(result_of(study.request, large))),
+    )
+    plain = asking()
+    nothing = plain.conclude(made(plain), Baselines())
+    assert "excluded" not in text(report.report(result_of(plain.request, nothing)))
+    assert nothing.conclusions.design is None
+
+
+def test_what_goes_on_is_said_beforehand() -> None:
+    [told] = asking(detect=0.03, budget_s=2700).ahead(600)
+    assert "until a difference of 3 % can be detected, for 45 min at the most" in told
+    assert "for the first 6 blocks" in told
+
+
+# ---- what may be asked ----
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"detect": 0.03, "looks": [6, 9]}, "give one of them"),
+        ({"budget_s": 600, "looks": [6, 9]}, "give one of them"),
+        ({"detect": 0.0}, "a difference to detect is 0.1 % to 100 %, not 0.0"),
+        ({"detect": 5.0}, "0.1 % to 100 %"),
+        ({"detect": "3%"}, "0.1 % to 100 %"),
+        ({"budget_s": 0}, "a budget is a number of seconds"),
+        ({"budget_s": "45m"}, "a budget is a number of seconds"),
+    ],
+)
+def test_what_cannot_be_asked(options: dict[str, JsonValue], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        asking(**options)
+
+
+def test_it_takes_one_lab() -> None:
+    under = Conditions(topology="full", placement="two-cores", lab="a", further_labs=["b"])
+    asked = request("A", "B", study="compare", plan="quick", options={"detect": 0.03}, conditions=under)
+    with pytest.raises(UsageError, match="use one lab"):
+        Compare(CATALOG, asked)
+
+
+def test_a_plan_that_looks_is_told_what_to_detect_instead() -> None:
+    asked = request("A", "B", study="compare", plan="claim", options={"detect": 0.03})
+    assert Compare(CATALOG, asked).looks == ()
+
+
+def test_the_difference_is_read_from_the_command() -> None:
+    assert (read_effect("3%"), read_effect("1.5 %")) == (0.03, 0.015)
+    for wrong in ("3", "three", "-3%", "3%%", "0,5%"):
+        with pytest.raises(UsageError, match="a difference such as 3%"):
+            read_effect(wrong)
+
+
+def test_a_budget_below_the_first_blocks_is_refused() -> None:
+    enough_for_the_first(600, 600)
+    enough_for_the_first(600, None)
+    with pytest.raises(
+        UsageError, match="--budget 5 min is too short: the first 6 blocks alone take about 10 min"
+    ):
+        enough_for_the_first(600, 300)
