@@ -111,6 +111,7 @@ METRICS = {
     "duet_cpu_us_per_request": "the application's CPU per request, all at once",
     "saturated_cpu_us_per_request": "the application's CPU per request, all at once near their joint limit",
     "goodput_rps": "requests answered",
+    "response_time_p99_ms": "p99 response time",
 }
 AT = "_at_"
 """Between a metric and the share of the rate, in per cent, at which it was taken."""
