@@ -18,7 +18,7 @@ FOLDER = "sessions"
 SCHEMA_VERSION: Literal[1] = 1
 
 
-class Machine(Part):
+class SessionMachine(Part):
     """What tells machines, and generations of CPUs, apart. Null: it could not be read, or an old record does not say."""
 
     cpu_vendor: str | None = None
@@ -70,7 +70,7 @@ class Machine(Part):
         return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
 
 
-class Program(Part):
+class SessionProgram(Part):
     """A variant of the session: what ran."""
 
     implementation: str
@@ -82,7 +82,7 @@ class Program(Part):
     """Digest; for the record only, as images are built anew everywhere."""
 
 
-class Control(Part):
+class SessionControl(Part):
     """The baseline's second start against its first."""
 
     contrasts: list[Contrast]
@@ -107,7 +107,7 @@ class SessionRecord(Part):
     """What the self-test said of the harness."""
     source: str
     """The command, or the record that the session was taken from."""
-    machine: Machine
+    machine: SessionMachine
     scenario: str
     scenario_version: int
     topology: str
@@ -117,16 +117,16 @@ class SessionRecord(Part):
     blocks: int
     measured_s: Number | None = None
     """Of a variant within a block, at saturation."""
-    programs: dict[str, Program]
+    programs: dict[str, SessionProgram]
     """Label -> what ran."""
     stack: dict[str, str] = Field(default_factory=dict)
     """Component -> version."""
     estimates: list[Estimate] = Field(default_factory=list)
     contrasts: list[Contrast]
-    control: Control | None = None
+    control: SessionControl | None = None
 
 
-def name_of(started_at: datetime, machine: Machine) -> str:
+def name_of(started_at: datetime, machine: SessionMachine) -> str:
     """The id of a session."""
     return f"{started_at:%Y%m%dT%H%M%SZ}-{machine.identity}"
 

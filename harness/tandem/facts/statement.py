@@ -16,7 +16,7 @@ from tandem.analysis.ratios import t_interval
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.facts.contrast import Contrast
-from tandem.facts.session import Machine, SessionRecord
+from tandem.facts.session import SessionMachine, SessionRecord
 from tandem.record.part import Number, Part
 from tandem.record.store import explained
 
@@ -88,7 +88,7 @@ def key_of(record: SessionRecord, contrast: Contrast) -> Key:
 # ---- the main statements ----
 
 
-class Statement(BaseModel):
+class MainStatement(BaseModel):
     """One of the contrasts that are quoted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -109,7 +109,7 @@ class Statements(BaseModel):
     placement: str
     baseline: str
     """The implementation that is started twice in each block."""
-    statement: list[Statement] = Field(min_length=1, max_length=MOST)
+    statement: list[MainStatement] = Field(min_length=1, max_length=MOST)
 
     @property
     def implementations(self) -> list[str]:
@@ -266,7 +266,7 @@ def turned(contrast: Contrast) -> Contrast:
     )
 
 
-def by_model(machines: Sequence[Machine]) -> list[str]:
+def by_model(machines: Sequence[SessionMachine]) -> list[str]:
     """The CPU model of each machine, for people. A machine of unknown generation (an old record) counts as the one model of
     its name that is known, so that it never adds a model; it is one of its own where there is none, or more than one."""
     of_name: dict[str | None, list[tuple[str, ...]]] = {}

@@ -36,9 +36,9 @@ FAST = "rust-async"
 CONTROL_PORT = 8081
 HONEST = "kind=constant"
 SLICE_S = 1.0
-OUTSIDE = "cpu-outside-slices"
 TRIES = 3
 """A window that the host disturbed is made again, so often in all."""
+OUTSIDE = "cpu-outside-slices"
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
 """The calibrated server needs no settling, and the checks know what their windows contain."""
 WARM_UP = WarmUp(least_s=0, cap_s=0)
@@ -259,14 +259,14 @@ class SideBySide:
         """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> what its
         server is armed with."""
         seconds = round((slices + 1) * slice_s * len(self.labels))
-        return self._made(self.labels, seconds, behaviours, Slicing(slice_s=slice_s, seed=self._windows + 1))
+        return self._made(self.labels, seconds, behaviours, slice_s)
 
     def alone(self, label: str, seconds: int, behaviour: str) -> Window:
         """One window of one of them, the others frozen; made again as above."""
         return self._made([label], seconds, {label: behaviour})[label]
 
     def _made(
-        self, labels: list[str], seconds: int, behaviours: dict[str, str], slices: Slicing | None = None
+        self, labels: list[str], seconds: int, behaviours: dict[str, str], slice_s: float | None = None
     ) -> dict[str, Window]:
         def begin() -> None:
             for label, behaviour in behaviours.items():
@@ -276,13 +276,13 @@ class SideBySide:
         for number in range(1, TRIES + 1):
             self._windows += 1
             spec = WindowSpec(
-                name=f"{self._windows}-{'slices' if slices else 'alone'}",
+                name=f"{self._windows}-{'slices' if slice_s else 'alone'}",
                 variants=labels,
                 seconds=seconds,
                 trim_start_s=0.0,
                 trim_end_s=0.0,
                 settled=False,
-                slices=slices,
+                slices=Slicing(slice_s=slice_s, seed=self._windows) if slice_s else None,
             )
             found = self.visit.measure(spec, labels)
             require(bool(found.windows), found.refused or "no window")

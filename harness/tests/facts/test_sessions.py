@@ -14,9 +14,9 @@ from tandem.errors import TandemError, UsageError
 from tandem.facts.contrast import Contrast
 from tandem.facts.session import (
     FOLDER,
-    Control,
-    Machine,
-    Program,
+    SessionControl,
+    SessionMachine,
+    SessionProgram,
     SessionRecord,
     append,
     name_of,
@@ -25,13 +25,13 @@ from tandem.facts.session import (
 from tandem.facts.statement import FILE, beside, by_model, draws, every_key, key_of, known, read_statements
 
 ROOT = Path(__file__).resolve().parents[3]
-MILAN = Machine(
+MILAN = SessionMachine(
     cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1", cpu_stepping="1"
 )
-XEON = Machine(
+XEON = SessionMachine(
     cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207", cpu_stepping="2"
 )
-OLD_EPYC = Machine(cpu_model="AMD EPYC")
+OLD_EPYC = SessionMachine(cpu_model="AMD EPYC")
 NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 
@@ -47,7 +47,7 @@ def contrast(ratio: float | None = 1.4, **changed: Any) -> Contrast:
 
 
 def session(
-    number: int = 0, machine: Machine = MILAN, ratio: float | None = 1.4, **changed: Any
+    number: int = 0, machine: SessionMachine = MILAN, ratio: float | None = 1.4, **changed: Any
 ) -> SessionRecord:
     at = NOON + timedelta(hours=number)
     return SessionRecord(
@@ -63,8 +63,8 @@ def session(
         plan="session",
         blocks=6,
         programs={
-            "falcon-async": Program(implementation="falcon-async", version=1),
-            "falcon-sync": Program(implementation="falcon-sync", version=1),
+            "falcon-async": SessionProgram(implementation="falcon-async", version=1),
+            "falcon-sync": SessionProgram(implementation="falcon-sync", version=1),
         },
         contrasts=[contrast(ratio)],
     ).model_copy(update=changed)
@@ -172,13 +172,15 @@ def test_an_old_record_adds_no_cpu_model() -> None:
         {
             "programs": {
                 **session().programs,
-                "falcon-async": Program(implementation="falcon-async", version=2),
+                "falcon-async": SessionProgram(implementation="falcon-async", version=2),
             }
         },
         {
             "programs": {
                 **session().programs,
-                "falcon-sync": Program(implementation="falcon-sync", version=1, settings={"THREADS": "4"}),
+                "falcon-sync": SessionProgram(
+                    implementation="falcon-sync", version=1, settings={"THREADS": "4"}
+                ),
             }
         },
     ],
@@ -265,11 +267,11 @@ def test_few_sessions_or_one_model_are_no_finding() -> None:
 
 
 def test_a_failed_control_is_counted() -> None:
-    failed = Control(contrasts=[], failed=["app_cpu_us_per_request"])
+    failed = SessionControl(contrasts=[], failed=["app_cpu_us_per_request"])
     made = [
         session(0),
         session(1, control=failed),
-        session(2, control=Control(contrasts=[], failed=["goodput_rps"])),
+        session(2, control=SessionControl(contrasts=[], failed=["goodput_rps"])),
     ]
     found = known(draws(made, key_of(made[0], contrast())))
     assert found is not None

@@ -1,7 +1,7 @@
 """tandem.selftest.stage: the engine's visit, seen from a check, with a floor that only takes notes."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +19,20 @@ from tandem.lab.live import Lines
 from tandem.lab.visit import Visit
 from tandem.load.rows import read_rows
 from tandem.record.trial import TrialSpec, WarmUp, WindowRecord, WindowSpec
-from tandem.record.window import Verdict
+from tandem.record.window import Finding, Verdict
 from tandem.selftest import stage as stage_
-from tandem.selftest.stage import BROKEN, CALIBRATED, SCENARIO, Running, Stage, Untold, whole
+from tandem.selftest.stage import (
+    BROKEN,
+    CALIBRATED,
+    OUTSIDE,
+    SCENARIO,
+    TRIES,
+    Running,
+    SideBySide,
+    Stage,
+    Untold,
+    whole,
+)
 
 VIEW = Lines(Console(quiet=True))
 
@@ -202,6 +213,59 @@ def test_a_window_that_the_host_disturbs_is_made_again(floor: StagedFloor, void:
         seen = one.steady_window("closed", 3, None)
     assert len(floor.asked) == made
     assert seen.window.verdict is (Verdict.VOID if void > 3 else Verdict.OK)
+
+
+# ---- several that take turns ----
+
+
+@dataclass
+class PairFloor(FakeFloor):
+    """Two applications. findings: of each window, one after the other."""
+
+    findings: list[list[Finding]] = field(default_factory=list)
+    beginning: Callable[[], None] | None = None
+    apps: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.apps = dict.fromkeys("ab", SimpleNamespace(app=SimpleNamespace(address="10.0.0.7")))
+
+    def measure(self, spec: WindowSpec) -> WindowRecord:
+        assert self.beginning is not None
+        self.beginning()
+        self.judged[spec.name] = self.findings.pop(0) if self.findings else []
+        return super().measure(spec)
+
+
+@contextmanager
+def side_by_side(floor: PairFloor) -> Iterator[SideBySide]:
+    spec = TrialSpec(name="a", block=1, variants=["a", "b"], warm_up=WarmUp(least_s=0, cap_s=0), verify=False)
+    visit = Visit(floor, spec, Untold(VIEW))
+    with whole(visit):
+        yield SideBySide(visit, floor, VIEW)  # type: ignore[arg-type]
+
+
+def test_they_take_turns_or_are_alone(told: list[str]) -> None:
+    floor = PairFloor()
+    with side_by_side(floor) as pair:
+        assert pair.window(3, {"a": "kind=spin&us=1", "b": "kind=spin&us=2"}, 2.0).keys() == {"a", "b"}
+        pair.alone("b", 60, "kind=spin&us=3")
+    sliced, alone = floor.asked
+    assert (sliced.variants, sliced.seconds, sliced.slices and sliced.slices.slice_s) == (["a", "b"], 16, 2.0)
+    assert (alone.variants, alone.seconds, alone.slices) == (["b"], 60, None)
+    assert told == ["arm?kind=spin&us=1", "arm?kind=spin&us=2", "arm?kind=spin&us=3"]
+
+
+@pytest.mark.parametrize(
+    ("found", "made"),
+    [([], 1), ([finding("void", OUTSIDE)], 1), ([finding("void", "steal")], 3), ([finding("warning")], 1)],
+)
+def test_work_in_the_others_seconds_is_not_the_hosts(
+    told: list[str], found: list[Finding], made: int
+) -> None:
+    floor = PairFloor(findings=[found] * TRIES)
+    with side_by_side(floor) as pair:
+        assert pair.window(3, {})["a"].findings == found
+    assert len(floor.asked) == made
 
 
 # ---- the stage ----

@@ -7,7 +7,7 @@ from tandem.analysis.ratios import t_interval
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.facts.contrast import Contrast, Estimate
-from tandem.facts.session import Control, Machine, Program, SessionRecord, name_of
+from tandem.facts.session import SessionControl, SessionMachine, SessionProgram, SessionRecord, name_of
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
@@ -26,7 +26,7 @@ CACHES = "cpu_cache_"
 """What the keys of a host's caches begin with: `cpu_cache_l2_bytes`."""
 
 
-def machine_of(environment: Environment) -> Machine:
+def machine_of(environment: Environment) -> SessionMachine:
     """What a record says of the machine of the application. Null where it does not say."""
     host = environment.host
 
@@ -34,7 +34,7 @@ def machine_of(environment: Environment) -> Machine:
         return None if host.get(key) is None else str(host[key])
 
     cpus, cgroups = host.get("cpus"), host.get("cgroup_version")
-    return Machine(
+    return SessionMachine(
         cpu_vendor=text("cpu_vendor"),
         cpu_model=text("cpu_model"),
         cpu_family=text("cpu_family"),
@@ -59,7 +59,7 @@ def machine_of(environment: Environment) -> Machine:
     )
 
 
-def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Program]:
+def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, SessionProgram]:
     """Label -> program, of the variants that are programs of this repository as it is: others have no version here."""
     request, found = result.request, {}
     for variant in request.variants:
@@ -71,7 +71,7 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Program
         ):
             continue
         environment = result.environments.get(variant.label)
-        found[variant.label] = Program(
+        found[variant.label] = SessionProgram(
             implementation=variant.implementation,
             version=catalog.implementations[variant.implementation].version,
             settings={**request.settings, **variant.settings},
@@ -131,10 +131,10 @@ def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, 
     )
 
 
-def control_of(found: Compared) -> Control:
+def control_of(found: Compared) -> SessionControl:
     """The baseline's second start against its first, and the metrics in which that failed."""
     again = second(found.reference)
-    return Control(
+    return SessionControl(
         contrasts=[
             Contrast(
                 metric=name,
