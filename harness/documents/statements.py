@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from documents.records import Records
 from documents.tables import span
-from tandem.facts.session import Machine
-from tandem.facts.statement import Draw, Known, Statement, draws, key_now
+from tandem.facts.session import SessionMachine
+from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
 from tandem.facts.statement import known as together
 from tandem.report import forest
 from tandem.report.markdown import table
@@ -33,7 +33,7 @@ def known(records: Records, of: str, to: str, metric: str, *where: str) -> str:
     return known_told(together(_draws(records, of, to, metric, *where)))
 
 
-def _main(records: Records) -> Iterator[tuple[Statement, list[Draw], Known]]:
+def _main(records: Records) -> Iterator[tuple[MainStatement, list[Draw], Known]]:
     """The main statements of which there is a session."""
     for one in records.statements().statement:
         found = _draws(records, one.of, one.to, one.metric)
@@ -152,7 +152,7 @@ def _source(records: Records, folder: str) -> tuple[str, str, str]:
     result, _ = records.read(folder)
     environments = result.environments.values()
     models = [str(one.host["cpu_model"]) for one in environments if one.host.get("cpu_model")]
-    machine = Machine(cpu_model=models[0] if models else None).plain_name
+    machine = SessionMachine(cpu_model=models[0] if models else None).plain_name
     commits = sorted({one.git_commit[:7] for one in environments if one.git_commit})
     changed = " with changes" if any(one.git_dirty for one in environments) else ""
     commit = f"commit {' and '.join(commits)}{changed}" if commits else "commit not recorded"

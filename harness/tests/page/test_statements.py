@@ -13,7 +13,14 @@ from harness_places import ROOT
 
 from tandem.catalog.catalog import Catalog
 from tandem.facts.contrast import Contrast
-from tandem.facts.session import Control, Machine, Program, SessionRecord, append, name_of
+from tandem.facts.session import (
+    SessionControl,
+    SessionMachine,
+    SessionProgram,
+    SessionRecord,
+    append,
+    name_of,
+)
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
 from tandem.page import site, statements
 from tandem.page.plots import NAMED
@@ -29,13 +36,15 @@ from tandem.report.forest import (
     small_multiples,
 )
 
-MILAN = Machine(cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1")
-XEON = Machine(cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207")
+MILAN = SessionMachine(cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1")
+XEON = SessionMachine(cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207")
 CATALOG, ASKED = Catalog(ROOT), read_statements(ROOT)
 APP = "app_cpu_us_per_request"
 
 
-def session(number: int, machine: Machine = MILAN, ratio: float = 1.4, **changed: Any) -> SessionRecord:
+def session(
+    number: int, machine: SessionMachine = MILAN, ratio: float = 1.4, **changed: Any
+) -> SessionRecord:
     at = datetime(2026, 11, 26, 12, tzinfo=UTC) + timedelta(hours=number)
     pair = ("falcon-async", "falcon-sync")
     found = Contrast(
@@ -54,7 +63,8 @@ def session(number: int, machine: Machine = MILAN, ratio: float = 1.4, **changed
         plan=ASKED.plan,
         blocks=6,
         programs={
-            name: Program(implementation=name, version=CATALOG.implementation(name).version) for name in pair
+            name: SessionProgram(implementation=name, version=CATALOG.implementation(name).version)
+            for name in pair
         },
         contrasts=[found],
     ).model_copy(update=changed)
@@ -67,7 +77,7 @@ def together(made: list[SessionRecord]) -> tuple[list[Draw], Known]:
     return found, summary
 
 
-FAILED = Control(contrasts=[], failed=[APP])
+FAILED = SessionControl(contrasts=[], failed=[APP])
 MADE = [
     session(0),
     session(1, XEON, 1.3),
