@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from checks import changed, new, profile, release, run, shape
-from documents.figures import FIGURES
+from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill_all
-from documents.nightly import PICTURES
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import view_for

@@ -15,6 +15,7 @@ PLACES = {
     "CITATION.cff": r"(?m)^version: ({})$",
 }
 """Where the version stands, and how."""
+CITED, RELEASED = "CITATION.cff", re.compile(r"(?m)^date-released: .*$")
 
 
 def versions(root: Path) -> dict[str, str]:
@@ -52,6 +53,8 @@ def release(root: Path, version: str, day: date) -> None:
         file.write_text(
             re.sub(pattern.format(VERSION.pattern), lambda m: m[0].replace(m[1], version), file.read_text())
         )
+    cited = root / CITED
+    cited.write_text(RELEASED.sub(f"date-released: {day.isoformat()}", cited.read_text()))
     (root / CHANGELOG).write_text(f"{head}{UNRELEASED}\n## {version} ({day.isoformat()})\n{rest}")
 
 

@@ -3,12 +3,10 @@
 from documents.records import Records
 from documents.tables import percent, span, times
 from tandem.record.window import Window
-from tandem.report.markdown import table
-from tandem.studies.bench.conclusions import CLOSED, CPU, GOODPUT, OPEN, Row
-from tandem.studies.bench.report import by_cost, markdown, mib
-from tandem.studies.questions.conditions import APP_BOUND, COST
+from tandem.studies.bench.conclusions import CLOSED, GOODPUT, OPEN, Row
+from tandem.studies.bench.report import markdown
+from tandem.studies.questions.conditions import APP_BOUND
 from tandem.studies.questions.report import markdown as answered
-from tandem.studies.questions.report import share_told
 from tandem.wording import limited_by, number, with_interval
 
 
@@ -30,40 +28,14 @@ def questions_table(records: Records) -> str:
     return answered(records.questions())
 
 
-def questions_brief(records: Records, waiting: str) -> str:
-    """What the README says of it, the cheapest first. waiting: the condition of the third question."""
-    result = records.questions()
-    found, first = result.conclusions, result.request.variants[0].label
-    costs = found.conditions[COST].rows
-    bound = dict(zip((row.label for row in costs), found.conditions[APP_BOUND.name].rows, strict=True))
-    rows = []
-    for row in by_cost(costs, CPU):
-        label, alone, cost = row.label.partition(" @ ")[0], bound[row.label], row.summary
-        rate, ratio = f"limited by {limited_by(alone.bottleneck)}", ""
-        if found.application_bound.get(alone.label):
-            rate = with_interval(alone.summary.goodput_rps, alone.summary.goodput_rps_interval)
-            ratio = _times(alone, GOODPUT)
-        rows.append(
-            (
-                f"`{label}`",
-                with_interval(cost.app_cpu_us_per_request, cost.app_cpu_us_per_request_interval),
-                _times(row, CPU),
-                rate,
-                ratio,
-                share_told(found.waited.get(f"{label} @ {waiting}")),
-                mib(cost.app_memory_peak_bytes),
-            )
-        )
-    against = f"against `{first}`>"
-    headings = (
-        "CPU per request, µs>",
-        against,
-        "requests/s where CPU is the limit>",
-        against,
-        "share of what waiting allows>",
-        "MiB>",
-    )
-    return table(("", *headings), rows)
+def application_bound(records: Records, implementation: str) -> str:
+    """The rate where the application is the limit, against the first implementation. Raises ValueError where it was not."""
+    found = records.questions().conclusions
+    rows = found.conditions[APP_BOUND.name].rows
+    row = next(row for row in rows if row.label.partition(" @ ")[0] == implementation)
+    if not found.application_bound.get(row.label):
+        raise ValueError(f"{implementation} was limited by {limited_by(row.bottleneck)}")
+    return _times(row, GOODPUT)
 
 
 def _times(row: Row, metric: str) -> str:

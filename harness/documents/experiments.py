@@ -83,8 +83,10 @@ def starts(found: Reproduced) -> str:
 
 
 def made(found: Result[Reproduced]) -> str:
-    """How thoroughly, when and on what."""
-    return f"{starts(found.conclusions).capitalize()}, {found.started_at:%Y-%m-%d}, {machine(found)}."
+    """How thoroughly, when, on what and from which sources."""
+    commits = sorted({one.git_commit[:7] for one in found.environments.values() if one.git_commit})
+    commit = f", commit {' and '.join(commits)}" if commits else ""
+    return f"One session: {starts(found.conclusions)}, {found.started_at:%Y-%m-%d}, {machine(found)}{commit}."
 
 
 def claims(records: Records, folder: str) -> str:

@@ -2,11 +2,10 @@
 
 from documents.records import Records
 from documents.tables import span
-from tandem.record.result import Result
 from tandem.report.markdown import of_terminal, table
-from tandem.studies.explain.conclusions import Explained, FactorShare, Interval
+from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare, Interval
 from tandem.studies.explain.design import PROGRAMS, SIDES
-from tandem.studies.explain.report import differing, factor_table, model_table, sentence
+from tandem.studies.explain.report import bound_of, bounds, differing, factor_table, model_table, sentence
 from tandem.wording import times
 
 NOT_MEASURED = "not measured"
@@ -26,9 +25,9 @@ def _with(ratio: float, interval: Interval | None, bound: str | None = None) -> 
     return f"{times(ratio, bound)} ({low} to {high})"
 
 
-def _share(found: Result[Explained], side: str, name: str) -> FactorShare:
+def _share(found: Explained | Explanation, side: str, name: str) -> FactorShare:
     """A factor or a group. side: A or B; of the programs themselves: `-`."""
-    shares = [*found.conclusions.groups, *found.conclusions.factors]
+    shares = [*found.groups, *found.factors]
     leg = PROGRAMS if side == "-" else f"settings of {SIDES[SIDES.index(side)]}, "
     return next(share for share in shares if share.name == name and share.leg.startswith(leg))
 
@@ -43,7 +42,9 @@ def factors(records: Records, name: str) -> str:
     """The table of the goodput's factors, as the command prints it."""
     found = records.explanation(name)
     explained = None if found is None else found.conclusions.goodput()
-    return f"{NOT_MEASURED.capitalize()}." if explained is None else of_terminal(factor_table(explained))
+    if found is None or explained is None:
+        return f"{NOT_MEASURED.capitalize()}."
+    return of_terminal(factor_table(explained, bounds=bounds(found.conclusions)))
 
 
 def model(records: Records, name: str) -> str:
@@ -62,9 +63,11 @@ def factor(records: Records, name: str, side: str, of: str, which: str = "ratio"
     found = records.explanation(name)
     if found is None:
         return NOT_MEASURED
-    share = _share(found, side, of)
+    share = _share(found.conclusions, side, of)
     return (
-        _with(share.ratio, share.interval, share.bound) if which == "ratio" else times(getattr(share, which))
+        _with(share.ratio, share.interval, bound_of(found.conclusions, share))
+        if which == "ratio"
+        else times(getattr(share, which))
     )
 
 
@@ -74,7 +77,16 @@ def leg(records: Records, name: str, side: str) -> str:
     if found is None:
         return NOT_MEASURED
     own = found.conclusions.legs[2 * SIDES.index(side)]
-    return _with(own.ratio, own.interval)
+    return _with(own.ratio, own.interval, bounds(found.conclusions).get(own.name))
+
+
+def cpu_factor(records: Records, name: str, side: str, of: str) -> str:
+    """One factor or group of the CPU time of a request. side: as for factor."""
+    found = records.explanation(name)
+    if found is None or found.conclusions.cpu is None:
+        return NOT_MEASURED
+    share = _share(found.conclusions.cpu, side, of)
+    return _with(share.ratio, share.interval, share.bound)
 
 
 def rate(records: Records, name: str, label: str) -> str:
@@ -104,14 +116,14 @@ def gaps(records: Records) -> str:
             found = records.explanation(record + end)
             explained = None if found is None else found.conclusions.goodput()
             cells = [NOT_MEASURED, "", "", ""]
-            if explained is not None:
-                own, _, other = explained.legs
+            if found is not None and explained is not None:
+                (own, _, other), known = explained.legs, bounds(found.conclusions)
                 programs = next(share for share in explained.factors if share.name == PROGRAMS)
                 cells = [
                     _with(explained.gap, explained.interval),
-                    _with(own.ratio, own.interval),
+                    _with(own.ratio, own.interval, known.get(own.name)),
                     _with(programs.ratio, programs.interval, programs.bound),
-                    _with(other.ratio, other.interval),
+                    _with(other.ratio, other.interval, known.get(other.name)),
                 ]
             rows.append((f"{b} against {a}", f"{ms} ms away", *cells))
     heads = (

@@ -1,5 +1,7 @@
 """Every figure that a document may ask for: name -> function of the records and the mark's arguments."""
 
+from collections.abc import Callable
+
 from documents import (
     bench,
     comparisons,
@@ -13,16 +15,30 @@ from documents import (
     quoted,
     scale,
     selftest,
+    statements,
     verification,
 )
 from documents.fill import Figure
+from documents.records import Records
 
+PICTURES: dict[str, Callable[[Records], str]] = {
+    "docs/images/nightly-detection.svg": nightly.picture,
+    "docs/images/statements.svg": statements.picture,
+}
+"""Drawn by `just docs` beside the figures."""
 FIGURES: dict[str, Figure] = {
+    # statements
+    "known": statements.known,
+    "statements-table": statements.statements_table,
+    "costs-table": statements.costs_table,
+    "pairs-table": statements.pairs_table,
+    "one-session": statements.one_session,
+    "single-sessions": statements.single_sessions,
     # the reference bench
     "reference-table": bench.reference_table,
     "reference-length": bench.length,
     "questions-table": bench.questions_table,
-    "questions-brief": bench.questions_brief,
+    "application-bound": bench.application_bound,
     "reference-goodput": bench.goodput,
     "reference-cpu": bench.cpu,
     "reference-cpu-mean": bench.cpu_mean,
@@ -69,6 +85,7 @@ FIGURES: dict[str, Figure] = {
     "explained-factors": explanations.factors,
     "explained-model": explanations.model,
     "explained-factor": explanations.factor,
+    "explained-cpu": explanations.cpu_factor,
     "explained-leg": explanations.leg,
     "explained-rate": explanations.rate,
     "explained-trips": explanations.trips,
@@ -80,6 +97,7 @@ FIGURES: dict[str, Figure] = {
     "crossed-pairs": crossovers.pairs,
     # claims that people quote
     "quoted": quoted.summary,
+    "quoted-ratio": quoted.ratio,
     "quoted-details": quoted.details,
     # what verification costs
     "verification-on-the-wire": verification.on_the_wire,

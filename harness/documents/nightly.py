@@ -159,7 +159,3 @@ def picture(records: Records) -> str:
         .configure(background="white")
     )
     return str(vl_convert.vegalite_to_svg(lines.to_json())) + "\n"
-
-
-PICTURES = {"docs/images/nightly-detection.svg": picture}
-"""Drawn by `just docs` beside the figures."""

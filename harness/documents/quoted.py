@@ -86,3 +86,12 @@ def _unmeasured(experiment: Experiment, claim: Claim) -> tuple[str, ...]:
         "–" if published is None else f"× {published:,.2f}",
         NOT_MEASURED,
     )
+
+
+def ratio(records: Records, name: str, figure: str, of: str, to: str) -> str:
+    """Of two rows that a statement of a claim compares."""
+    found = records.quoted(name)
+    if found is None:
+        return NOT_MEASURED
+    rows = (one for one in found.conclusions.claims if (one.figure, one.of, one.to) == (figure, of, to))
+    return times(next(rows).ratio)

@@ -12,9 +12,12 @@ from benchmarks.detection import Detections
 from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
 from tandem.analysis.ratios import Ratio, compare
+from tandem.catalog.catalog import Catalog
 from tandem.commands.records import folders as committed
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
+from tandem.facts.session import SessionRecord, read_sessions
+from tandem.facts.statement import read_statements
 from tandem.history import files
 from tandem.history.files import History
 from tandem.record.outcome import Outcome
@@ -91,6 +94,17 @@ class Records:
         self.experiments = cache(self._experiments)
         self.claims = cache(self._claims)
         self.selftest = cache(self._selftest)
+        self.sessions = cache(self._sessions)
+        self.statements = cache(lambda: read_statements(root))
+        self.catalog = cache(lambda: Catalog(root))
+
+    def _sessions(self) -> list[SessionRecord]:
+        """All that can be read; a test finds those that cannot."""
+        return read_sessions(self.root / "results")[0]
+
+    def read(self, folder: str) -> tuple[Result[Any], list[Trial]]:
+        """Any record with its trials. folder: in results/."""
+        return self._folder(f"results/{folder}")
 
     def _read_folder(self, folder: str) -> tuple[Result[Any], list[Trial]]:
         _, result, trials = read_folder(self.root / folder)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tandem.analysis.ratios import no_width
+from tandem.facts.statement import MODELS_OF_ANY, Known
 
 BOTTLENECKS = {
     "generator": "the load generator",
@@ -99,3 +100,50 @@ def time_spent(phases_s: dict[str, float]) -> str:
 def lasts(seconds: float) -> str:
     """A duration for people."""
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
+
+
+# ---- statements ----
+
+TOTAL_CPU, APP_CPU = "total_cpu_us_per_request", "app_cpu_us_per_request"
+METRICS = {
+    TOTAL_CPU: "total CPU per request",
+    APP_CPU: "the application's CPU per request",
+    "duet_cpu_us_per_request": "the application's CPU per request, all at once",
+    "saturated_cpu_us_per_request": "the application's CPU per request, all at once near their joint limit",
+    "goodput_rps": "requests answered",
+    "response_time_p99_ms": "p99 response time",
+}
+AT = "_at_"
+"""Between a metric and the share of the rate, in per cent, at which it was taken."""
+
+
+def metric_told(metric: str) -> str:
+    """A metric's key for people; one that has no words is told as it is."""
+    name, at, share = metric.rpartition(AT)
+    if at and share.isdecimal():
+        return f"{METRICS.get(name, name)} at {share} % of the slowest's rate"
+    return METRICS.get(metric, metric)
+
+
+def expected_told(known: Known) -> str:
+    """`next session 1.24 to 1.60`; empty where two sessions are missing."""
+    if known.expected is None:
+        return ""
+    one = "next machine" if len(known.models) >= MODELS_OF_ANY else "next session"
+    low, high = (times(end).removeprefix("× ") for end in known.expected)
+    return f"{one} {low} to {high}"
+
+
+def basis_told(known: Known) -> str:
+    """`9 sessions, 2 CPU models`, and whether that is too little for a finding."""
+    failed = f", {known.control_failed} with a failed control" if known.control_failed else ""
+    return f"{known.basis}{failed}{'' if known.finding else ': no finding'}"
+
+
+def known_told(known: Known | None) -> str:
+    """What all sessions say of a statement: `× 1.41, next session 1.24 to 1.60 (9 sessions, 2 CPU models)`. Of less than a
+    finding the words say so."""
+    if known is None:
+        return "not measured"
+    told = ", ".join(filter(None, (times(known.ratio), expected_told(known))))
+    return f"{told} ({basis_told(known)})"

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.analysis.prediction import next_value
 from tandem.analysis.ratios import t_interval
+from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
 from tandem.facts.contrast import Contrast
 from tandem.facts.session import SessionMachine, SessionRecord
@@ -141,6 +142,32 @@ def read_statements(root: Path) -> Statements:
         return Statements.model_validate(tomllib.loads(file.read_text()))
     except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
         raise UsageError(f"{file}: {explained(error)}") from None
+
+
+def key_now(
+    statements: Statements,
+    catalog: Catalog,
+    metric: str,
+    of: str,
+    to: str,
+    scenario: str | None = None,
+    topology: str | None = None,
+) -> Key:
+    """The key of two implementations with their defaults, in their present versions. scenario, topology: those of the main
+    statements where none is given. Raises UsageError for a name that there is not."""
+    asked = catalog.pick("scenario", scenario or statements.scenario, catalog.scenarios)
+    return Key(
+        metric=metric,
+        of=of,
+        to=to,
+        scenario=scenario or statements.scenario,
+        scenario_version=asked.version,
+        topology=topology or statements.topology,
+        placement=statements.placement,
+        db_rtt_ms=None,
+        of_version=catalog.implementation(of).version,
+        to_version=catalog.implementation(to).version,
+    )
 
 
 # ---- what sessions say together ----

@@ -16,8 +16,10 @@ from rich.console import RenderableType
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.facts.session import read_sessions
+from tandem.facts.statement import read_statements
 from tandem.lab.provenance import TANDEM_VERSION
-from tandem.page import detail, documents, nights, plots
+from tandem.page import detail, documents, nights, plots, statements
 from tandem.page.answers import ToldAnswer, answer, language
 from tandem.page.data import PageRow, Texts, columns, script
 from tandem.page.measured import Kinds, Line, kinds, lines
@@ -28,6 +30,7 @@ from tandem.page.show import drawn, parts, show
 from tandem.page.specs import SPECS
 from tandem.record.store import give
 from tandem.record.window import Verdict
+from tandem.report.forest import SAYS
 from tandem.report.parts import conditions_line, host_line
 from tandem.studies.bench.conclusions import TOTAL
 from tandem.studies.reproduce.experiment import Experiment, read_claims
@@ -90,6 +93,7 @@ class Gathered:
     figures: list[tuple[PageRow, dict[str, Any]]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     """Set -> results that are in it."""
+    stated: statements.ToldStatements | None = None
 
     def add(self, run: Run) -> None:
         """A result that was read whole. They come the newest first."""
@@ -139,6 +143,12 @@ class Gathered:
         self.conditions |= told
         self.runs |= {slug: text.partition(",")[0] for slug, text in told.items()}
         return found.broken
+
+    def add_statements(self, found: statements.ToldStatements) -> None:
+        """What the sessions say together."""
+        self.stated = found
+        self.figures += found.pictures
+        self.conditions |= found.conditions
 
     def _set(self, name: str, most: int, rows: Callable[[], Sequence[PageRow]]) -> None:
         if self.counts.get(name, 0) < most and (found := rows()):
@@ -354,6 +364,9 @@ def build(
             progress(f"{at + 1:,} of {len(headers):,} results")
     older = max(0, len(headers) - RUNS_MOST)
     broken += gathered.add_nights(nights.read_nights(folders, root))
+    sessions, damaged = read_sessions(root / "results")
+    broken += [NotShown("session", reason) for reason in damaged]
+    gathered.add_statements(statements.told(sessions, read_statements(root), catalog))
     _first_page(site, gathered, broken, shown + older, older, read_claims(root))
     _documents(site, root)
     return Built(shown, older, broken)
@@ -435,7 +448,7 @@ def _data(sets: dict[str, list[PageRow]], gathered: Gathered) -> dict[str, Any]:
     """What the page's code draws from."""
     texts = Texts()
     named = {str(row["run"]) for rows in sets.values() for row in rows}
-    named |= {str(words["slug"]) for words, _ in gathered.figures}
+    named |= {str(words.get("slug", words.get("run"))) for words, _ in gathered.figures}
     return {
         "sets": {name: columns(rows, texts) for name, rows in sets.items()},
         "texts": texts.all,
@@ -469,7 +482,7 @@ def _first_page(
     found = best(gathered.pairs)
     answers: list[ToldAnswer] = [answer(question, of) for question, of in found.items()]
     data = _data({**gathered.sets, "lines": gathered.lines, "hero": hero_rows(found)}, gathered)
-    drawn_by = {words["study"] for words, _ in gathered.figures}
+    drawn_by = {words.get("study") for words, _ in gathered.figures}
     scenarios, matrix = gathered.outcomes.rows()
     site.write(
         "index.html",
@@ -482,7 +495,11 @@ def _first_page(
         why=plots.WHY,
         explore=plots.EXPLORE,
         cost=plots.COST,
-        own=[words for words, _ in gathered.figures],
+        own=[words for words, _ in gathered.figures if "section" in words],
+        statements=gathered.stated,
+        further=statements.FURTHER,
+        remedy=statements.REMEDY,
+        how_to_read=SAYS,
         untold=[told for study, told in plots.UNTOLD.items() if study not in drawn_by],
         scenarios=scenarios,
         matrix=matrix,

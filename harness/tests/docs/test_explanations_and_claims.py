@@ -7,6 +7,7 @@ from documents import explanations, quoted
 from documents.records import Records
 from tandem.record.result import Result
 from tandem.studies.explain.conclusions import Explained
+from tandem.studies.explain.design import PROGRAMS
 from tandem.studies.reproduce.conclusions import Reproduced
 
 RECORDS = Records(ROOT)
@@ -44,11 +45,14 @@ def test_the_figures_of_an_explained_gap() -> None:
     assert explanations.told(RECORDS, NAME).startswith("python-async against python-sync: × ")
     group = next(share for share in found.conclusions.groups if share.name == "connections")
     told = explanations.factor(RECORDS, NAME, "A", "connections")
-    assert told.startswith(f"× {digits(group.ratio)} (")
+    assert told.startswith(f"≥ × {digits(group.ratio)} (")
+    assert found.conclusions.cpu is not None
+    programs = next(share for share in found.conclusions.cpu.factors if share.name == PROGRAMS)
+    assert explanations.cpu_factor(RECORDS, NAME, "-", PROGRAMS).startswith(f"× {digits(programs.ratio)} (")
     assert explanations.factor(RECORDS, NAME, "A", "connections", "first") == f"× {digits(group.first)}"
     assert "the programs themselves" in explanations.factors(RECORDS, NAME)
     legs = [part.ratio for part in found.conclusions.legs]
-    assert explanations.leg(RECORDS, NAME, "A").startswith(f"× {digits(legs[0])}")
+    assert explanations.leg(RECORDS, NAME, "A").startswith(f"≥ × {digits(legs[0])}")
     assert explanations.leg(RECORDS, NAME, "B").startswith(f"× {digits(legs[2])}")
     cell = found.conclusions.cells[0]
     assert explanations.rate(RECORDS, NAME, cell.label) == f"{cell.goodput_rps:,.0f}/s"
@@ -66,6 +70,7 @@ def test_what_was_not_measured_is_said_so() -> None:
     nothing = Nothing(ROOT)
     assert explanations.told(nothing, NAME) == "not measured"
     assert explanations.factor(nothing, NAME, "A", "connections") == "not measured"
+    assert explanations.cpu_factor(nothing, NAME, "A", "connections") == "not measured"
     assert explanations.factors(nothing, NAME) == explanations.model(nothing, NAME) == "Not measured."
     assert explanations.gaps(nothing).count("not measured") == 6
     claims = nothing.claims()

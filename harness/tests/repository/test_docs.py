@@ -9,14 +9,40 @@ import pytest
 from harness_places import ROOT
 
 from documents import records
-from documents.figures import FIGURES
+from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
-from documents.nightly import PICTURES
 from documents.records import Records
 
 RECORDS = Records(ROOT)
 MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")
 """A ratio or a rate as the figures write them."""
+BELOW = {
+    "comparisons": ("compared", "compared-table", "compared-verdict", "compared-mode", "compared-mean"),
+    "settings": ("setting",),
+    "explanations": (
+        "explained",
+        "explained-factors",
+        "explained-factor",
+        "explained-cpu",
+        "explained-leg",
+        "explained-rate",
+        "explained-model",
+    ),
+    "crossovers": ("crossed", "crossed-told", "crossed-at", "crossed-pairs"),
+    "reference-experiments": ("ratio", "mean", "span", "of-ceiling", "claims"),
+    "reference-claims": ("quoted-ratio",),
+}
+"""Folder of results -> the figures that are of one record below it, which their first argument names."""
+OF_ONE = {
+    "questions": ("questions-table", "application-bound"),
+    "reference": ("reference-table", "reference-goodput", "reference-cpu", "reference-cpu-mean"),
+}
+"""Record -> the figures that are of it."""
+SEVERAL = "crossed-pairs"
+"""A figure whose arguments are all records."""
+CAPTIONS = ("one-session", "single-sessions")
+IN_README = ("known", "costs-table", "pairs-table", "statements-table", *CAPTIONS)
+"""Figures that say themselves on how many sessions they rest."""
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -82,6 +108,78 @@ def test_no_rate_or_ratio_is_typed(name: str) -> None:
 def test_a_typed_rate_or_ratio_is_found() -> None:
     text = "It made 1,577/s, × 0.34 of\n<!-- figure: a -->\n\n4,597/s\n\n<!-- /figure -->\n"
     assert MEASURED.findall(outside(text)) == ["7/s", "× 0.34"]
+
+
+def quoted(name: str, arguments: list[str]) -> set[str]:
+    """The records, below results/, of which a figure is."""
+    for folder, names_ in BELOW.items():
+        if name in names_:
+            return {f"{folder}/{one}" for one in (arguments if name == SEVERAL else arguments[:1])}
+    return {record for record, names_ in OF_ONE.items() if name in names_}
+
+
+def uncaptioned(text: str) -> set[str]:
+    """The records that a page quotes without saying that each is one session, of which machine, day and commit."""
+    told: set[str] = set()
+    wanted: set[str] = set()
+    for mark, _ in marks(text):
+        name, *arguments = (part.strip() for part in mark[1].split(";"))
+        if name in CAPTIONS:
+            told |= {*arguments}
+        elif name == "claims":
+            told |= quoted(name, arguments)  # the line below its table has all of that
+        wanted |= quoted(name, arguments)
+    return wanted - told
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_page_says_of_which_one_session_its_figures_are(name: str) -> None:
+    assert uncaptioned((ROOT / name).read_text()) == set(), "`one-session; RECORD` fills the caption in"
+
+
+def test_a_record_without_its_caption_is_found() -> None:
+    ratio = "It is <!-- figure: compared; falcon; falcon-async; goodput_rps -->× 1.0<!-- /figure -->"
+    other = "(<!-- figure: one-session; comparisons/index -->one session<!-- /figure -->)"
+    own = "(<!-- figure: one-session; comparisons/falcon -->one session<!-- /figure -->)"
+    assert uncaptioned(ratio) == uncaptioned(f"{ratio} {other}") == {"comparisons/falcon"}
+    assert uncaptioned(f"{ratio} {own}") == set()
+    several = "a <!-- figure: crossed-pairs; rust; cpp -->b<!-- /figure -->"
+    assert uncaptioned(several) == {"crossovers/rust", "crossovers/cpp"}
+
+
+def test_figures_that_name_records_are_all_known() -> None:
+    named = {name for of in (BELOW, OF_ONE) for found in of.values() for name in found}
+    assert named | {*IN_README} <= {*FIGURES}
+
+
+def unfounded(text: str) -> list[str]:
+    """Ratios that stand neither on several sessions nor on one that is named on the same page."""
+    missing = uncaptioned(text)
+    out = []
+    for mark, close in marks(text):
+        name, *arguments = (part.strip() for part in mark[1].split(";"))
+        records_ = quoted(name, arguments)
+        based = name in IN_README or (
+            records_ and not records_ & missing and name not in BELOW["comparisons"]
+        )
+        if MEASURED.search(text[mark.end() : close]) and not based:
+            out.append(mark[1])
+    return out
+
+
+def test_every_ratio_of_the_readme_says_what_it_rests_on() -> None:
+    assert unfounded((ROOT / "README.md").read_text()) == []
+
+
+def test_a_ratio_of_a_comparison_does_not_stand_in_the_readme() -> None:
+    asked = "compared; falcon; falcon-async; goodput_rps"
+    text = (
+        f"<!-- figure: one-session; comparisons/falcon -->one session<!-- /figure --> <!-- figure: {asked} -->"
+        "× 1.05 (1.04 to 1.06)<!-- /figure -->"
+    )
+    assert unfounded(text) == [asked]
+    known = "a <!-- figure: known; a; b; c -->× 1.05, next session 1.00 to 1.10 (9 sessions, 2 CPU models)<!-- /figure -->"
+    assert unfounded(known) == []
 
 
 def broken(page: Path) -> list[str]:

@@ -111,6 +111,7 @@ def test_a_release_writes_the_version_everywhere(copy: Path) -> None:
     assert set(release.versions(copy).values()) == {"9.1.0"}
     text = (copy / release.CHANGELOG).read_text()
     assert "## Unreleased\n\n## 9.1.0 (2026-02-03)\n" in text
+    assert "date-released: 2026-02-03\n" in (copy / release.CITED).read_text()
     with pytest.raises(UsageError, match="nothing stands under"):
         release.release(copy, "9.2.0", date(2026, 2, 4))
     assert set(release.versions(copy).values()) == {"9.1.0"}, "nothing was written"

@@ -1,6 +1,6 @@
 """An explanation for people: a sentence, tables. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
@@ -11,7 +11,9 @@ from tandem.analysis.stack import OFF
 from tandem.record.result import Result
 from tandem.report.markdown import of_report
 from tandem.report.parts import conditions_line, ending, settings, table
+from tandem.studies.explain.cells import BEHIND
 from tandem.studies.explain.conclusions import (
+    Bound,
     CellFigures,
     Crossing,
     Explained,
@@ -39,6 +41,28 @@ def _decided(share: FactorShare) -> bool:
     return share.interval is None or not share.interval[0] <= 1 <= share.interval[1]
 
 
+def bounds(told: Explained) -> dict[str, Bound]:
+    """Leg of settings -> which side the ratio of all of them, and of a group, lies on: where the database or the pooler
+    limited the one end and not the other, that end would have been higher. Of two such ends nothing is said."""
+    found = told.goodput()
+    if found is None:
+        return {}
+    own = next(share for share in found.factors if share.name == PROGRAMS)
+    out: dict[str, Bound] = {}
+    for leg, outer in ((found.legs[0], told.cells[0]), (found.legs[-1], told.cells[-1])):
+        far = {*(outer.bottleneck or "").split("+")} <= {*BEHIND}
+        near = f"{leg.name.partition(', ')[2]} equal" in own.behind
+        if near != far:
+            # The first leg ends at the equal cell, the last one begins there.
+            out[leg.name] = "at least" if near == (leg is found.legs[0]) else "at most"
+    return out
+
+
+def bound_of(told: Explained, share: FactorShare) -> Bound | None:
+    """Its own bound, or that of its leg where it is a group."""
+    return share.bound or (bounds(told).get(share.leg) if share.members else None)
+
+
 def _units(found: Explanation) -> Iterator[FactorShare]:
     """What a sentence names: groups, and the factors that are in none."""
     inside = {(group.leg, member) for group in found.groups for member in group.members}
@@ -54,7 +78,7 @@ def sentence(told: Explained) -> str:
         return f"{told.b} against {told.a}: not explained: one end has no figures"
     units = list(_units(found))
     parts = [
-        f"{times(share.ratio, share.bound)} from {share.words}"
+        f"{times(share.ratio, bound_of(told, share))} from {share.words}"
         for share in units
         if share.name != PROGRAMS and _decided(share)
     ]
@@ -96,8 +120,11 @@ def _settings(share: FactorShare) -> str:
     return ", ".join(f"{name} {old or '–'} to {new or '–'}" for name, (old, new) in share.settings.items())
 
 
-def factor_table(found: Explanation, title: str = "goodput") -> Table:
-    """What a ratio is the product of."""
+def factor_table(
+    found: Explanation, title: str = "goodput", bounds: Mapping[str, Bound] | None = None
+) -> Table:
+    """What a ratio is the product of. bounds: of whole legs, and of their groups."""
+    whole = bounds or {}
     columns = ("part", "factor", "changed", "ratio", "95 % interval", "alone, first", "last")
     out = table(title, *columns, left=columns[:3])
     for leg in found.legs:
@@ -110,13 +137,21 @@ def factor_table(found: Explanation, title: str = "goodput") -> Table:
                 leg.name,
                 name,
                 _settings(share),
-                times(share.ratio, share.bound),
+                times(share.ratio, share.bound or (whole.get(leg.name) if share.members else None)),
                 _span(share.interval),
                 times(share.first),
                 times(share.last) + mark,
             )
         if len(rows) > 1:
-            out.add_row(f"all {leg.name}", "", _orders(leg), times(leg.ratio), _span(leg.interval), "", "")
+            out.add_row(
+                f"all {leg.name}",
+                "",
+                _orders(leg),
+                times(leg.ratio, whole.get(leg.name)),
+                _span(leg.interval),
+                "",
+                "",
+            )
     out.add_row("B / A", "", "", times(found.gap), _span(found.interval), "", "")
     return out
 
@@ -214,7 +249,7 @@ def report(result: Result[Explained]) -> Group:
     if told.source:
         parts.append(Text(f"settings as published: {told.source}", style="dim"))
     if found is not None:
-        parts.append(factor_table(found))
+        parts.append(factor_table(found, bounds=bounds(told)))
         by_label = {cell.label: cell for cell in told.cells}
         parts += [_crossing(crossing, by_label) for crossing in told.crossings]
     if told.cpu is not None:
@@ -235,10 +270,11 @@ def report(result: Result[Explained]) -> Group:
         notes.append(
             "*: first and last are further apart than chance allows: the effect depends on the other factors"
         )
-    if found is not None and any(share.bound for share in found.factors):
+    if found is not None and (bounds(told) or any(share.bound for share in found.factors)):
         notes.append(
             "≥, ≤, about: a bound. The generator, the proxy or the latency proxy held back a cell, or a cell has no figures; for the"
-            " programs also where the database or PgBouncer limited one"
+            " programs, and for all settings of a side, also where"
+            " the database or PgBouncer limited one"
         )
     if any(cell.model for cell in told.cells):
         notes.append(

@@ -45,7 +45,7 @@ from tandem.studies.explain.conclusions import Explained
 from tandem.studies.explain.conditions import taken_out
 from tandem.studies.explain.design import PROGRAMS, ExplainOptions, offer, parse_factors
 from tandem.studies.explain.preset import read_preset
-from tandem.studies.explain.report import markdown, report, sentence
+from tandem.studies.explain.report import bound_of, bounds, markdown, report, sentence
 from tandem.studies.explain.shares import explanation
 from tandem.studies.explain.study import Explain
 from tandem.studies.registry import read_folder
@@ -554,9 +554,28 @@ def test_what_stands_behind_the_programs_bounds_what_is_said_of_them(
     told = sentence(found.conclusions)
     assert told.endswith(words)
     assert ("limited" in told) == bool(words)
-    assert (
-        "database or PgBouncer limited one" in text(report(result_of(asked(), found))).replace("\n", " ")
-    ) == bool(words)
+    shown = " ".join(text(report(result_of(asked(), found))).split())
+    assert ("database or PgBouncer limited one" in shown) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "last"),
+    [
+        ([SYNC_EQUAL], "at least", None),
+        ([ASYNC_EQUAL], None, "at most"),
+        ([SYNC_EQUAL, ASYNC_EQUAL], "at least", "at most"),
+        ([], None, None),
+    ],
+)
+def test_all_settings_of_a_side_are_a_bound_where_what_stands_behind_limited_their_equal_end(
+    real: Catalog, cells: list[str], first: str | None, last: str | None
+) -> None:
+    told = concluded(real, answer=limited("database", *cells)).conclusions
+    legs = [leg.name for leg in told.legs]
+    assert (bounds(told).get(legs[0]), bounds(told).get(legs[-1])) == (first, last)
+    group = next(share for share in told.groups if share.leg == legs[0])
+    assert bound_of(told, group) == first
+    assert f"{'≥ ' if first else ''}× " in sentence(told).split(" = ")[1]
 
 
 def test_a_rate_near_a_ceiling_is_a_bound_as_well(real: Catalog) -> None:

@@ -1,0 +1,204 @@
+"""Figures of the statements: what all sessions say of a contrast together, and on how much it rests. Pure."""
+
+from collections.abc import Iterator
+
+from documents.records import Records
+from documents.tables import span
+from tandem.facts.session import SessionMachine
+from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
+from tandem.facts.statement import known as together
+from tandem.report import forest
+from tandem.report.markdown import table
+from tandem.wording import (
+    APP_CPU,
+    TOTAL_CPU,
+    basis_told,
+    expected_told,
+    known_told,
+    metric_told,
+    times,
+)
+
+
+def _draws(
+    records: Records, of: str, to: str, metric: str, scenario: str | None = None, topology: str | None = None
+) -> list[Draw]:
+    key = key_now(records.statements(), records.catalog(), metric, of, to, scenario, topology)
+    return draws(records.sessions(), key)
+
+
+def known(records: Records, of: str, to: str, metric: str, *where: str) -> str:
+    """The ratio with what is expected of the next session, and the basis. where: scenario and topology, where they are not
+    those of the main statements."""
+    return known_told(together(_draws(records, of, to, metric, *where)))
+
+
+def _main(records: Records) -> Iterator[tuple[MainStatement, list[Draw], Known]]:
+    """The main statements of which there is a session."""
+    for one in records.statements().statement:
+        found = _draws(records, one.of, one.to, one.metric)
+        if (known := together(found)) is not None:
+            yield one, found, known
+
+
+def _cells(known: Known | None) -> tuple[str, str]:
+    """Ratio with the next session's, and the basis."""
+    if known is None:
+        return "–", "not measured"
+    return ", ".join(filter(None, (times(known.ratio), expected_told(known)))), basis_told(known)
+
+
+def statements_table(records: Records) -> str:
+    """Every main statement."""
+    found = {one.name: known for one, _, known in _main(records)}
+    rows = []
+    for one in records.statements().statement:
+        known = found.get(one.name)
+        ratio = "–" if known is None else times(known.ratio)
+        expected = "–" if known is None else expected_told(known).rpartition("session ")[2] or "–"
+        rows.append(
+            (
+                f"{metric_told(one.metric)}, `{one.of}` by `{one.to}`",
+                ratio,
+                expected,
+                _cells(known)[1],
+                "–" if known is None else known.last,
+            )
+        )
+    return table(("statement", "ratio>", "the next session>", "sessions and CPU models", "last"), rows)
+
+
+def costs_table(records: Records) -> str:
+    """Every implementation with a session against the baseline of the main statements, the cheapest first."""
+    asked = records.statements()
+    to, rows = asked.baseline, []
+    for of in records.catalog().implementations:
+        whole, own = (
+            None if of == to else together(_draws(records, of, to, metric)) for metric in (TOTAL_CPU, APP_CPU)
+        )
+        if of != to and whole is None and own is None:
+            continue
+        basis = whole or own
+        rows.append(
+            (
+                1.0 if basis is None else basis.ratio,
+                (
+                    f"`{of}`",
+                    _spent(records, of),
+                    *("1" if of == to else _cells(one)[0] for one in (whole, own)),
+                    "" if basis is None else basis_told(basis),
+                ),
+            )
+        )
+    if len(rows) < 2:
+        return "Not measured: `just session`."
+    heads = (
+        "implementation",
+        "total CPU per request, µs, least to most>",
+        f"against `{to}`>",
+        f"the application's own, against `{to}`>",
+        "basis",
+    )
+    return table(heads, [cells for _, cells in sorted(rows)])
+
+
+def _spent(records: Records, implementation: str) -> str:
+    """The least and the greatest of the sessions."""
+    asked = records.statements()
+    found = [
+        one.mean
+        for record in records.sessions()
+        if (record.scenario, record.topology, record.placement, record.db_rtt_ms)
+        == (asked.scenario, asked.topology, asked.placement, None)
+        for one in record.estimates
+        if one.metric == TOTAL_CPU
+        and one.mean is not None
+        and (program := record.programs.get(one.variant)) is not None
+        and (program.implementation, program.settings) == (implementation, {})
+    ]
+    return "–" if not found else span(found) if len(found) > 1 else f"{found[0]:,.0f}"
+
+
+def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
+    """The pairs of the main statements on several scenarios, a column for each."""
+
+    def cell(of: str, to: str, scenario: str) -> str:
+        one = together(_draws(records, of, to, metric, scenario))
+        return "–" if one is None else known_told(one)
+
+    rows = [
+        (f"`{of}` by `{to}`", *(cell(of, to, scenario) for scenario in scenarios))
+        for of, to in records.statements().pairs
+    ]
+    return table(("pair", *(f"`{scenario}`" for scenario in scenarios)), rows)
+
+
+# ---- a single session ----
+
+
+def one_session(records: Records, folder: str) -> str:
+    """The caption of figures of one record: machine, day, commit and conditions. folder: in results/."""
+    return f"one session, {', '.join((*_source(records, folder), _under(records, folder)))}"
+
+
+def single_sessions(records: Records, *folders: str) -> str:
+    """The same of several records, as a table."""
+    rows = [(f"`{folder}`", *_source(records, folder), _under(records, folder)) for folder in folders]
+    return table(("record, one session each", "machine", "date", "commit", "conditions"), rows)
+
+
+def _source(records: Records, folder: str) -> tuple[str, str, str]:
+    """Machine, day and commit."""
+    result, _ = records.read(folder)
+    environments = result.environments.values()
+    models = [str(one.host["cpu_model"]) for one in environments if one.host.get("cpu_model")]
+    machine = SessionMachine(cpu_model=models[0] if models else None).plain_name
+    commits = sorted({one.git_commit[:7] for one in environments if one.git_commit})
+    changed = " with changes" if any(one.git_dirty for one in environments) else ""
+    commit = f"commit {' and '.join(commits)}{changed}" if commits else "commit not recorded"
+    return machine, f"{result.started_at:%-d %b %Y}", commit
+
+
+def _under(records: Records, folder: str) -> str:
+    """Scenario, path, pool, distance and plan; the pool only where all programs have one size."""
+    result, _ = records.read(folder)
+    under = result.request.conditions
+    pools = {one.settings.get("DB_POOL_MAX") for one in result.environments.values()} - {None, ""}
+    told = [
+        f"scenario {result.request.scenario}",
+        "full path" if under.topology == "full" else f"topology {under.topology}",
+        f"pool {next(iter(pools))}" if len(pools) == 1 else "",
+        "" if under.db_rtt_ms is None else f"database {under.db_rtt_ms} ms away",
+        f"plan {result.request.plan}",
+    ]
+    return ", ".join(filter(None, told))
+
+
+# ---- the picture ----
+
+
+def picture(records: Records) -> str:
+    """The main statements as a forest plot, as SVG: a row for each pair, a column for each metric."""
+    import vl_convert  # here, because loading it takes longer than all figures together
+
+    asked = records.statements()
+    found = {(one.of, one.to, one.metric): (own, known) for one, own, known in _main(records)}
+    cpus = forest.cpu_names(records.sessions())
+    metrics = [
+        metric
+        for metric in dict.fromkeys(one.metric for one in asked.statement)
+        if any(key[2] == metric for key in found)
+    ]
+
+    def panel(of: str, to: str, metric: str) -> forest.Panel | None:
+        if (of, to, metric) not in found:
+            return None
+        own, known = found[of, to, metric]
+        pair = f"{of} by {to}" if metric == metrics[0] else " "
+        title = metric_told(metric).removeprefix("the ").removesuffix(" of the slowest's rate")
+        return ((pair, title), forest.rows(own, cpus), known)
+
+    if not found:
+        return "<svg xmlns='http://www.w3.org/2000/svg'/>\n"
+    grid = [[panel(of, to, metric) for metric in metrics] for of, to in asked.pairs]
+    return str(vl_convert.vegalite_to_svg(forest.printable(forest.small_multiples(grid)))) + "\n"

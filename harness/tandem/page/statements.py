@@ -1,0 +1,109 @@
+"""The statements as the first page has them: a sentence, a figure with its basis, and a picture of the sessions. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tandem.catalog.catalog import Catalog
+from tandem.facts.session import SessionRecord
+from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
+from tandem.page.data import PageRow
+from tandem.report.forest import cpu_names, forest, rows
+from tandem.wording import basis_told, expected_told, metric_told, times
+
+REMEDY = "just session"
+
+
+@dataclass(frozen=True)
+class ToldStatement:
+    """A main statement."""
+
+    title: str
+    figure: dict[str, str] | None
+    """Words of its picture; None without a session."""
+
+
+@dataclass(frozen=True)
+class ToldStatements:
+    """What the section has."""
+
+    main: list[ToldStatement]
+    further: list[tuple[str, ...]]
+    """Rows of FURTHER."""
+    pictures: list[tuple[PageRow, dict[str, Any]]]
+    conditions: dict[str, str]
+    """Name of a picture -> under what its sessions were made."""
+
+
+FURTHER = ("statement", "conditions", "ratio", "next session", "basis")
+FURTHER_LEAST = 2
+"""Sessions of a further statement that is listed."""
+
+
+def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Catalog) -> ToldStatements:
+    """sessions: all, in order of time."""
+    cpus, taken = cpu_names(sessions), set[Key]()
+    main, pictures, conditions = [], [], {}
+    for one in statements.statement:
+        key = key_now(statements, catalog, one.metric, one.of, one.to)
+        taken |= {key, key.turned}
+        found = draws(sessions, key)
+        together = known(found)
+        title = _title(key)
+        if together is None:
+            main.append(ToldStatement(title, None))
+            continue
+        name = f"statement-{one.name}"
+        words = {
+            "id": name,
+            "run": name,
+            "title": title,
+            "says": _sentence(key, together),
+            "read": "reference/sessions",
+        }
+        main.append(ToldStatement(title, words))
+        pictures.append((words, forest(rows(found, cpus), together)))
+        conditions[name] = f"{_conditions(key)}. {_when(found, together)}."
+    return ToldStatements(main, _further(sessions, taken), pictures, conditions)
+
+
+def _title(key: Key) -> str:
+    name = metric_told(key.metric)
+    return f"{name[0].upper()}{name[1:]}: {_variant(key.of, key.of_settings)} by {_variant(key.to, key.to_settings)}"
+
+
+def _variant(implementation: str, settings: tuple[tuple[str, str], ...]) -> str:
+    chosen = ",".join(f"{name}={value}" for name, value in settings)
+    return f"{implementation}:{chosen}" if chosen else implementation
+
+
+def _sentence(key: Key, known: Known) -> str:
+    """What a reader may expect."""
+    name = metric_told(key.metric)
+    begin = f"{name[0].upper()}{name[1:]} of {key.of} is {times(known.ratio)} that of {key.to}"
+    if known.expected is not None:
+        begin += f"; in {known.next_one} it is expected within {expected_told(known).partition(' ')[2].partition(' ')[2]}"
+    return f"{begin} ({basis_told(known)})."
+
+
+def _conditions(key: Key) -> str:
+    distance = "" if key.db_rtt_ms is None else f", database {key.db_rtt_ms} ms away"
+    return f"scenario {key.scenario}, topology {key.topology}, placement {key.placement}{distance}"
+
+
+def _when(found: Sequence[Draw], known: Known) -> str:
+    means = "; ".join(f"{one.model}: {times(one.ratio)} in {one.sessions}" for one in known.models)
+    commits = list(dict.fromkeys((draw.session.commit or "unknown")[:8] for draw in found))
+    last = f" to {known.last}" if known.last != known.first else ""
+    return f"{known.first}{last}; means by CPU model: {means}; commits {', '.join(commits[-6:])}"
+
+
+def _further(sessions: Sequence[SessionRecord], taken: set[Key]) -> list[tuple[str, ...]]:
+    """All others that more than one session measured, by name."""
+    out = []
+    for key in every_key(sessions):
+        together = None if key in taken else known(draws(sessions, key))
+        if together is not None and together.sessions >= FURTHER_LEAST:
+            expected = expected_told(together).partition(" ")[2].partition(" ")[2]
+            out.append((_title(key), _conditions(key), times(together.ratio), expected, basis_told(together)))
+    return sorted(out)

@@ -1,0 +1,267 @@
+"""The sessions of a statement as a forest plot: a line for each, their mean, and where the next one is expected. Pure.
+
+Vega-Lite whose colours are the page's CSS variables; `printable` puts those of a white page in their place.
+https://vega.github.io/vega-lite/docs/
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tandem.facts.session import SessionRecord
+from tandem.facts.statement import SESSIONS_LEAST, Draw, Known, by_model
+from tandem.wording import expected_told, times
+
+type Row = dict[str, Any]
+type Spec = dict[str, Any]
+
+HUES = ("--cpu-1", "--cpu-2", "--cpu-3", "--cpu-4", "--cpu-5")
+"""Of the CPU models, in the order in which they were seen. Further ones have the last."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+ON_WHITE = {
+    "--cpu-1": "#0072b2",
+    "--cpu-2": "#c44e00",
+    "--cpu-3": "#00845f",
+    "--cpu-4": "#a8487f",
+    "--cpu-5": "#4d5a68",
+    "--ink": "#1c2024",
+    "--muted": "#5b636c",
+    "--card": "#ffffff",
+}
+"""After Okabe and Ito, who chose theirs so that everybody can tell them apart; darker, for text."""
+SAYS = (
+    "A line is a session with its own 95 % interval; colour, shape and name tell the CPU model. The band is where the next session is"
+    " expected, the solid rule is the mean over the CPU models, the dashed one is 1. Hollow: the control of that session failed."
+)
+STEP, SMALL_STEP, SMALL_WIDTH = 24, 13, 215
+POINT, SMALL_POINT = 60, 30
+TICKS = tuple(digit * 10.0**power for power in range(-3, 4) for digit in (1, 1.2, 1.5, 2, 3, 5, 7))
+
+
+def cpu_names(sessions: Sequence[SessionRecord]) -> dict[str, str]:
+    """The id of a session -> its CPU model for people: its plain name where no other model has the same."""
+    models = by_model([record.machine for record in sessions])
+    plain = {model: record.machine.plain_name for record, model in zip(sessions, models, strict=True)}
+    alike = Counter(plain.values())
+    return {
+        record.id: plain[model] if alike[plain[model]] == 1 else model
+        for record, model in zip(sessions, models, strict=True)
+    }
+
+
+def rows(found: Sequence[Draw], cpus: Mapping[str, str]) -> list[Row]:
+    """A row for each session, those of one CPU model together. cpus: of cpu_names, over all that the pictures show."""
+    places = list(dict.fromkeys(cpus.values()))
+    out: list[Row] = []
+    taken = Counter[str]()
+    for draw in sorted(found, key=lambda one: (places.index(cpus[one.session.id]), one.session.started_at)):
+        record, contrast = draw.session, draw.contrast
+        cpu = cpus[record.id]
+        place = min(places.index(cpu), len(HUES) - 1)
+        name = f"{cpu}, {record.started_at:%Y-%m-%d %H:%M}"
+        taken[name] += 1
+        failed = record.control is not None and contrast.metric in record.control.failed
+        low, high = contrast.interval or (None, None)
+        out.append(
+            {
+                "session": name if taken[name] == 1 else f"{name} ({taken[name]})",
+                "CPU model": cpu,
+                "started": f"{record.started_at:%Y-%m-%d %H:%M} UTC",
+                "ratio": contrast.ratio,
+                "low": low,
+                "high": high,
+                "blocks": contrast.n,
+                "control": "failed" if failed else "passed" if record.control else "none",
+                "commit": (record.commit or "")[:8],
+                "hue": HUES[place],
+                "_shape": SHAPES[place],
+                "_text": times(contrast.ratio),
+            }
+        )
+    return out
+
+
+def domain(lines: Sequence[Row], known: Sequence[Known]) -> tuple[float, float]:
+    """The axis: 1 and all sessions are on it; the band of few sessions may go beyond it."""
+    ends = [1.0, *(float(row[name] or row["ratio"]) for row in lines for name in ("low", "high", "ratio"))]
+    for one in known:
+        if one.expected is not None and one.sessions >= SESSIONS_LEAST:
+            ends += one.expected
+    return min(ends) / 1.03, max(ends) * 1.03
+
+
+def layers(
+    lines: Sequence[Row],
+    known: Known,
+    ends: tuple[float, float],
+    title: str | None = None,
+    size: int = SMALL_POINT,
+    y: Spec | None = None,
+) -> list[Spec]:
+    """The marks of one plot. title: of the axis; size: of a point; y: more of the encoding of its lines."""
+    scale = {"type": "log", "nice": False, "domain": list(ends)}
+    ticks = [tick for tick in TICKS if ends[0] <= tick <= ends[1]]
+    axis = {"values": ticks, "labelExpr": "'× ' + datum.label", "grid": False}
+
+    def x(field: str) -> Spec:
+        return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+    at = {
+        "field": "session",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "axis": {"labelLimit": 300, "domain": False, "ticks": False, "labelPadding": 8},
+        **(y or {}),
+    }
+    hue = {"field": "hue", "type": "nominal", "scale": None, "legend": None}
+    band = known.expected and {
+        "low": max(known.expected[0], ends[0]),
+        "high": min(known.expected[1], ends[1]),
+    }
+    hollow = {"condition": {"test": "datum.control === 'failed'", "value": "--card"}, **hue}
+    has_interval = any(row["low"] is not None for row in lines)
+    return [
+        *(
+            [
+                {
+                    "data": {"values": [band]},
+                    "mark": {"type": "rect", "color": "--muted", "opacity": 0.16},
+                    "encoding": {"x": x("low"), "x2": {"field": "high"}},
+                }
+            ]
+            if band
+            else []
+        ),
+        {
+            "data": {"values": [{"one": 1}]},
+            "mark": {"type": "rule", "color": "--muted", "strokeDash": [3, 3]},
+            "encoding": {"x": x("one")},
+        },
+        {
+            "data": {"values": [{"mean": known.ratio}]},
+            "mark": {"type": "rule", "color": "--ink", "strokeWidth": 1.5},
+            "encoding": {"x": x("mean")},
+        },
+        *(
+            [
+                {
+                    "transform": [{"filter": "isValid(datum.low)"}],
+                    "mark": {"type": "rule", "strokeWidth": 2},
+                    "encoding": {"y": at, "x": x("low"), "x2": {"field": "high"}, "color": hue},
+                }
+            ]
+            if has_interval
+            else []
+        ),
+        {
+            "mark": {"type": "point", "size": size, "strokeWidth": 2, "opacity": 1},
+            "encoding": {
+                "y": at,
+                "x": x("ratio"),
+                "stroke": hue,
+                "fill": hollow,
+                "shape": {"field": "_shape", "type": "nominal", "scale": None, "legend": None},
+            },
+        },
+    ]
+
+
+def forest(lines: Sequence[Row], known: Known) -> Spec:
+    """One plot for the page, which sets width and theme. Its data are in it."""
+    ends = domain(lines, [known])
+    text = {
+        "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12, "color": "--muted"},
+        "encoding": {
+            "y": {"field": "session", "type": "nominal", "sort": None},
+            "x": {"value": "width"},
+            "text": {"field": "_text", "type": "nominal"},
+        },
+    }
+    return {
+        "data": {"values": list(lines)},
+        "height": STEP * len(lines),
+        "layer": [
+            *layers(lines, known, ends, "ratio; band: where the next session is expected", POINT),
+            text,
+        ],
+    }
+
+
+type Panel = tuple[tuple[str, str], list[Row], Known]
+"""Two lines of title, rows, and what they say together."""
+
+
+def small_multiples(grid: Sequence[Sequence[Panel | None]]) -> Spec:
+    """A plot for each statement, in rows whose sessions stand beside each other; None leaves a place empty. All share an axis."""
+    panels = [one for line in grid for one in line if one is not None]
+    ends = domain([row for _, own, _ in panels for row in own], [known for *_, known in panels])
+    return {
+        "vconcat": [
+            {"hconcat": _line(line, ends), "spacing": 14}
+            for line in grid
+            if any(one is not None for one in line)
+        ],
+        "spacing": 18,
+        "config": {
+            "background": ON_WHITE["--card"],
+            "view": {"stroke": None},
+            "padding": 10,
+            "axis": {
+                "labelColor": ON_WHITE["--ink"],
+                "domainColor": "#c8ccd0",
+                "tickColor": "#c8ccd0",
+                "labelFontSize": 10,
+            },
+            "title": {
+                "anchor": "start",
+                "frame": "group",
+                "fontSize": 12,
+                "subtitleFontSize": 10.5,
+                "color": ON_WHITE["--ink"],
+                "subtitleColor": ON_WHITE["--muted"],
+                "offset": 6,
+            },
+        },
+    }
+
+
+def _line(line: Sequence[Panel | None], ends: tuple[float, float]) -> list[Spec]:
+    """The panels of one row. The first has the names of the sessions of all."""
+    order = {
+        row["session"]: row for one in line if one is not None for row in one[1]
+    }  # the same session has the same name in each
+    names = sorted(order, key=lambda name: (HUES.index(order[name]["hue"]), order[name]["started"]))
+    out: list[Spec] = []
+    for place, one in enumerate(line):
+        axis = {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 6, "labels": place == 0}
+        y = {"sort": names, "scale": {"domain": names}, "axis": axis}
+        size = {"width": SMALL_WIDTH, "height": SMALL_STEP * len(names)}
+        if one is None:
+            empty = {
+                "mark": {"type": "text", "color": "--muted"},
+                "encoding": {"text": {"value": "not measured"}},
+            }
+            out.append({"data": {"values": [{}]}, **size, **empty})
+            continue
+        title, own, known = one
+        told = ", ".join(filter(None, (times(known.ratio), expected_told(known))))
+        basis = known.basis if known.finding else f"{known.basis}: no finding"
+        out.append(
+            {
+                "title": {"text": list(title), "subtitle": [told, f"({basis})"]},
+                "data": {"values": own},
+                **size,
+                "layer": layers(own, known, ends, y=y),
+            }
+        )
+    return out
+
+
+def printable(spec: Any) -> Any:
+    """The same with the colours of a white page, for a picture of its own."""
+    if isinstance(spec, list):
+        return [printable(each) for each in spec]
+    if isinstance(spec, dict):
+        return {key: printable(value) for key, value in spec.items()}
+    return ON_WHITE.get(spec, spec) if isinstance(spec, str) else spec

@@ -1,0 +1,228 @@
+"""tandem.report.forest and tandem.page.statements: what the sessions of a statement look like."""
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import altair
+import pytest
+from harness_places import ROOT
+
+from tandem.catalog.catalog import Catalog
+from tandem.facts.contrast import Contrast
+from tandem.facts.session import (
+    SessionControl,
+    SessionMachine,
+    SessionProgram,
+    SessionRecord,
+    append,
+    name_of,
+)
+from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
+from tandem.page import site, statements
+from tandem.page.plots import NAMED
+from tandem.report.forest import (
+    HUES,
+    ON_WHITE,
+    SHAPES,
+    cpu_names,
+    domain,
+    forest,
+    printable,
+    rows,
+    small_multiples,
+)
+
+MILAN = SessionMachine(cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1")
+XEON = SessionMachine(cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207")
+CATALOG, ASKED = Catalog(ROOT), read_statements(ROOT)
+APP = "app_cpu_us_per_request"
+
+
+def session(
+    number: int, machine: SessionMachine = MILAN, ratio: float = 1.4, **changed: Any
+) -> SessionRecord:
+    at = datetime(2026, 11, 26, 12, tzinfo=UTC) + timedelta(hours=number)
+    pair = ("falcon-async", "falcon-sync")
+    found = Contrast(
+        metric=APP, of=pair[0], to=pair[1], ratio=ratio, interval=(ratio * 0.98, ratio * 1.02), n=6
+    )
+    return SessionRecord(
+        id=name_of(at, machine),
+        started_at=at,
+        commit="0123456789",
+        source="just session",
+        machine=machine,
+        scenario=ASKED.scenario,
+        scenario_version=CATALOG.scenarios[ASKED.scenario].version,
+        topology=ASKED.topology,
+        placement=ASKED.placement,
+        plan=ASKED.plan,
+        blocks=6,
+        programs={
+            name: SessionProgram(implementation=name, version=CATALOG.implementation(name).version)
+            for name in pair
+        },
+        contrasts=[found],
+    ).model_copy(update=changed)
+
+
+def together(made: list[SessionRecord]) -> tuple[list[Draw], Known]:
+    found = draws(made, key_now(ASKED, CATALOG, APP, "falcon-async", "falcon-sync"))
+    summary = known(found)
+    assert summary is not None
+    return found, summary
+
+
+FAILED = SessionControl(contrasts=[], failed=[APP])
+MADE = [
+    session(0),
+    session(1, XEON, 1.3),
+    session(2, ratio=1.42),
+    session(3, ratio=1.44, control=FAILED),
+    session(4, XEON, 1.31),
+]
+
+
+# ---- the plot ----
+
+
+def test_a_line_for_each_session_those_of_a_cpu_model_together() -> None:
+    found, _ = together(MADE)
+    lines = rows(found, cpu_names(MADE))
+    assert [line["CPU model"] for line in lines] == ["AMD EPYC"] * 3 + ["Xeon"] * 2
+    assert lines[0]["session"] == "AMD EPYC, 2026-11-26 12:00"
+    assert (lines[0]["low"], lines[0]["high"]) == (pytest.approx(1.372), pytest.approx(1.428))
+    # Colour is not the only mark.
+    for mark in ("hue", "_shape", "CPU model"):
+        assert len({line[mark] for line in lines}) == 2
+    assert [line["control"] for line in lines] == ["none", "none", "failed", "none", "none"]
+
+
+def test_two_generations_of_one_name_are_told_apart() -> None:
+    newer = MILAN.model_copy(update={"cpu_model_number": "17"})
+    names = cpu_names([session(0), session(1, newer)])
+    assert len({*names.values()}) == 2
+    assert "model 17" in names[session(1, newer).id]
+
+
+def test_sessions_of_the_same_minute_have_lines_of_their_own() -> None:
+    twin = session(0, MILAN.model_copy(update={"cpus": 8}), 1.5)
+    found, _ = together([session(0), twin])
+    assert len({line["session"] for line in rows(found, cpu_names([session(0), twin]))}) == 2
+
+
+def test_more_cpu_models_than_colours_share_the_last() -> None:
+    made = [session(n, MILAN.model_copy(update={"cpu_model": f"CPU {n}"})) for n in range(len(HUES) + 2)]
+    found, _ = together(made)
+    assert [line["hue"] for line in rows(found, cpu_names(made))][-2:] == [HUES[-1]] * 2
+
+
+def test_the_axis_has_1_and_all_sessions_and_not_what_two_sessions_expect() -> None:
+    found, summary = together(MADE[:2])
+    lines = rows(found, cpu_names(MADE))
+    least, most = domain(lines, [summary])
+    assert summary.expected is not None
+    assert least < 1
+    assert 1.428 < most < summary.expected[1]
+    found, summary = together(MADE)
+    assert summary.expected is not None
+    assert domain(rows(found, cpu_names(MADE)), [summary])[1] > summary.expected[1]
+
+
+def test_the_plot_is_vega_lite_and_a_failed_control_is_hollow() -> None:
+    found, summary = together(MADE)
+    spec = forest(rows(found, cpu_names(MADE)), summary)
+    altair.Chart.from_dict(printable(spec), validate=True)
+    [points] = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    assert points["encoding"]["fill"]["condition"]["test"] == "datum.control === 'failed'"
+    [band] = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rect"]
+    assert band["data"]["values"] == [
+        {
+            "low": pytest.approx(summary.expected and summary.expected[0]),
+            "high": pytest.approx(summary.expected and summary.expected[1]),
+        }
+    ]
+
+
+def test_one_session_has_no_band() -> None:
+    found, summary = together(MADE[:1])
+    marks = [layer["mark"]["type"] for layer in forest(rows(found, cpu_names(MADE)), summary)["layer"]]
+    assert "rect" not in marks
+    assert "point" in marks
+
+
+def test_small_multiples_leave_no_variable_of_the_page() -> None:
+    found, summary = together(MADE)
+    panel = (("a", "b"), rows(found, cpu_names(MADE)), summary)
+    spec = printable(small_multiples([[panel, None], [None, None]]))
+    altair.VConcatChart.from_dict(spec, validate=True)
+    assert "--" not in re.sub(r"\s", "", str(spec))
+    assert len(spec["vconcat"]) == 1
+    assert {*ON_WHITE} >= {*HUES}
+    assert len(SHAPES) == len(HUES)
+
+
+# ---- the page ----
+
+
+def test_each_main_statement_has_its_sentence_or_what_to_run() -> None:
+    told = statements.told(MADE, ASKED, CATALOG)
+    assert len(told.main) == len(ASKED.statement)
+    measured = [one for one in told.main if one.figure is not None]
+    assert [one.title for one in measured] == [
+        "The application's CPU per request: falcon-async by falcon-sync"
+    ]
+    assert measured[0].figure is not None
+    says = measured[0].figure["says"]
+    assert "× 1.36 that of falcon-sync; in the next session on such a machine it is expected within" in says
+    assert "(5 sessions, 2 CPU models, 1 with a failed control)." in says
+    [conditions] = told.conditions.values()
+    assert "topology full" in conditions
+    assert "Xeon (family 6, model 207): × 1.30 in 2" in conditions
+
+
+def test_what_is_no_finding_says_so() -> None:
+    told = statements.told(MADE[:4], ASKED, CATALOG)
+    [says] = [one.figure["says"] for one in told.main if one.figure]
+    assert says.endswith("(4 sessions, 2 CPU models, 1 with a failed control: no finding).")
+
+
+def test_further_statements_need_two_sessions() -> None:
+    further = [session(number, scenario="index", ratio=1.6) for number in (6, 7)]
+    assert statements.told([*MADE, further[0]], ASKED, CATALOG).further == []
+    [row] = statements.told([*MADE, *further], ASKED, CATALOG).further
+    assert row[1].startswith("scenario index")
+    assert row[2:] == ("× 1.60", "1.60 to 1.60", "2 sessions, one CPU model: no finding")
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The first page with five sessions and a damaged one."""
+    for record in MADE:
+        append(record, tmp_path)
+    (tmp_path / "sessions/20260101T000000Z-broken.json").write_text("{")
+    read = site.read_sessions
+    monkeypatch.setattr(site, "read_sessions", lambda _: read(tmp_path))
+    site.build([ROOT / "results/questions"], tmp_path / "site", ROOT, print)
+    return (tmp_path / "site/index.html").read_text()
+
+
+def test_the_first_page_has_the_statements_right_after_the_answers(page: str) -> None:
+    assert page.index('id="answer"') < page.index('id="statements"') < page.index('id="why"')
+    section = unescape(page[page.index('id="statements"') : page.index('id="why"')])
+    assert section.count("<figure") == 1
+    assert "Figures as a table" in section
+    assert "no session yet. <code>just session</code>" in section
+    assert '"statement-falcon-app":{' in page
+    assert "20260101T000000Z-broken.json" in page
+    assert not NAMED.keys() & {"statement-falcon-app"}
+
+
+def test_the_ratio_is_the_mean_over_models() -> None:
+    _, summary = together(MADE)
+    amd, xeon = (1.4 * 1.42 * 1.44) ** (1 / 3), math.sqrt(1.3 * 1.31)
+    assert summary.ratio == pytest.approx(math.sqrt(amd * xeon), rel=1e-5)
