@@ -48,43 +48,44 @@ def family_limit(series: int) -> float:
     return LIMIT + math.log(max(1, series)) / FAMILY_SLOPE
 
 
-def usual(
-    values: Sequence[float],
-    blocks: Sequence[int | None] | None,
-    sds: Sequence[float | None] | None,
-    start: int,
-    stop: int,
-) -> tuple[float, Floats]:
-    """The level before `start`, and how much each night from there to `stop` scatters about it.
+def usual(values: Floats, blocks: Floats, sds: Floats, start: int) -> tuple[float, Floats]:
+    """The level before `start`, and how much each night from there on scatters about it.
 
     Level: the median of all values before; noise: their median absolute deviation. Both take no notice of spikes, and a
-    step needs as many nights as there were before it to become the level. blocks: how many each value is the mean of; None:
-    as many as the others. sds: the standard deviation between them, None where it is not known. A night of few blocks is
-    expected to scatter more, by `_spread`.
+    step needs as many nights as there were before it to become the level. blocks: how many each value is the mean of; sds:
+    the standard deviation between them; both not a number where that is not known. A night of few blocks is expected to
+    scatter more, by `_spread`.
     """
-    seen = np.asarray(values[:start], float)
-    of = np.ones(stop) if blocks is None else np.array(blocks[:stop], float)
-    of[np.isnan(of)] = 1.0 if np.isnan(of).all() else np.nanmedian(of)
+    seen = values[:start]
     middle = float(np.median(seen))
-    within = np.full(start, np.nan) if sds is None else np.array(sds[:start], float)
-    spread = _spread(seen - middle, of[:start], within, of)
+    if np.isnan(blocks).any():  # then as many as the others
+        blocks = np.where(np.isnan(blocks), 1.0 if np.isnan(blocks).all() else np.nanmedian(blocks), blocks)
+    spread = _spread(seen - middle, blocks[:start], sds[:start], blocks)
     # The median of few deviations from their own median is too small (Croux and Rousseeuw 1992: n / (n - 0.8)).
     noise = NORMAL * np.median(np.abs(seen - middle) / spread[:start]) * start / (start - 0.8)
     return middle, np.maximum(noise * spread[start:], NOISE_LEAST)
 
 
+def numbers(values: Sequence[float | None]) -> Floats:
+    """Not a number for None."""
+    return np.array(values, float)
+
+
 def scaled(
     values: Sequence[float],
-    blocks: Sequence[int | None] | None = None,
+    blocks: Sequence[float | None] | None = None,
     sds: Sequence[float | None] | None = None,
 ) -> Floats:
     """Each value from LEARNED on as its distance from the level before its week, in units of how much such a night scatters
-    (`usual`), clipped."""
-    out = np.zeros(max(0, len(values) - LEARNED))
-    for start in range(LEARNED, len(values), ANEW):
-        stop = min(start + ANEW, len(values))
-        middle, scatter = usual(values, blocks, sds, start, stop)
-        out[start - LEARNED : stop - LEARNED] = (np.asarray(values[start:stop], float) - middle) / scatter
+    (`usual`), clipped. blocks, sds: of each; None: not known."""
+    every, unknown = np.asarray(values, float), np.full(len(values), np.nan)
+    of = unknown if blocks is None else numbers(blocks)
+    within = unknown if sds is None else numbers(sds)
+    out = np.zeros(max(0, len(every) - LEARNED))
+    for start in range(LEARNED, len(every), ANEW):
+        stop = min(start + ANEW, len(every))
+        middle, scatter = usual(every[:stop], of[:stop], within[:stop], start)
+        out[start - LEARNED : stop - LEARNED] = (every[start:stop] - middle) / scatter
     return np.clip(out, -CLIP, CLIP)
 
 

@@ -36,9 +36,10 @@ class NightlySeries:
 
     def usual(self, first: int) -> tuple[float, float]:
         """The level before the last night, and how much a night such as that scatters about it."""
-        own, last = self.points[first:], len(self.points) - first - 1
-        blocks, sds = [one.blocks for one in own], [one.sd for one in own]
-        level, scatter = change.usual(self.values[first:], blocks, sds, last, last + 1)
+        own = self.points[first:]
+        blocks = change.numbers([one.blocks for one in own])
+        sds = change.numbers([one.sd for one in own])
+        level, scatter = change.usual(change.numbers(self.values[first:]), blocks, sds, len(own) - 1)
         return level, float(scatter[0])
 
     def alarms(self, first: int = 0, limit: float = change.LIMIT) -> list[change.Alarm]:

@@ -56,6 +56,7 @@ class StackImage(Part):
 class FrozenStack(Part):
     """stacks/*.json: the services that all images of all nights run on, until the next one."""
 
+    schema_version: Literal[1] = 1
     images: dict[str, StackImage]
     """Role, such as `db` -> its image."""
     frozen_at: datetime
@@ -119,6 +120,7 @@ class EventAnswer(Part):
     """events/*.json: what fresh blocks showed of one series, at once after something new came under the programs. The series
     goes on, whatever it shows."""
 
+    schema_version: Literal[1] = 1
     id: str
     series: SeriesKey
     night: str

@@ -28,6 +28,14 @@ def test_two_compressed_nights_make_a_history(kept: Path) -> None:
     tag = frozen["program"]["tag"]
     assert nights[0]["programs"]["rust-async"]["tag"] == tag, "the first night freezes its own image"
     assert run("docker", "image", "inspect", f"tandem/rust-async:{tag}").returncode == 0
+    [stack] = [json.loads(file.read_text())["images"] for file in history.glob("stacks/*.json")]
+    assert {*stack} == {"db", "pgbouncer", "proxy", "loadgen"}
+    assert nights[0]["stack"] == stack
+    assert nights[0]["frozen_images"] == nights[0]["programs"], "its own image, with its base"
+    assert nights[0]["programs"]["rust-async"]["base"] == stack["db"]["base"], "both stand on the same Debian"
+    assert nights[0]["kernel"]
+    for name, role in (("db", "db"), ("loadgen-oha", "loadgen")):
+        assert run("docker", "image", "inspect", f"tandem/{name}:{stack[role]['tag']}").returncode == 0
     assert {one["said"] for one in found["judged"]} == {"learning"}
     assert not bench_containers()
     asked = run(*TANDEM, "nightly", "--json", "--query", "SELECT count(DISTINCT night) AS n FROM points",
@@ -37,6 +45,7 @@ def test_two_compressed_nights_make_a_history(kept: Path) -> None:
     [record] = kept.glob("*-nightly-rust-async-*/programs.json")
     programs = json.loads(record.read_text())
     assert programs["rust-async"] == programs[f"rust-async@{tag}"]
+    assert programs["db"].startswith(stack["db"]["tag"]), "what ran was the frozen one"
 
 
 def test_a_frozen_image_that_nothing_can_make_is_refused(kept: Path) -> None:

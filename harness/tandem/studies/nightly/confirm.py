@@ -44,16 +44,14 @@ def other_base(one: Program, other: Program) -> bool:
     return None not in (one.base, other.base) and one.base != other.base
 
 
-def event_answer(
-    one: Doubted, found: FreshBlocks, now: datetime, confidence: float = 1 - ALPHA
-) -> EventAnswer:
+def event_answer(one: Doubted, found: FreshBlocks, now: datetime) -> EventAnswer:
     """Whether an event moved a series: fresh blocks are another night of it, and differ from its level by more than a night
     does, with the error of the blocks themselves."""
     moved, key = None, one.key
     if found.ratio is not None and found.ratio.ratio is not None and found.ratio.sd_ln is not None:
         scatter = math.hypot(one.scatter, found.ratio.sd_ln / math.sqrt(found.ratio.n))
         away = abs(math.log(found.ratio.ratio) - one.level) / scatter
-        moved = away > NormalDist().inv_cdf((1 + confidence) / 2)
+        moved = away > NormalDist().inv_cdf(1 - ALPHA / 2)
     return EventAnswer(
         id=f"{now:%Y%m%dT%H%M%SZ}-{key.implementation}-{key.scenario}-{key.metric}",
         series=key,
