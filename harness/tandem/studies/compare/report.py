@@ -297,14 +297,17 @@ def excluded(found: Compared) -> list[str]:
         compared = line.against_reference.get(found.primary)
         if compared is None or compared.ratio.interval is None:
             continue
-        ends = [abs(math.log(end)) for end in compared.ratio.interval]
+        sizes = [math.expm1(abs(math.log(end))) * 1e3 for end in compared.ratio.interval]
         found_one = compared.ratio.interval[0] > 1 or compared.ratio.interval[1] < 1
-        below = f" and below {percent(math.expm1(min(ends)))}" if found_one else ""
+        # Rounded to the safe side, to a tenth of a percent.
+        below = f" and below {percent(math.floor(min(sizes)) / 1e3)}" if found_one else ""
         least = compared.ratio.detectable_ratio
-        smallest = f"; the smallest that these blocks can detect is {percent(least - 1)}" if least else ""
+        smallest = (
+            f"; the smallest that these blocks can detect is {(least - 1) * 100:.1f} %" if least else ""
+        )
         lines.append(
-            f"{line.variant}, {name}, {found.blocks} blocks: differences above {percent(math.expm1(max(ends)))}{below} are"
-            f" excluded{smallest}"
+            f"{line.variant}, {name}, {found.blocks} blocks: differences above {percent(math.ceil(max(sizes)) / 1e3)}{below}"
+            f" are excluded{smallest}"
         )
     return lines
 
