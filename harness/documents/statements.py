@@ -190,7 +190,7 @@ def picture(records: Records) -> str:
         if any(key[2] == metric for key in found)
     ]
 
-    def panel(of: str, to: str, metric: str) -> forest.Panel | None:
+    def panel(of: str, to: str, metric: str) -> forest.ForestPanel | None:
         if (of, to, metric) not in found:
             return None
         own, known = found[of, to, metric]

@@ -12,8 +12,8 @@ from tandem.facts.session import SessionRecord
 from tandem.facts.statement import SESSIONS_LEAST, Draw, Known, by_model
 from tandem.wording import expected_told, times
 
-type Row = dict[str, Any]
-type Spec = dict[str, Any]
+type ForestRow = dict[str, Any]
+type ForestSpec = dict[str, Any]
 
 HUES = ("--cpu-1", "--cpu-2", "--cpu-3", "--cpu-4", "--cpu-5")
 """Of the CPU models, in the order in which they were seen. Further ones have the last."""
@@ -49,10 +49,10 @@ def cpu_names(sessions: Sequence[SessionRecord]) -> dict[str, str]:
     }
 
 
-def rows(found: Sequence[Draw], cpus: Mapping[str, str]) -> list[Row]:
+def rows(found: Sequence[Draw], cpus: Mapping[str, str]) -> list[ForestRow]:
     """A row for each session, those of one CPU model together. cpus: of cpu_names, over all that the pictures show."""
     places = list(dict.fromkeys(cpus.values()))
-    out: list[Row] = []
+    out: list[ForestRow] = []
     taken = Counter[str]()
     for draw in sorted(found, key=lambda one: (places.index(cpus[one.session.id]), one.session.started_at)):
         record, contrast = draw.session, draw.contrast
@@ -81,7 +81,7 @@ def rows(found: Sequence[Draw], cpus: Mapping[str, str]) -> list[Row]:
     return out
 
 
-def domain(lines: Sequence[Row], known: Sequence[Known]) -> tuple[float, float]:
+def domain(lines: Sequence[ForestRow], known: Sequence[Known]) -> tuple[float, float]:
     """The axis: 1 and all sessions are on it; the band of few sessions may go beyond it."""
     ends = [1.0, *(float(row[name] or row["ratio"]) for row in lines for name in ("low", "high", "ratio"))]
     for one in known:
@@ -91,19 +91,19 @@ def domain(lines: Sequence[Row], known: Sequence[Known]) -> tuple[float, float]:
 
 
 def layers(
-    lines: Sequence[Row],
+    lines: Sequence[ForestRow],
     known: Known,
     ends: tuple[float, float],
     title: str | None = None,
     size: int = SMALL_POINT,
-    y: Spec | None = None,
-) -> list[Spec]:
+    y: ForestSpec | None = None,
+) -> list[ForestSpec]:
     """The marks of one plot. title: of the axis; size: of a point; y: more of the encoding of its lines."""
     scale = {"type": "log", "nice": False, "domain": list(ends)}
     ticks = [tick for tick in TICKS if ends[0] <= tick <= ends[1]]
     axis = {"values": ticks, "labelExpr": "'× ' + datum.label", "grid": False}
 
-    def x(field: str) -> Spec:
+    def x(field: str) -> ForestSpec:
         return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
     at = {
@@ -167,7 +167,7 @@ def layers(
     ]
 
 
-def forest(lines: Sequence[Row], known: Known) -> Spec:
+def forest(lines: Sequence[ForestRow], known: Known) -> ForestSpec:
     """One plot for the page, which sets width and theme. Its data are in it."""
     ends = domain(lines, [known])
     text = {
@@ -188,11 +188,11 @@ def forest(lines: Sequence[Row], known: Known) -> Spec:
     }
 
 
-type Panel = tuple[tuple[str, str], list[Row], Known]
+type ForestPanel = tuple[tuple[str, str], list[ForestRow], Known]
 """Two lines of title, rows, and what they say together."""
 
 
-def small_multiples(grid: Sequence[Sequence[Panel | None]]) -> Spec:
+def small_multiples(grid: Sequence[Sequence[ForestPanel | None]]) -> ForestSpec:
     """A plot for each statement, in rows whose sessions stand beside each other; None leaves a place empty. All share an axis."""
     panels = [one for line in grid for one in line if one is not None]
     ends = domain([row for _, own, _ in panels for row in own], [known for *_, known in panels])
@@ -226,13 +226,13 @@ def small_multiples(grid: Sequence[Sequence[Panel | None]]) -> Spec:
     }
 
 
-def _line(line: Sequence[Panel | None], ends: tuple[float, float]) -> list[Spec]:
+def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list[ForestSpec]:
     """The panels of one row. The first has the names of the sessions of all."""
     order = {
         row["session"]: row for one in line if one is not None for row in one[1]
     }  # the same session has the same name in each
     names = sorted(order, key=lambda name: (HUES.index(order[name]["hue"]), order[name]["started"]))
-    out: list[Spec] = []
+    out: list[ForestSpec] = []
     for place, one in enumerate(line):
         axis = {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 6, "labels": place == 0}
         y = {"sort": names, "scale": {"domain": names}, "axis": axis}

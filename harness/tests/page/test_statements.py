@@ -20,6 +20,7 @@ from tandem.facts.session import (
     SessionRecord,
     append,
     name_of,
+    read_sessions,
 )
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
 from tandem.page import site, statements
@@ -205,8 +206,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for record in MADE:
         append(record, tmp_path)
     (tmp_path / "sessions/20260101T000000Z-broken.json").write_text("{")
-    read = site.read_sessions
-    monkeypatch.setattr(site, "read_sessions", lambda _: read(tmp_path))
+    monkeypatch.setattr(site, "read_sessions", lambda _: read_sessions(tmp_path))
     site.build([ROOT / "results/questions"], tmp_path / "site", ROOT, print)
     return (tmp_path / "site/index.html").read_text()
 
