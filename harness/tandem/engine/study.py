@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -69,9 +70,12 @@ class Study[C: Conclusions](ABC):
         """Raises UsageError for a request that cannot be made."""
         self.catalog, self.request = catalog, request
         self.timing = catalog.plan(request.plan)
-        self.news: list[str] = []
+
+    @cached_property
+    def news(self) -> list[str]:
         """What a plan has to tell a person before its next block. The engine tells it once, and takes the outline for a new
         estimate."""
+        return []
 
     @property
     def looks_at_ceilings(self) -> bool:

@@ -36,6 +36,7 @@ MEASURING = (
     "sweep",
     "replay",
     "records",
+    "session",
     "reproduce",
     "crosscheck",
     "crossover",

@@ -294,8 +294,10 @@ def test_only_what_can_go_on_says_so() -> None:
         "reproduce",
         "sweep",
     }
-    assert studies | {"selftest"} == {name for name in COMMANDS if "--resume" in cli.interrupted(name)}
-    assert {*studies, "matrix", "records", "replay", "selftest"} <= {*MEASURING}, (
+    assert studies | {"selftest", "session"} == {
+        name for name in COMMANDS if "--resume" in cli.interrupted(name)
+    }
+    assert {*studies, "matrix", "records", "replay", "selftest", "session"} <= {*MEASURING}, (
         "of which one may run at a time"
     )
     assert "start it again" in cli.interrupted("matrix")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from harness_engine import FakeLab, request, text
 from harness_engine import session as engine
+from harness_places import ROOT
 from harness_samples import NOW, good_window
 from rich.console import Group
 
@@ -257,7 +258,7 @@ def test_a_session_is_appended_and_told(
     monkeypatch.setattr(command, "page_of", lambda folder: None)
     command.session(seed=7)
     [request] = asked
-    statements = read_statements(command.ROOT)
+    statements = read_statements(ROOT)
     assert [variant.label for variant in request.variants] == statements.implementations
     assert (request.plan, request.conditions.placement) == (statements.plan, statements.placement)
     [record], damaged = read_sessions(here)

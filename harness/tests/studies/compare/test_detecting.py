@@ -28,7 +28,8 @@ BLOCK_S = 100.0
 
 
 def asking(**options: JsonValue) -> Compare:
-    asked = request("A", "B", study="compare", plan="quick", options=options)
+    primary: JsonValue = "duet_cpu_us_per_request"
+    asked = request("A", "B", study="compare", plan="quick", options={"primary": primary, **options})
     return Compare(CATALOG, asked)
 
 
