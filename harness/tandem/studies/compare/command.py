@@ -93,7 +93,7 @@ def compare(
     quiet: cli.Quiet = False,
     as_json: cli.Json = False,
 ) -> None:
-    """Say which variant is better and by how much, in blocks of fresh starts that are loaded in turn, about a second each.
+    """Say which variant is better and by how much, in blocks of fresh starts: loaded in turn in short slices, and each at equal rates.
 
     The first variant is the baseline, which takes part twice. A single variant is compared with itself.
     """
