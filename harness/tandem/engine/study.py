@@ -58,9 +58,6 @@ class Study[C: Conclusions](ABC):
         """Raises UsageError for a request that cannot be made."""
         self.catalog, self.request = catalog, request
         self.timing = catalog.plan(request.plan)
-        self.news: list[str] = []
-        """What a plan has to tell a person before its next block. The engine tells it once, and takes the outline for a new
-        estimate."""
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -105,6 +102,11 @@ class Study[C: Conclusions](ABC):
     def ahead(self, expected_s: float) -> list[str]:
         """What a person is told before anything starts, such as what so short a plan cannot decide. expected_s: the
         estimate."""
+        return []
+
+    def news(self) -> list[str]:
+        """What its plan has to tell a person before the next block, once; where there is any, the outline makes a new
+        estimate. Default: nothing."""
         return []
 
     def line(self, made: Trial | WindowRecord) -> str | None:
