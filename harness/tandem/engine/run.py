@@ -113,10 +113,9 @@ def run[C: Conclusions](
             )
 
             def told_before(block: Sequence[TrialSpec]) -> None:
-                if study.news:
-                    for line in study.news:
+                if news := study.news():
+                    for line in news:
                         view.note(line)
-                    study.news.clear()
                     view.expected(blocks_s(study, session.results) - made_s)
                 before(block)
 

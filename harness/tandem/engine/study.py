@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from pydantic import JsonValue, ValidationError
@@ -71,12 +70,6 @@ class Study[C: Conclusions](ABC):
         self.catalog, self.request = catalog, request
         self.timing = catalog.plan(request.plan)
 
-    @cached_property
-    def news(self) -> list[str]:
-        """What a plan has to tell a person before its next block. The engine tells it once, and takes the outline for a new
-        estimate."""
-        return []
-
     @property
     def looks_at_ceilings(self) -> bool:
         """Whether each block has short looks at the ceilings; default: what the plan says."""
@@ -129,6 +122,11 @@ class Study[C: Conclusions](ABC):
     def ahead(self, expected_s: float) -> list[str]:
         """What a person is told before anything starts, such as what so short a plan cannot decide. expected_s: the
         estimate."""
+        return []
+
+    def news(self) -> list[str]:
+        """What its plan has to tell a person before the next block, once; where there is any, the outline makes a new
+        estimate. Default: nothing."""
         return []
 
     def line(self, made: Trial | WindowRecord) -> str | None:

@@ -220,6 +220,7 @@ class Compare(Study[Compared]):
         self.looks = () if self.aim else self._looks(request.options.get("looks"))
         self._planned = detecting.PILOT
         """Blocks of an aim, as far as they are known."""
+        self._news: list[str] = []
         if (self.looks or self.aim) and request.conditions.further_labs:
             raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
 
@@ -265,6 +266,10 @@ class Compare(Study[Compared]):
                 f" decide. Given: {', '.join(map(str, looks))}"
             )
         return looks
+
+    def news(self) -> list[str]:
+        told, self._news = self._news, []
+        return told
 
     def ahead(self, expected_s: float) -> list[str]:
         tails = " the p99 at equal rates at another 5 %," if self.pairing.equal_shares else ""
@@ -336,9 +341,9 @@ class Compare(Study[Compared]):
         pilot = yield from in_blocks(self._blocks(detecting.PILOT))
         found = self._design(aim, pilot)
         if self._decided(pilot, found.look(detecting.PILOT)):
-            self.news.append(f"after {detecting.PILOT} blocks: the primary metric is decided")
+            self._news.append(f"after {detecting.PILOT} blocks: the primary metric is decided")
             return
-        self.news.append(found.told)
+        self._news.append(found.told)
         self._planned = found.blocks
         left_s = None if aim.budget_s is None else aim.budget_s - self._spent_s(pilot)
         later = self._blocks(found.blocks)[detecting.PILOT :]

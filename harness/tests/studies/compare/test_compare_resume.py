@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from harness_engine import FakeFloor, FakeLab, request, session
+from harness_engine import FakeFloor, FakeLab, Quiet, request, session
 from harness_places import PLANS
 from harness_samples import finding
+from pydantic import JsonValue
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
@@ -112,3 +113,21 @@ def test_one_that_was_asked_to_detect_goes_on_where_it_was_interrupted(
     assert lab.visited == ["block-5", "block-6"]
     assert result.conclusions.design is not None
     assert (result.conclusions.blocks, result.request.options["detect"]) == (6, 0.03)
+
+
+def test_what_it_needs_is_told_once_the_first_blocks_say_so(
+    real: Catalog, tmp_path: Path, asked: Request
+) -> None:
+    """One program against itself decides nothing, so it goes on; told again to whoever goes on with it."""
+    options: dict[str, JsonValue] = {"detect": 0.03, "budget_s": 3600}
+    alone = asked.model_copy(update={"variants": asked.variants[:1], "options": options})
+    view = Quiet()
+    with pytest.raises(KeyboardInterrupt):
+        run(Compare, alone, session(real, tmp_path, ManyLab(raises={9: KeyboardInterrupt()}), view))
+    needs = "after 6 blocks: to detect 3 % with a power of 80 % this host needs 12 blocks: 6 more"
+    assert [line.startswith(needs) for line in view.said].count(True) == 1
+    lab, again = ManyLab(), Quiet()
+    result, _ = run(Compare, alone, session(real, tmp_path, lab, again), resume=True)
+    assert lab.visited == [f"block-{number}" for number in range(9, 13)]
+    assert any(line.startswith(needs) for line in again.said)
+    assert result.conclusions.looks == [6, 12]

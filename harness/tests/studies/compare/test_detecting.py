@@ -118,10 +118,11 @@ def test_it_goes_on_to_what_the_scatter_needs() -> None:
     assert len(trials) > LEAST
     assert found.looks == [PILOT, len(trials)]
     assert len(study.outline()) == len(trials), "the estimate follows"
-    assert study.news == [found.design.told]
+    news = study.news()
+    assert news == [found.design.told]
     assert re.search(
         r"after 6 blocks: to detect 3 % with a power of 80 % this host needs \d+ blocks: \d+ more, about \d+ min",
-        study.news[0],
+        news[0],
     )
     quiet = made(asking(detect=0.03), noise=0.001)
     assert len(quiet) == PILOT, "equivalent at once"
@@ -130,7 +131,7 @@ def test_it_goes_on_to_what_the_scatter_needs() -> None:
 def test_a_large_difference_ends_it_after_the_pilot() -> None:
     study = asking(detect=0.03)
     assert len(made(study, effect=1.3)) == PILOT
-    assert "is decided" in study.news[0]
+    assert "is decided" in study.news()[0]
     found = study.conclude(made(asking(detect=0.03), effect=1.3), Baselines()).conclusions
     assert found.blocks == PILOT
     assert found.entries[1].against_reference[study.primary].verdict == "dearer"
