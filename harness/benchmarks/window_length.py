@@ -2,9 +2,9 @@
 
     PYTHONPATH=harness python3 harness/benchmarks/window_length.py FOLDER > results/reference-benchmarks/window-length.json
 
-FOLDER: of a comparison whose windows are twice as long as those of the plan `session`. Of each block the ratio is taken twice:
-from the first half of each variant's measured seconds, as `session` would have, and from all of them. What the second has more
-is the doubling. Both share their first half, so the difference of their logarithms scatters far less than either.
+FOLDER: of a comparison or a session. Of each block the ratio is taken twice: from the first half of each variant's measured
+seconds, and from all of them. What the second has more is the doubling. Both share their first half, so the difference of their
+logarithms scatters far less than either.
 """
 
 import json
@@ -13,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tandem.analysis.cost import ROLES
 from tandem.analysis.ratios import t_interval
@@ -110,11 +111,14 @@ def doubled(blocks: Sequence[Trial], of: str, to: str, figure: str) -> Doubled |
 
 
 def measured(folder: Path) -> WindowLength:
-    """Of each variant by the baseline. Raises TandemError for a folder that is no record."""
+    """Of each pair of a session; of another comparison each variant by the baseline. Raises TandemError for a folder that is no
+    record."""
     _, result, trials = read_folder(folder)
-    to, blocks = result.conclusions.reference, counting(trials)
-    labels = [variant.label for variant in result.request.variants if variant.label != to]
-    found = [doubled(blocks, of, to, figure) for of in labels for figure in FIGURES]
+    groups: Any = result.request.options.get("groups") or [
+        [variant.label for variant in result.request.variants]
+    ]
+    pairs = [(of, group[0]) for group in groups for of in group[1:]]
+    found = [doubled(counting(trials), of, to, figure) for of, to in pairs for figure in FIGURES]
     return WindowLength(record=result.id, found=[one for one in found if one is not None])
 
 
