@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError
 from tandem.history import files
 from tandem.history.judged import series_of
 from tandem.history.night import (
@@ -23,7 +23,6 @@ from tandem.history.night import (
     SeriesKey,
     StackImage,
 )
-from tandem.history.query import ask
 
 FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
 
@@ -204,26 +203,3 @@ def test_answers_are_kept(tmp_path: Path) -> None:
     files.keep_event(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])
-
-
-# ---- DuckDB ----
-
-
-def test_the_history_is_asked_in_sql(tmp_path: Path) -> None:
-    for machine in ("one", "two"):
-        for number in (1, 2, 3):
-            files.append(tmp_path / machine, night(number, value=number / 100, machine=machine))
-    sql = "SELECT machine, implementation, count(*) AS n, round(avg(value), 4) FROM points GROUP BY ALL ORDER BY machine"
-    names, rows = ask(tmp_path, sql)
-    assert names[:3] == ["machine", "implementation", "n"]
-    assert rows == [("one", "node", 3, 0.02), ("two", "node", 3, 0.02)]
-    _, rows = ask(tmp_path, "SELECT programs['node'].tag FROM nights LIMIT 1")
-    assert rows in ([("aaa",)], [(["aaa"],)])
-
-
-def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no nights"):
-        ask(tmp_path, "SELECT 1")
-    files.append(tmp_path / "m", night(1))
-    with pytest.raises(UsageError, match="nosuch"):
-        ask(tmp_path, "SELECT nosuch FROM points")

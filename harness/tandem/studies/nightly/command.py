@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from tandem.analysis import change
 from tandem.analysis.ratios import Ratio
@@ -20,7 +19,6 @@ from tandem.errors import TandemError, UsageError
 from tandem.history import files
 from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
-from tandem.history.query import ask
 from tandem.lab import kept_images
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.provenance import git
@@ -146,9 +144,6 @@ def nightly(
             "--freeze-stack", help="Freeze today's PostgreSQL, PgBouncer, HAProxy and oha. An event."
         ),
     ] = False,
-    query: Annotated[
-        str | None, typer.Option(help="Measure nothing. Run this SQL on the history (tables nights, points).")
-    ] = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -158,9 +153,6 @@ def nightly(
 
     Exit status 3: a change for the worse was confirmed. 4: the machine itself changed.
     """
-    if query is not None:
-        _asked(query, as_json)
-        return
     catalog = Catalog(cli.ROOT)
     names = implementations or list(catalog.implementations)
     variants = cells(catalog, names, scenario or MAIN)
@@ -382,17 +374,6 @@ def command(request: Request) -> str:
 
 
 # ---- what is said ----
-
-
-def _asked(query: str, as_json: bool) -> None:
-    names, rows = ask(cli.RESULTS / HISTORY, query)
-    if as_json:
-        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1, default=str))
-        return
-    table = Table(*names)
-    for row in rows:
-        table.add_row(*map(str, row))
-    cli.out.print(table)
 
 
 def _told(
