@@ -1,14 +1,13 @@
 """What is kept of a night, and of the answer to an alarm. Each is a file that is written once."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from tandem.analysis.ratios import Ratio
 from tandem.record.part import Number, Part
 
-NIGHT_SCHEMA: Literal[2] = 2
 Line = Literal["today", "frozen", "weather", "first"]
 """today: ln(today's image / the frozen one). frozen: ln of the frozen image's second start by its first, the line that shows
 false alarms. weather: ln of the frozen image's own figure, which only the machine can move. first: ln(today's image / the one
@@ -79,7 +78,7 @@ class Point(Part):
 class Night(Part):
     """nights/*.json"""
 
-    schema_version: Literal[2] = NIGHT_SCHEMA
+    schema_version: Literal[2] = 2
     id: str
     """That of the result that it was taken from; unique, and begins with the time."""
     machine: str
@@ -172,27 +171,4 @@ class AlarmAnswer(Part):
     results: list[str] = Field(default_factory=list)
     """The comparisons that were made for it."""
     command: str | None = None
-    """What repeats the last of them."""
-
-
-def _from_1(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 kept one number for each `implementation/scenario/metric/line`, and the image's tag alone."""
-    points = []
-    for key, value in old["values"].items():
-        implementation, scenario, metric, line = key.split("/")
-        points.append(
-            {
-                "implementation": implementation,
-                "scenario": scenario,
-                "metric": metric,
-                "line": line,
-                "value": value,
-            }
-        )
-    programs = {name: {"tag": tag} for name, tag in old["images"].items()}
-    kept = {key: old[key] for key in ("id", "machine", "cpu_model", "started_at", "frozen")}
-    return {**kept, "schema_version": NIGHT_SCHEMA, "programs": programs, "points": points}
-
-
-FORMS = {1: _from_1}
-"""Older version -> what makes the present form of it."""
+    """What repeats the one that `ratio` is of."""

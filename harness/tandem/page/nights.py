@@ -1,19 +1,17 @@
 """The nightly history for the page: each series of today's images, and the sums that raise its alarms. Changes no file."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.analysis import change
-from tandem.history.files import ANSWERS, NIGHTS
+from tandem.history import files
 from tandem.history.judged import NightlySeries, begin, events, family, series_of
-from tandem.history.night import FORMS, AlarmAnswer, Night, SeriesKey
+from tandem.history.night import AlarmAnswer, Night, SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.detail import title
 from tandem.page.read import BELOW, NotShown
-from tandem.record.store import explained
 
 ROWS_MOST = 8_000
 """Of all series together; then only their newest nights are drawn."""
@@ -35,26 +33,22 @@ class Nights:
 
 
 def read_nights(folders: Iterable[Path], root: Path) -> Nights:
-    """All machines' together. A file that cannot be read is named. `just nightly` sets it aside; this only looks."""
-    found = Nights()
-    files = {
-        file.resolve()
+    """All machines' together. A file that cannot be read is named."""
+    machines = {
+        place.parent.resolve()
         for folder in folders
         for at in BELOW
-        for kind in (NIGHTS, ANSWERS)
-        for file in folder.glob(f"{at}{kind}/*.json")
+        for kind in (files.NIGHTS, files.ANSWERS)
+        for place in folder.glob(f"{at}{kind}")
     }
-    for file in sorted(files):
-        try:
-            raw = json.loads(file.read_text())
-            if file.parent.name == ANSWERS:
-                found.answers.append(AlarmAnswer.model_validate(raw))
-            else:
-                older = FORMS.get(raw.get("schema_version"))
-                found.nights.append(Night.model_validate(older(raw) if older else raw))
-        except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+    found = Nights()
+    for machine in sorted(machines):
+        history = files.read(machine)
+        found.nights += history.nights
+        found.answers += history.answers
+        for file, why in history.broken.items():
             name = (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
-            found.broken.append(NotShown(name, f"cannot be read: {explained(error)}"[:300]))
+            found.broken.append(NotShown(name, f"cannot be read: {why}"[:300]))
     found.nights.sort(key=lambda night: (night.started_at, night.id))
     return found
 

@@ -208,7 +208,7 @@ def nightly(
             confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
             answers = _answered(confirm, folder, names)
             asked_at_once = _after_events(confirm, folder, result.id)
-            _told(folder, known.said, result, answers, asked_at_once, as_json)
+            _told(folder, result, answers, asked_at_once, as_json)
     finally:
         give(folder, cli.ROOT)
     raise typer.Exit(status(result.verdict, answers, asked_at_once))
@@ -378,13 +378,13 @@ def command(request: Request) -> str:
 
 def _told(
     folder: Path,
-    said: Sequence[str],
     result: Result[NightMeasured],
     answers: Sequence[AlarmAnswer],
     asked_at_once: Sequence[EventAnswer],
     as_json: bool,
 ) -> None:
     history = files.read(folder)
+    broken = [f"{file}: cannot be read: {why}" for file, why in history.broken.items()]
     judged = judge(history.nights, history.answers)
     weekly = _weekly(history.nights, result.request)
     moved, creeping = (steps(history.nights), crept(history.nights)) if weekly else ({}, [])
@@ -420,14 +420,14 @@ def _told(
                         {"series": key.model_dump(mode="json"), "nights": nights}
                         for key, nights in moved.items()
                     ],
-                    "said": [*said, *history.said],
+                    "said": broken,
                 },
                 indent=1,
             )
         )
         return
     cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
-    for odd in (*said, *history.said):
+    for odd in broken:
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
     for what in new:
         cli.out.print(f"new under the programs: {what}", markup=False, highlight=False)
