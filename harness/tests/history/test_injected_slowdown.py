@@ -79,9 +79,9 @@ def test_the_last_forty_nights_are_slow(repository: Path) -> None:
     assert status == 0
     found = commits(log)
     first = found.count("base")
-    assert 4 <= first <= 6
-    assert found == ["base"] * first + ["harmless"] + ["slow"] * 2 + ["slow-harmless"] * 2
-    assert all("--compressed --blocks 10 --plan compressed --machine injected" in line for line in log)
+    assert 40 <= first <= 60
+    assert found == ["base"] * first + ["harmless"] * 10 + ["slow"] * 20 + ["slow-harmless"] * 20
+    assert all("--blocks 1 --plan nightly --machine injected" in line for line in log)
     clone = repository.parent / "clone"
     handlers = (clone / EDITED[1]).read_text()
     assert handlers.count("from_nanos(617)") == 1

@@ -30,7 +30,7 @@ from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
-from tandem.studies.nightly.conclusions import NightMeasured, nights_of
+from tandem.studies.nightly.conclusions import NightMeasured, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, event_answer
 from tandem.studies.nightly.study import Nightly
 
@@ -118,10 +118,6 @@ def nightly(
     blocks: Annotated[
         int | None, typer.Option(min=1, help="Number of blocks of each implementation, instead of a budget.")
     ] = None,
-    compressed: Annotated[
-        bool,
-        typer.Option("--compressed", help="Count each block as a night, which makes a history in hours."),
-    ] = False,
     plan: Annotated[
         str, typer.Option(help=r"Plan. Its table \[compare] sets windows and warm-ups.")
     ] = "nightly",
@@ -182,13 +178,12 @@ def nightly(
                         "first": {name: one.tag for name, one in first.items()},
                         "stack": {image_variable(role): f":{one.tag}" for role, one in stack.images.items()},
                         "programs": {name: one.tag for name, one in today.items()},
-                        "compressed": compressed,
                         **({"blocks": blocks} if blocks else {"budget_s": budget_s}),
                     },
                 }
             )
             result = _measured(request, resume, as_json)
-            about = Night(
+            night = Night(
                 id=result.id,
                 machine=folder.name,
                 cpu_model=of_host(result, "cpu_model") or "unknown",
@@ -200,11 +195,11 @@ def nightly(
                 stack=stack.images,
                 kernel=of_host(result, "kernel"),
                 microcode=of_host(result, "cpu_microcode"),
+                points=points_of(result.conclusions),
             )
-            for night in nights_of(result, about, compressed):
-                kept = files.append(folder, night)
-                if kept.clock:
-                    view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
+            kept = files.append(folder, night)
+            if kept.clock:
+                view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
             confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
             answers = _answered(confirm, folder, names)
             asked_at_once = _after_events(confirm, folder, result.id)
@@ -318,15 +313,16 @@ def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[Ev
     """Asks what the events of this night moved, at once. measured: the id of its result. What was asked before, by a command
     that was killed, is not asked again."""
     history = files.read(folder)
-    tonight = [night for night in history.nights if night.id.startswith(measured) and night.clock is None]
-    known = {(one.night, one.series): one for one in history.events}
+    night = next((one for one in history.nights if one.id == measured), None)
+    if night is None or night.clock is not None:
+        return []
+    until = [one for one in history.nights if (one.started_at, one.id) <= (night.started_at, night.id)]
+    known = {one.series: one for one in history.events if one.night == night.id}
     found = []
-    for night in tonight:
-        until = [one for one in history.nights if (one.started_at, one.id) <= (night.started_at, night.id)]
-        for one in doubted(night, until, history.answers):
-            answer = known.get((night.id, one.key)) or _after(confirm, one)
-            files.keep_event(folder, answer)
-            found.append(answer)
+    for one in doubted(night, until, history.answers):
+        answer = known.get(one.key) or _after(confirm, one)
+        files.keep_event(folder, answer)
+        found.append(answer)
     return found
 
 
@@ -458,7 +454,7 @@ def new_under(nights: Sequence[Night], measured: str) -> list[str]:
     found: dict[str, list[str]] = {}
     for (_, _, implementation), own in events(nights).items():
         for event in own:
-            if event.night.startswith(measured):
+            if event.night == measured:
                 found.setdefault(event.what, []).append(implementation)
     return [f"{what} ({', '.join(names)})" for what, names in found.items()]
 
