@@ -113,12 +113,11 @@ def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
     return found
 
 
-def family(every: Iterable[SeriesKey]) -> int:
-    """How many series of today's images a night can raise alarms of. One of another CPU model or frozen image is the same
-    series to a night, which has one CPU and one frozen image."""
-    return len(
-        {(key.machine, key.implementation, key.scenario, key.metric) for key in every if key.line == "today"}
-    )
+def shared_limit(every: Iterable[SeriesKey], machine: str) -> float:
+    """The limit that all series of a machine's nights share. One of another CPU model or frozen image is the same series to a
+    night, which has one CPU and one frozen image."""
+    own = (key for key in every if key.line == "today" and key.machine == machine)
+    return change.family_limit(len({(key.implementation, key.scenario, key.metric) for key in own}))
 
 
 def _under(night: Night, implementation: str) -> dict[str, str]:
@@ -157,9 +156,9 @@ def events(nights: Iterable[Night]) -> dict[tuple[str, str, str], list[Event]]:
 def judge(nights: Sequence[Night], answers: Sequence[AlarmAnswer]) -> list[JudgedSeries]:
     """Every series of today's images. An alarm that was answered is none any more: from there the series begins anew."""
     found, came = series_of(nights), events(nights)
-    limit = change.family_limit(family(found))
+    limits = {machine: shared_limit(found, machine) for machine in {key.machine for key in found}}
     return [
-        _judged(key, series, begin(key, series, answers), limit, found, came)
+        _judged(key, series, begin(key, series, answers), limits[key.machine], found, came)
         for key, series in found.items()
         if key.line == "today"
     ]

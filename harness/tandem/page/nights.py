@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tandem.analysis import change
 from tandem.history import files
-from tandem.history.judged import NightlySeries, begin, events, family, series_of
+from tandem.history.judged import NightlySeries, begin, events, series_of, shared_limit
 from tandem.history.night import AlarmAnswer, Night, SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.detail import title
@@ -75,6 +75,7 @@ def rows(found: Nights) -> list[PageRow]:
     """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
     night on in which it is judged both sums. A night in which something new came under the programs says what."""
     every, came = series_of(found.nights), events(found.nights)
+    limits = {machine: shared_limit(every, machine) for machine in {key.machine for key in every}}
     keys = [key for key in every if key.line == "today"]
     most = max(LEAST_NIGHTS, ROWS_MOST // max(1, LINES * len(keys)))
     out: list[PageRow] = []
@@ -85,10 +86,9 @@ def rows(found: Nights) -> list[PageRow]:
             night: ", ".join(one.what for one in own if one.night == night)
             for night in {one.night for one in own}
         }
-        limit = change.family_limit(family(one for one in every if one.machine == key.machine))
         out += [
             {**row, "event": new.get(every[key].nights[row["night"] - 1])}
-            for row in _of_series(key, every[key], _others(key, every), first, limit)
+            for row in _of_series(key, every[key], _others(key, every), first, limits[key.machine])
             if row["night"] > len(every[key].nights) - most
         ]
     return out
