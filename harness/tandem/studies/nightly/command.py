@@ -269,7 +269,7 @@ class Confirmation:
         """Compares two images."""
         request = comparison(self.catalog, key, old, new, self.plan, self.asked)
         result = _compared(request, self.resume, self.as_json)
-        return FreshBlocks(result.id, ratio_of(result, key.metric), command(request))
+        return FreshBlocks(result.id, ratio_of(result, key.metric), command(result.id))
 
 
 def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list[AlarmAnswer]:
@@ -363,10 +363,9 @@ def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
     return found.ratio if found is not None and found.ratio.p_t is not None else None
 
 
-def command(request: Request) -> str:
-    """What a person types to make a comparison again."""
-    labels = " ".join(variant.label for variant in request.variants)
-    return f"just compare {labels} --scenario {request.scenario} --plan {request.plan}"
+def command(result: str) -> str:
+    """What a person types to make a comparison again. `just compare` would run on today's stack, and this on the frozen one."""
+    return f"just replay {cli.RESULTS.name}/{result}"
 
 
 # ---- what is said ----

@@ -492,6 +492,7 @@ def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None
     stack = {"DB_IMAGE": ":0123"}
     found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
     assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
+    assert command.command("ID").startswith("just replay "), "`just compare` takes today's stack"
 
 
 def test_what_crept_is_told() -> None:
