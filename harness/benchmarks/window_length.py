@@ -110,7 +110,7 @@ def doubled(blocks: Sequence[Trial], of: str, to: str, figure: str) -> Doubled |
 
 
 def measured(folder: Path) -> WindowLength:
-    """Of each variant by the baseline. Raises TandemError for a folder that is no record."""
+    """Ratios of each variant to the baseline. Raises TandemError for a folder that is no record."""
     _, result, trials = read_folder(folder)
     to, blocks = result.conclusions.reference, counting(trials)
     labels = [variant.label for variant in result.request.variants if variant.label != to]

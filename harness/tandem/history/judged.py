@@ -15,7 +15,7 @@ FROZEN_LINES: tuple[Line, ...] = ("frozen", "weather")
 NEAR = 1
 """Nights by which alarms of two lines may miss each other and still be one."""
 CREEP = 0.02
-"""Of a logarithm: how far the last week may be from the first image before it is said."""
+"""Distance of the last week from the first image, a logarithm, from which on a report names it."""
 ASKED = 0.1
 """After an event: the chance that a series whose ratio did not move is asked for a confirmation, over the whole family."""
 
@@ -43,7 +43,7 @@ class NightlySeries:
         return level, float(scatter[0])
 
     def alarms(self, first: int = 0, limit: float = change.LIMIT) -> list[change.Alarm]:
-        """By place among all nights."""
+        """Alarms of the nights from `first` on; their places are those among all nights."""
         return change.cusum(self.scaled(first), first + change.LEARNED, limit)
 
 
@@ -53,7 +53,7 @@ class Event:
 
     night: str
     what: str
-    """In words."""
+    """Words for it, such as `kernel 6.1 -> 6.2`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class JudgedSeries:
     between: list[Program] = field(default_factory=list)
     """Those from there to the one that raised the alarm, each once, in order; the first is `good`."""
     events: list[str] = field(default_factory=list)
-    """What came under the programs in those nights."""
+    """Events of those nights, in words."""
 
 
 def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
@@ -255,9 +255,9 @@ class Doubted:
     what: list[str]
     """The events, in words."""
     level: float
-    """Of the nights before, a logarithm."""
+    """Level of the nights before: a logarithm."""
     scatter: float
-    """Of a night about it."""
+    """Standard deviation of such a night about that level."""
     program: Program
 
 
@@ -292,7 +292,7 @@ class Creep:
 
     key: SeriesKey
     mean: float
-    """Of the last week, a logarithm."""
+    """Mean of the last week: a logarithm."""
     interval: tuple[float, float]
 
 

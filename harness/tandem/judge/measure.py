@@ -79,7 +79,7 @@ class Measured:
     own: Own | None = None
     """Where variants took turns: its slices, and `began_s` is when its rows count from."""
     idle_cores: float | None = None
-    """What the application used before any load, in cores; None: not looked at."""
+    """Cores that the application used before any load; None: not looked at."""
     generators: list[GeneratorShare] = field(default_factory=list)
     """Where several shared the load, whose rows are merged: each, but for its CPU."""
 

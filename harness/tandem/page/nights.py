@@ -17,7 +17,7 @@ ROWS_MOST = 8_000
 """Of all series together; then only their newest nights are drawn."""
 LEAST_NIGHTS = 60
 LINES = 5
-"""Of a night: three ratios, two sums."""
+"""Rows of a night: three ratios, two sums."""
 RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise"
 """The panels, which stand in the order of their names."""
 

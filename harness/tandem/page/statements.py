@@ -25,7 +25,7 @@ class ToldStatement:
 
 @dataclass(frozen=True)
 class ToldStatements:
-    """What the section has."""
+    """Section of the first page."""
 
     main: list[ToldStatement]
     further: list[tuple[str, ...]]
@@ -78,7 +78,7 @@ def _variant(implementation: str, settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def _sentence(key: Key, known: Known) -> str:
-    """What a reader may expect."""
+    """Sentence with the ratio, where the next session is expected, and the basis."""
     name = metric_told(key.metric)
     begin = f"{name[0].upper()}{name[1:]} of {key.of} is {times(known.ratio)} that of {key.to}"
     if known.expected is not None:

@@ -210,7 +210,7 @@ def nightly(
 
 
 def of_host(result: Result[NightMeasured], what: str) -> str | None:
-    """What is told of the application's host; None where it is not."""
+    """Fact about the application's host by its key in the record; None where it is not known."""
     told = (environment.host.get(what) for environment in result.environments.values())
     found = next(filter(None, told), None)
     return None if found is None else str(found)
@@ -254,7 +254,7 @@ def _finished(request: Request) -> Result[NightMeasured] | None:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """How the comparisons of a night are made."""
+    """Maker of the comparisons of a night."""
 
     catalog: Catalog
     plan: str
