@@ -268,6 +268,7 @@ def test_work_that_is_left_for_the_others_seconds_is_found() -> None:
     assert outside() == pytest.approx(0, abs=1e-4)
     assert outside(at_once_s=0.05) == pytest.approx(0, abs=1e-4)
     assert outside(probes=200) == pytest.approx(0, abs=1e-3)
+    assert outside(idle_cores=IDLE_CORES - 0.0004) == pytest.approx(0, abs=1e-4), "a second tells no more"
     # And what each of them would look like without its correction.
     assert outside(idle_cores=0.0) == pytest.approx(IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
     assert outside(idle_cores=2 * IDLE_CORES) == pytest.approx(-IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
