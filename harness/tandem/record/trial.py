@@ -217,4 +217,4 @@ class Trial(Part):
         loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
         loaded = [record for record in loaded if record.spec.equal_share is None]
         sliced = [record for record in loaded if record.spec.slices]
-        return [r.windows[label] for r in sliced or loaded if r.spec.slices or r.spec.variants == [label]]
+        return [r.windows[label] for r in sliced or loaded if r.alone]
