@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -264,11 +264,16 @@ class Confirmation:
     resume: bool
     as_json: bool
     note: Callable[[str], None]
+    made: dict[tuple[str, ...], Result[Compared]] = field(default_factory=dict)
+    """Implementation, scenario and both tags -> the comparison of this night."""
 
     def fresh_blocks(self, key: SeriesKey, old: Program, new: Program) -> FreshBlocks:
-        """Compares two images."""
-        request = comparison(self.catalog, key, old, new, self.plan, self.asked)
-        result = _compared(request, self.resume, self.as_json)
+        """Compares two images, once for all figures."""
+        pair = key.implementation, key.scenario, old.tag, new.tag
+        if pair not in self.made:
+            request = comparison(self.catalog, key, old, new, self.plan, self.asked)
+            self.made[pair] = _compared(request, self.resume, self.as_json)
+        result = self.made[pair]
         return FreshBlocks(result.id, ratio_of(result, key.metric), command(result.id))
 
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -493,6 +494,22 @@ def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None
     found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
     assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
     assert command.command("ID").startswith("just replay "), "`just compare` takes today's stack"
+
+
+def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPU per request and goodput often move together, and a comparison has both."""
+    made = list[Request]()
+
+    def compared(asked: Request, resume: bool, as_json: bool) -> Any:
+        made.append(asked)
+        return SimpleNamespace(id=f"comparison {len(made)}")
+
+    monkeypatch.setattr(command, "_compared", compared)
+    monkeypatch.setattr(command, "ratio_of", lambda result, metric: None)
+    confirm = command.Confirmation(real, "confirm", asked(), {}, False, True, print)
+    cpu = KEY.model_copy(update={"metric": "duet_cpu_us_per_request"})
+    found = [confirm.fresh_blocks(key, IMAGES[0], new).id for key, new in ((KEY, IMAGES[1]), (cpu, IMAGES[1]), (cpu, IMAGES[2]))]
+    assert found == ["comparison 1", "comparison 1", "comparison 2"]
 
 
 def test_what_crept_is_told() -> None:
