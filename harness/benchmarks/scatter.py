@@ -80,7 +80,8 @@ def pairs(block: Trial, reference: str) -> Iterator[tuple[str, Pair]]:
             if record.spec.name != of or again is None or first is None:
                 continue
             values = figure(again), figure(first)
-            if again.verdict is not Verdict.OK is not first.verdict or values[0] is None or values[1] is None:
+            good = again.verdict is Verdict.OK and first.verdict is Verdict.OK
+            if not good or values[0] is None or values[1] is None:
                 continue
             count = min(map(len, (values[0], values[1])))
             ln = values[0][:count] - values[1][:count]
