@@ -47,10 +47,10 @@ ENOUGH = 20
 FAMILY = 70
 """Series of a night: about what `just nightly` judges of all implementations."""
 FAMILIES = 30
-"""That are simulated, for QUIET_NIGHTS each."""
+"""Families that are simulated, for QUIET_NIGHTS nights each."""
 FAMILY_LIMITS = (3.5, 4.0, 5.0, 6.0, 7.0, 8.0)
 BLOCKS = (1, 3)
-"""Of nights in turn."""
+"""Blocks of the nights, in turn."""
 
 
 class AtLimit(BaseModel):
@@ -86,13 +86,13 @@ class OfFamily(BaseModel):
 
     series: str
     limit: float
-    """For all of them."""
+    """Limit that all series share."""
     alone: int
     """Nights of one series for each false alarm, at the limit for one."""
     nights: dict[str, int | None]
     """Limit -> nights for each false alarm of any series of the family; None: there was none."""
     at_limit: int | None
-    """The same at the limit for all."""
+    """Nights for each false alarm of any series at `limit`."""
     median: dict[str, int | None]
     """Change -> nights until half of the series raised an alarm at the limit for all; None: not within those looked at."""
 
@@ -101,7 +101,7 @@ class Weighed(BaseModel):
     """Nights of one and three blocks in turn."""
 
     scatter: str
-    """Where it comes from."""
+    """Whether the blocks make it, the nights, or both."""
     weighed: bool
     quiet_nights: int
     false_alarms: int

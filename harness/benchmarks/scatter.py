@@ -36,13 +36,13 @@ class Pair(NamedTuple):
     """A window of one block, of both starts of the baseline."""
 
     ln: Floats
-    """Of each slice or second: second by first start."""
+    """Logarithm of second by first start, of each slice or second."""
     stolen: float
     """The difference of their stolen shares."""
     lasts_s: float
     block_s: float
     slices_s: float
-    """Of the block, in slices."""
+    """Seconds of the block that are in slices."""
 
 
 def costs(window: Window) -> Floats | None:
@@ -70,7 +70,7 @@ FIGURES = {
 
 
 def pairs(block: Trial, reference: str) -> Iterator[tuple[str, Pair]]:
-    """Those that a block has."""
+    """Names of the figures that a block has, each with its pair of windows."""
     block_s = sum(phase.duration_s for phase in block.phases)
     slices_s = sum(record.duration_s for record in block.windows if record.spec.name == SLICED)
     for record in block.windows:
@@ -80,7 +80,8 @@ def pairs(block: Trial, reference: str) -> Iterator[tuple[str, Pair]]:
             if record.spec.name != of or again is None or first is None:
                 continue
             values = figure(again), figure(first)
-            if again.verdict is not Verdict.OK is not first.verdict or values[0] is None or values[1] is None:
+            good = again.verdict is Verdict.OK and first.verdict is Verdict.OK
+            if not good or values[0] is None or values[1] is None:
                 continue
             count = min(map(len, (values[0], values[1])))
             ln = values[0][:count] - values[1][:count]
@@ -95,7 +96,7 @@ def pooled(sessions: list[list[float]]) -> float:
 
 
 def told(name: str, sessions: list[list[Pair]]) -> str:
-    """What one window's figure comes to."""
+    """Lines of the report on one figure."""
     between = pooled([[float(pair.ln.mean()) for pair in own] for own in sessions])
     half = pooled([[float(pair.ln[: len(pair.ln) // 2].mean()) for pair in own] for own in sessions])
     every = [pair for own in sessions for pair in own]

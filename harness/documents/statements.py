@@ -16,6 +16,7 @@ from tandem.wording import (
     expected_told,
     known_told,
     metric_told,
+    range_told,
     times,
 )
 
@@ -55,7 +56,7 @@ def statements_table(records: Records) -> str:
     for one in records.statements().statement:
         known = found.get(one.name)
         ratio = "–" if known is None else times(known.ratio)
-        expected = "–" if known is None else expected_told(known).rpartition("session ")[2] or "–"
+        expected = "–" if known is None else range_told(known) or "–"
         rows.append(
             (
                 f"{metric_told(one.metric)}, `{one.of}` by `{one.to}`",

@@ -125,13 +125,19 @@ def metric_told(metric: str) -> str:
     return METRICS.get(metric, metric)
 
 
-def expected_told(known: Known) -> str:
-    """`next session 1.24 to 1.60`; empty where two sessions are missing."""
+def range_told(known: Known) -> str:
+    """`1.24 to 1.60`, where the next one is expected; empty where two sessions are missing."""
     if known.expected is None:
         return ""
-    one = "next machine" if len(known.models) >= MODELS_OF_ANY else "next session"
     low, high = (times(end).removeprefix("× ") for end in known.expected)
-    return f"{one} {low} to {high}"
+    return f"{low} to {high}"
+
+
+def expected_told(known: Known) -> str:
+    """`next session 1.24 to 1.60`; empty where two sessions are missing."""
+    one = "next machine" if len(known.models) >= MODELS_OF_ANY else "next session"
+    told = range_told(known)
+    return f"{one} {told}" if told else ""
 
 
 def basis_told(known: Known) -> str:

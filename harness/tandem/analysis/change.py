@@ -111,11 +111,6 @@ def _spread(away: Floats, blocks: Floats, sds: Floats, of: Floats) -> Floats:
     return np.asarray(np.sqrt(between + (1 - between) / of))
 
 
-def alarms(values: Sequence[float], limit: float = LIMIT) -> list[Alarm]:
-    """The alarms of a series whose nights weigh alike; none in the first LEARNED values."""
-    return cusum(scaled(values), LEARNED, limit)
-
-
 def sums(distances: Floats, limit: float = LIMIT) -> list[tuple[float, float]]:
     """Both sums after each value, upwards and downwards; after one that passed the limit both begin anew."""
     found: list[tuple[float, float]] = []
@@ -145,7 +140,7 @@ def levels(values: Sequence[float]) -> list[int]:
     """Where a series over its whole length changes its level: the index of the first value of each new one.
 
     PELT (Killick 2012) with the squared error, on values in units of the noise, clipped. The noise is that of the first
-    differences, which a step does not inflate. It sees more than `alarms`, which must speak at once, and later.
+    differences, which a step does not inflate. It sees more than the sums, which must speak at once, and later.
     """
     n = len(values)
     if n < 2 * SHORTEST_LEVEL:

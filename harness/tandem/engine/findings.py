@@ -67,7 +67,7 @@ def host_seen(trials: Iterable[Trial]) -> HostSeen | None:
     shares: dict[str, list[float]] = {}
     for record in records:
         for label, window in record.windows.items():
-            if record.spec.slices or record.spec.variants == [label]:
+            if record.alone:
                 shares.setdefault(label, []).append(window.host.softirq_share)
     if not hosts:
         return None

@@ -1,8 +1,6 @@
 """The history on disk: a folder for each machine, a file for each night. Histories merge by copying their files together."""
 
 import fcntl
-import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,19 +9,10 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tandem.errors import TandemError
-from tandem.history.night import (
-    FORMS,
-    NIGHT_SCHEMA,
-    AlarmAnswer,
-    EventAnswer,
-    Frozen,
-    FrozenStack,
-    Night,
-)
-from tandem.record.store import explained, file_name, write_atomically
+from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, FrozenStack, Night
+from tandem.record.store import explained, file_name, read_model, write_atomically
 
-NIGHTS, ANSWERS, FROZEN, QUARANTINE = "nights", "answers", "frozen", "quarantine"
-STACKS, EVENTS = "stacks", "events"
+NIGHTS, ANSWERS, FROZEN, STACKS, EVENTS = "nights", "answers", "frozen", "stacks", "events"
 
 
 @dataclass
@@ -40,8 +29,8 @@ class History:
     stack: FrozenStack | None = None
     """The newest."""
     events: list[EventAnswer] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    """What was odd about the files: each sentence names one."""
+    broken: dict[Path, str] = field(default_factory=dict)
+    """File that cannot be read -> why. The rest counts without it."""
 
 
 @contextmanager
@@ -60,62 +49,39 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> History:
-    """All that is there. A file that cannot be read is named, and moved to `quarantine`; one of an older version is brought
-    to the present form. Raises TandemError where that cannot be written."""
+    """All that is there. A file that cannot be read is named, and stays as it is."""
     found = History()
-    for file in sorted(folder.glob(f"{NIGHTS}/*.json")):
-        night = _read(Night, file, found.said)
-        if night is not None:
-            found.nights.append(night)
-    found.nights.sort(key=lambda night: (night.started_at, night.id))
-    for file in sorted(folder.glob(f"{ANSWERS}/*.json")):
-        answer = _read(AlarmAnswer, file, found.said)
-        if answer is not None:
-            found.answers.append(answer)
-    for file in sorted(folder.glob(f"{FROZEN}/*.json")):
-        if (frozen := _read(Frozen, file, found.said)) is None:
-            continue
-        name = frozen.implementation
-        found.frozen[name] = max(found.frozen.get(name, frozen), frozen, key=lambda one: one.frozen_at)
-        found.first[name] = min(found.first.get(name, frozen), frozen, key=lambda one: one.frozen_at)
-    stacks = [_read(FrozenStack, file, found.said) for file in sorted(folder.glob(f"{STACKS}/*.json"))]
-    found.stack = max((one for one in stacks if one), key=lambda one: one.frozen_at, default=None)
-    events = [_read(EventAnswer, file, found.said) for file in sorted(folder.glob(f"{EVENTS}/*.json"))]
-    found.events = [one for one in events if one]
+
+    def every[M: BaseModel](kind: type[M], place: str) -> Iterator[M]:
+        for file in sorted(folder.glob(f"{place}/*.json")):
+            try:
+                yield kind.model_validate_json(file.read_text())
+            except (ValueError, OSError) as error:
+                found.broken[file] = explained(error)
+
+    found.nights = sorted(every(Night, NIGHTS), key=lambda night: (night.started_at, night.id))
+    found.answers = [*every(AlarmAnswer, ANSWERS)]
+    found.events = [*every(EventAnswer, EVENTS)]
+    for frozen in sorted(every(Frozen, FROZEN), key=lambda one: one.frozen_at):
+        found.frozen[frozen.implementation] = frozen
+        found.first.setdefault(frozen.implementation, frozen)
+    found.stack = max(every(FrozenStack, STACKS), key=lambda one: one.frozen_at, default=None)
     return found
-
-
-def _read[M: BaseModel](kind: type[M], file: Path, said: list[str]) -> M | None:
-    try:
-        text = file.read_text()
-        version = json.loads(text).get("schema_version") if kind is Night else None
-        if version in FORMS:
-            new = kind.model_validate(FORMS[version](json.loads(text)))
-            write_atomically(file, new.model_dump_json() + "\n")
-            said.append(f"{file}: migrated from schema {version} to {NIGHT_SCHEMA}")
-            return new
-        return kind.model_validate_json(text)
-    except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
-        place = file.parent.parent / QUARANTINE / file.name
-        place.parent.mkdir(exist_ok=True)
-        os.replace(file, place)
-        said.append(f"{file}: cannot be read; moved to {QUARANTINE}/: {explained(error)}")
-        return None
 
 
 def append(folder: Path, night: Night) -> Night:
     """Keeps a night; one that is kept already stays as it is. Returns it as it is kept.
 
     A clock that went back is noticed: the newest night there is later than this one. Raises TandemError where the file
-    cannot be written, such as on a full disk: then nothing of it is there.
+    cannot be written, such as on a full disk: then nothing of it is there; and where a file of this night cannot be read.
     """
     place = folder / NIGHTS
     place.mkdir(parents=True, exist_ok=True)
     file = place / f"{file_name(night.id)}.json"
     if file.exists():
-        return Night.model_validate_json(file.read_text())
+        return read_model(Night, file, " Remove it, and go on with --resume.")
+    # Names begin with the time, so no file is read: thousands of nights cost nothing.
     newest = max((one.name for one in place.glob("*.json")), default=None)
-    # Names begin with the time, so the newest is read and no other: thousands of nights cost nothing.
     if newest is not None and newest > file.name:
         text = f"the clock went back: {newest} already exists and is later"
         night = night.model_copy(update={"clock": text})
@@ -135,9 +101,8 @@ def freeze(folder: Path, frozen: Frozen) -> None:
 
 def freeze_stack(folder: Path, stack: FrozenStack) -> None:
     """From now on all nights run on this. Raises TandemError where it cannot be written."""
-    tags = "-".join(
-        one.tag[:6] for one in stack.images.values()
-    )  # of two in the same second, on two machines
+    # Two machines may freeze in the same second, and their histories may be merged.
+    tags = "-".join(one.tag[:6] for one in stack.images.values())
     _keep(folder / STACKS, f"{stack.frozen_at:%Y%m%dT%H%M%SZ}-{tags}", stack)
 
 

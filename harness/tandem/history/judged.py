@@ -15,7 +15,7 @@ FROZEN_LINES: tuple[Line, ...] = ("frozen", "weather")
 NEAR = 1
 """Nights by which alarms of two lines may miss each other and still be one."""
 CREEP = 0.02
-"""Of a logarithm: how far the last week may be from the first image before it is said."""
+"""Distance of the last week from the first image, a logarithm, from which on a report names it."""
 ASKED = 0.1
 """After an event: the chance that a series whose ratio did not move is asked for a confirmation, over the whole family."""
 
@@ -43,7 +43,7 @@ class NightlySeries:
         return level, float(scatter[0])
 
     def alarms(self, first: int = 0, limit: float = change.LIMIT) -> list[change.Alarm]:
-        """By place among all nights."""
+        """Alarms of the nights from `first` on; their places are those among all nights."""
         return change.cusum(self.scaled(first), first + change.LEARNED, limit)
 
 
@@ -53,7 +53,7 @@ class Event:
 
     night: str
     what: str
-    """In words."""
+    """Words for it, such as `kernel 6.1 -> 6.2`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class JudgedSeries:
     between: list[Program] = field(default_factory=list)
     """Those from there to the one that raised the alarm, each once, in order; the first is `good`."""
     events: list[str] = field(default_factory=list)
-    """What came under the programs in those nights."""
+    """Events of those nights, in words."""
 
 
 def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
@@ -113,12 +113,11 @@ def series_of(nights: Iterable[Night]) -> dict[SeriesKey, NightlySeries]:
     return found
 
 
-def family(every: Iterable[SeriesKey]) -> int:
-    """How many series of today's images a night can raise alarms of. One of another CPU model or frozen image is the same
-    series to a night, which has one CPU and one frozen image."""
-    return len(
-        {(key.machine, key.implementation, key.scenario, key.metric) for key in every if key.line == "today"}
-    )
+def shared_limit(every: Iterable[SeriesKey], machine: str) -> float:
+    """The limit that all series of a machine's nights share. One of another CPU model or frozen image is the same series to a
+    night, which has one CPU and one frozen image."""
+    own = (key for key in every if key.line == "today" and key.machine == machine)
+    return change.family_limit(len({(key.implementation, key.scenario, key.metric) for key in own}))
 
 
 def _under(night: Night, implementation: str) -> dict[str, str]:
@@ -157,9 +156,9 @@ def events(nights: Iterable[Night]) -> dict[tuple[str, str, str], list[Event]]:
 def judge(nights: Sequence[Night], answers: Sequence[AlarmAnswer]) -> list[JudgedSeries]:
     """Every series of today's images. An alarm that was answered is none any more: from there the series begins anew."""
     found, came = series_of(nights), events(nights)
-    limit = change.family_limit(family(found))
+    limits = {machine: shared_limit(found, machine) for machine in {key.machine for key in found}}
     return [
-        _judged(key, series, begin(key, series, answers), limit, found, came)
+        _judged(key, series, begin(key, series, answers), limits[key.machine], found, came)
         for key, series in found.items()
         if key.line == "today"
     ]
@@ -256,9 +255,9 @@ class Doubted:
     what: list[str]
     """The events, in words."""
     level: float
-    """Of the nights before, a logarithm."""
+    """Level of the nights before: a logarithm."""
     scatter: float
-    """Of a night about it."""
+    """Standard deviation of such a night about that level."""
     program: Program
 
 
@@ -293,7 +292,7 @@ class Creep:
 
     key: SeriesKey
     mean: float
-    """Of the last week, a logarithm."""
+    """Mean of the last week: a logarithm."""
     interval: tuple[float, float]
 
 

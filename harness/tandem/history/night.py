@@ -1,14 +1,13 @@
 """What is kept of a night, and of the answer to an alarm. Each is a file that is written once."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from tandem.analysis.ratios import Ratio
 from tandem.record.part import Number, Part
 
-NIGHT_SCHEMA: Literal[2] = 2
 Line = Literal["today", "frozen", "weather", "first"]
 """today: ln(today's image / the frozen one). frozen: ln of the frozen image's second start by its first, the line that shows
 false alarms. weather: ln of the frozen image's own figure, which only the machine can move. first: ln(today's image / the one
@@ -50,7 +49,7 @@ class StackImage(Part):
     content: str
     """The digest of its sources. What the build got from elsewhere, such as packages, is no part of it."""
     base: str | None = None
-    """As of a Program."""
+    """Digest of its lowest layer, as `Program.base`."""
 
 
 class FrozenStack(Part):
@@ -73,13 +72,13 @@ class Point(Part):
     """Mean over the blocks, a logarithm."""
     blocks: int | None = None
     sd: Number | None = None
-    """Between blocks: standard deviation."""
+    """Standard deviation between blocks."""
 
 
 class Night(Part):
     """nights/*.json"""
 
-    schema_version: Literal[2] = NIGHT_SCHEMA
+    schema_version: Literal[2] = 2
     id: str
     """That of the result that it was taken from; unique, and begins with the time."""
     machine: str
@@ -92,12 +91,12 @@ class Night(Part):
     frozen_images: dict[str, Program] = Field(default_factory=dict)
     """Implementation -> that image as this machine had it: one that was built again has another tag."""
     first_images: dict[str, Program] = Field(default_factory=dict)
-    """The same of the image that was frozen first; only where it is not the frozen one."""
+    """Implementation -> the image that was frozen first, as this machine had it; only where that is not the frozen one."""
     stack: dict[str, StackImage] = Field(default_factory=dict)
     """Role -> the image of the stack; empty in nights of before it was frozen."""
     kernel: str | None = None
     microcode: str | None = None
-    """Of the application's host."""
+    """Kernel and microcode of the application's host; None where they are not known."""
     clock: str | None = None
     """Why its time is not to be believed. Its place in the series is not known then, and it is left out."""
     points: list[Point] = Field(default_factory=list)
@@ -129,9 +128,9 @@ class EventAnswer(Part):
     """What came, in words, such as `kernel 6.1 -> 6.2`."""
     answered_at: datetime
     level: Number
-    """Of the series before: a logarithm."""
+    """Level of the series before: a logarithm."""
     scatter: Number
-    """Of its nights, in the same unit."""
+    """Standard deviation of its nights about that level, in the same unit."""
     ratio: Ratio | None
     """Today's image by the frozen one, over fresh blocks; None where the host left none."""
     moved: bool | None
@@ -139,7 +138,7 @@ class EventAnswer(Part):
     result: str
     """The comparison that was made."""
     command: str
-    """What repeats it."""
+    """Command that repeats the comparison."""
 
 
 Answered = Literal["confirmed", "base", "not confirmed", "machine", "same image", "image missing"]
@@ -172,27 +171,4 @@ class AlarmAnswer(Part):
     results: list[str] = Field(default_factory=list)
     """The comparisons that were made for it."""
     command: str | None = None
-    """What repeats the last of them."""
-
-
-def _from_1(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 kept one number for each `implementation/scenario/metric/line`, and the image's tag alone."""
-    points = []
-    for key, value in old["values"].items():
-        implementation, scenario, metric, line = key.split("/")
-        points.append(
-            {
-                "implementation": implementation,
-                "scenario": scenario,
-                "metric": metric,
-                "line": line,
-                "value": value,
-            }
-        )
-    programs = {name: {"tag": tag} for name, tag in old["images"].items()}
-    kept = {key: old[key] for key in ("id", "machine", "cpu_model", "started_at", "frozen")}
-    return {**kept, "schema_version": NIGHT_SCHEMA, "programs": programs, "points": points}
-
-
-FORMS = {1: _from_1}
-"""Older version -> what makes the present form of it."""
+    """Command that repeats the comparison that `ratio` is of."""

@@ -43,9 +43,9 @@ HYPERVISORS = {
 
 
 def first_line(file: Path) -> str | None:
-    """The first line of a file; None without such."""
+    """The first line of a file; None without such. A firmware may write any bytes."""
     try:
-        return next((line.strip() for line in file.read_text().splitlines()), None)
+        return next((line.strip() for line in file.read_text(errors="replace").splitlines()), None)
     except OSError:
         return None
 
@@ -54,7 +54,7 @@ def _processor(proc: Path) -> dict[str, str]:
     """What cpuinfo says of the first processor: name -> value. Empty without such a file."""
     out: dict[str, str] = {}
     try:
-        for line in (proc / "cpuinfo").read_text().splitlines():
+        for line in (proc / "cpuinfo").read_text(errors="replace").splitlines():
             name, colon, value = line.partition(":")
             if colon:
                 out.setdefault(name.strip(), value.strip())

@@ -138,8 +138,9 @@ def bottleneck(
     loop, its rate. Else HAProxy's queue, locks in the database, or what is held: connections, handler threads, and the
     distance. Else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
     db_pool_usable: connections of the application's pool, whether or not there are threads for them; None where the
-    scenario has no statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted: how many requests HAProxy lets in at once, where that was chosen; its queue
-    limits nothing if the application cannot use so many. round_trips: of a request, one after the other.
+    scenario has no statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted:
+    how many requests HAProxy lets in at once, where that was chosen; its queue limits nothing if the application cannot use
+    so many. round_trips: of a request, one after the other.
     An open loop below saturation is limited by nothing: its rate was given.
     """
     roles, ranked = window.roles, working(window)
@@ -271,8 +272,8 @@ def _pool_wait(window: Window, db_pool_usable: int | None, handler_threads: int 
     """Why requests wait for a database connection, if they do.
 
     The application's pool tells the wait per checkout. A request that takes several connections waits longer than
-    that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts; and with fewer threads than
-    connections they wait for a thread before they could wait for a connection.
+    that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts; and
+    with fewer threads than connections they wait for a thread before they could wait for a connection.
     """
     pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, window.service_time_ms.mean
     if db_pool_usable is None or not mean_ms:

@@ -109,7 +109,7 @@ GATES: dict[str, Callable[[Activities], str | None]] = {
     "swap": _untold(lambda host: host.swapped_pages),
     "listen queue": _untold(lambda host: host.listen_overflows),
 }
-"""What watches the host, for people -> why it could judge none of these windows; None: it could."""
+"""Gate that watches the host, for people -> why it could judge none of these windows; None: it could."""
 
 
 def cannot_judge(windows: Activities) -> dict[str, str]:

@@ -56,11 +56,12 @@ def row_zero(end_s: Floats, own: Sequence[Stretch]) -> tuple[float, float | None
 
 @dataclass(frozen=True)
 class Own:
-    """One variant's slices. others: those of the others, since its own first. ran_s: how long its generator ran. began_s: when
-    the window's first slice of all did; zero_s: when its rows count from."""
+    """One variant's slices. others: those of the others since its own first, each with the moment at which its own generator
+    had stopped before. ran_s: how long its generator ran. began_s: when the window's first slice of all did; zero_s: when its
+    rows count from."""
 
     stretches: list[Stretch]
-    others: list[Stretch]
+    others: list[tuple[float, Stretch]]
     ran_s: float
     began_s: float
     zero_s: float
@@ -70,7 +71,11 @@ class Own:
     def of(cls, label: str, all_: Sequence[Stretch], end_s: Floats) -> "Own":
         """Of the slices of all. The variant's first one, in which its connections are opened, gives no figure."""
         own = [one for one in all_ if one.label == label]
-        others = [one for one in all_ if one.label != label and one.woken_s > own[0].woken_s]
+        others = [
+            (max(mine.stopped_s for mine in own if mine.woken_s < one.woken_s), one)
+            for one in all_
+            if one.label != label and one.woken_s > own[0].woken_s
+        ]
         ran_s = sum(one.stopped_s - one.woken_s for one in own)
         return cls(own[1:], others, ran_s, all_[0].woken_s, *row_zero(end_s, own))
 
@@ -79,10 +84,11 @@ class Own:
         """The measured parts (time.time())."""
         return [(one.settled_s, one.ended_s) for one in self.stretches]
 
-    @property
-    def outside(self) -> list[tuple[float, float]]:
-        """The measured parts of the others' slices (time.time()): what was in flight at a switch has ended before."""
-        return [(one.settled_s, one.ended_s) for one in self.others]
+    def outside(self, drain_s: float) -> list[tuple[float, float]]:
+        """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any more. drain_s:
+        how long after its generator's stop something may be. Slices without such a part are left out."""
+        spans = [(max(one.settled_s, stopped_s + drain_s), one.ended_s) for stopped_s, one in self.others]
+        return [(low, high) for low, high in spans if low < high]
 
     def slice_of(self, rows: Rows) -> Ints:
         """The number of the slice in whose measured part each row ended; -1: in none."""

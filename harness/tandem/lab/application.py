@@ -26,7 +26,7 @@ from tandem.record.window import Finding
 
 READY_S = 60
 IDLE_S = 1.0
-"""So long nobody asks it for anything."""
+"""Length of the rest in which an application's idle rate is read."""
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 PROXIED = "proxy:8080"
@@ -44,7 +44,7 @@ class Application:
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
     idle_cores: float | None = field(init=False, default=None)
-    """What it used before any load while nobody asked for anything; None: not looked at."""
+    """Cores that it used before any load, while nobody asked for anything; None: not looked at."""
     warm_rps: float | None = field(init=False, default=None)
     """Answers per second in the last part of its warm-up."""
     services: dict[str, Service] = field(init=False, default_factory=dict)

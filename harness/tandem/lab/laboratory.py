@@ -130,6 +130,16 @@ def build(
     to_build = {
         name: (stack, service) for name, (stack, service) in jobs.items() if not stack.is_kept(service)
     }
+    missing = [
+        stack.image_name(service)
+        for stack, service in jobs.values()
+        if stack.is_kept(service) and not stack.has_image(service)
+    ]
+    if missing:
+        raise TandemError(
+            f"this machine no longer has {', '.join(missing)}, and no build makes the same image again."
+            " `just nightly` freezes today's in its place"
+        )
     note(f"images: building {', '.join(to_build) or 'none'} (the first time this takes minutes)")
 
     def built(name: str, seconds: float) -> None:

@@ -1,8 +1,8 @@
 """One visit: fresh starts of the variants of a trial, and its windows. The order of its phases, and nothing about how
 they are done.
 
-start, ready, verify, idle (where slices follow), warm up (for each variant), windows, challenge, drain, collect, stop. `collect` and `stop` run
-whatever happened. Every command and the self-test run this.
+start, ready, verify, idle (where slices follow), warm up (for each variant), windows, challenge, drain, collect, stop.
+`collect` and `stop` run whatever happened. Every command and the self-test run this.
 """
 
 import random

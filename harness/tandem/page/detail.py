@@ -85,9 +85,9 @@ class Cost:
 
     by_role: Mapping[str, float]
     interval: tuple[float, float] | None = None
-    """Of all roles together."""
+    """95 % interval of all roles together."""
     ratio: float | None = None
-    """By the first variant, within blocks."""
+    """Ratio of the whole to the first variant's, within blocks."""
 
 
 def roles(run: Run) -> Iterator[PageRow]:

@@ -1,25 +1,23 @@
 """The nightly history for the page: each series of today's images, and the sums that raise its alarms. Changes no file."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.analysis import change
-from tandem.history.files import ANSWERS, NIGHTS
-from tandem.history.judged import NightlySeries, begin, events, family, series_of
-from tandem.history.night import FORMS, AlarmAnswer, Night, SeriesKey
+from tandem.history import files
+from tandem.history.judged import NightlySeries, begin, events, series_of, shared_limit
+from tandem.history.night import AlarmAnswer, Night, SeriesKey
 from tandem.page.data import PageRow
 from tandem.page.detail import title
 from tandem.page.read import BELOW, NotShown
-from tandem.record.store import explained
 
 ROWS_MOST = 8_000
 """Of all series together; then only their newest nights are drawn."""
 LEAST_NIGHTS = 60
 LINES = 5
-"""Of a night: three ratios, two sums."""
+"""Rows of a night: three ratios, two sums."""
 RATIO, CUSUM = "ratio to the frozen image", "sums (CUSUM), in units of the noise"
 """The panels, which stand in the order of their names."""
 
@@ -35,26 +33,22 @@ class Nights:
 
 
 def read_nights(folders: Iterable[Path], root: Path) -> Nights:
-    """All machines' together. A file that cannot be read is named. `just nightly` sets it aside; this only looks."""
-    found = Nights()
-    files = {
-        file.resolve()
+    """All machines' together. A file that cannot be read is named."""
+    machines = {
+        place.parent.resolve()
         for folder in folders
         for at in BELOW
-        for kind in (NIGHTS, ANSWERS)
-        for file in folder.glob(f"{at}{kind}/*.json")
+        for kind in (files.NIGHTS, files.ANSWERS)
+        for place in folder.glob(f"{at}{kind}")
     }
-    for file in sorted(files):
-        try:
-            raw = json.loads(file.read_text())
-            if file.parent.name == ANSWERS:
-                found.answers.append(AlarmAnswer.model_validate(raw))
-            else:
-                older = FORMS.get(raw.get("schema_version"))
-                found.nights.append(Night.model_validate(older(raw) if older else raw))
-        except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+    found = Nights()
+    for machine in sorted(machines):
+        history = files.read(machine)
+        found.nights += history.nights
+        found.answers += history.answers
+        for file, why in history.broken.items():
             name = (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
-            found.broken.append(NotShown(name, f"cannot be read: {explained(error)}"[:300]))
+            found.broken.append(NotShown(name, f"cannot be read: {why}"[:300]))
     found.nights.sort(key=lambda night: (night.started_at, night.id))
     return found
 
@@ -81,6 +75,7 @@ def rows(found: Nights) -> list[PageRow]:
     """Of each night the ratio to the frozen image and to the one that was frozen first, the frozen image's own, and from the
     night on in which it is judged both sums. A night in which something new came under the programs says what."""
     every, came = series_of(found.nights), events(found.nights)
+    limits = {machine: shared_limit(every, machine) for machine in {key.machine for key in every}}
     keys = [key for key in every if key.line == "today"]
     most = max(LEAST_NIGHTS, ROWS_MOST // max(1, LINES * len(keys)))
     out: list[PageRow] = []
@@ -91,10 +86,9 @@ def rows(found: Nights) -> list[PageRow]:
             night: ", ".join(one.what for one in own if one.night == night)
             for night in {one.night for one in own}
         }
-        limit = change.family_limit(family(one for one in every if one.machine == key.machine))
         out += [
             {**row, "event": new.get(every[key].nights[row["night"] - 1])}
-            for row in _of_series(key, every[key], _others(key, every), first, limit)
+            for row in _of_series(key, every[key], _others(key, every), first, limits[key.machine])
             if row["night"] > len(every[key].nights) - most
         ]
     return out

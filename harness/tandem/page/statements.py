@@ -9,7 +9,7 @@ from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
 from tandem.page.data import PageRow
 from tandem.report.forest import cpu_names, forest, rows
-from tandem.wording import basis_told, expected_told, metric_told, times
+from tandem.wording import basis_told, metric_told, range_told, times
 
 REMEDY = "just session"
 
@@ -25,7 +25,7 @@ class ToldStatement:
 
 @dataclass(frozen=True)
 class ToldStatements:
-    """What the section has."""
+    """Section of the first page."""
 
     main: list[ToldStatement]
     further: list[tuple[str, ...]]
@@ -56,7 +56,7 @@ def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Cat
         name = f"statement-{one.name}"
         words = {
             "id": name,
-            "run": name,
+            "slug": name,
             "title": title,
             "says": _sentence(key, together),
             "read": "reference/sessions",
@@ -78,11 +78,11 @@ def _variant(implementation: str, settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def _sentence(key: Key, known: Known) -> str:
-    """What a reader may expect."""
+    """Sentence with the ratio, where the next session is expected, and the basis."""
     name = metric_told(key.metric)
     begin = f"{name[0].upper()}{name[1:]} of {key.of} is {times(known.ratio)} that of {key.to}"
     if known.expected is not None:
-        begin += f"; in {known.next_one} it is expected within {expected_told(known).partition(' ')[2].partition(' ')[2]}"
+        begin += f"; in {known.next_one} it is expected within {range_told(known)}"
     return f"{begin} ({basis_told(known)})."
 
 
@@ -104,6 +104,6 @@ def _further(sessions: Sequence[SessionRecord], taken: set[Key]) -> list[tuple[s
     for key in every_key(sessions):
         together = None if key in taken else known(draws(sessions, key))
         if together is not None and together.sessions >= FURTHER_LEAST:
-            expected = expected_told(together).partition(" ")[2].partition(" ")[2]
+            expected = range_told(together) or "–"
             out.append((_title(key), _conditions(key), times(together.ratio), expected, basis_told(together)))
     return sorted(out)

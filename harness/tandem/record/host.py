@@ -44,9 +44,9 @@ class HostSeen(Part):
     """What the windows of a study say of the host that they ran on."""
 
     gates: int
-    """How many checks watch it (tandem.judge.disturbance.GATES)."""
+    """Number of gates that watch it (tandem.judge.disturbance.GATES)."""
     cannot_judge: dict[str, str]
-    """Those of them that had nothing to go by in any window -> why."""
+    """Gate that had nothing to go by in any window -> why."""
     softirq_share: dict[str, tuple[Number, Number]]
     """Variant -> the time for interrupts, of all CPUs, in its windows: the least and the most. Most of it is the network's, and
     no program is charged for it."""

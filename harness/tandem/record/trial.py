@@ -35,7 +35,7 @@ class WindowSpec(Part):
     """Open loop without a rate: this share of the goodput that the window `share_of` reached in the same trial."""
     share_of: str | None = None
     equal_share: Number | None = None
-    """Of a comparison: its rate is this share of what the slowest variant of its trial reached."""
+    """Share of what the slowest variant of the trial reached, which is the rate of this window of a comparison."""
     generator: str = "oha"
     generator_options: dict[str, Any] = Field(default_factory=dict)
     """What this generator is told beside the load, such as wrk's own number of threads."""
@@ -217,4 +217,4 @@ class Trial(Part):
         loaded = [r for r in self.windows if r.spec.load == load and label in r.windows]
         loaded = [record for record in loaded if record.spec.equal_share is None]
         sliced = [record for record in loaded if record.spec.slices]
-        return [r.windows[label] for r in sliced or loaded if r.spec.slices or r.spec.variants == [label]]
+        return [r.windows[label] for r in sliced or loaded if r.alone]

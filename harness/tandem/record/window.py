@@ -194,7 +194,8 @@ class Slices(Part):
     """By how much the rows and the switches contradict each other; null: there is no way to tell."""
     outside_cpu_share: Number | None = None
     """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and for the
-    harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not known."""
+    harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not known, or
+    its answers take so long that what was in flight at a switch lasts through the others' slices."""
 
 
 class GeneratorShare(Part):

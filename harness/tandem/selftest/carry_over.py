@@ -9,12 +9,12 @@ from tandem.selftest.stage import OUTSIDE, SideBySide, Stage
 GROUP = "carry-over"
 PLAIN, DEARER = "kind=spin&us=1000", "kind=spin&us=1400"
 LATER = "kind=spin&us=1300&later_us=100&later_ms=1000"
-"""As much work as the dearer one in all, a part of it a second later."""
+"""Behaviour of a server that does as much work as DEARER in all, a part of it a second later."""
 SLICES = {1.0: 12, 2.0: 6, 4.0: 3}
 """Length in seconds -> how many of each."""
 WINDOW_S = 60
 APART_MOST = 0.02
-"""So far the ratios may be apart, the largest by the smallest."""
+"""Largest ratio by the smallest, less one, at which they are still one ratio."""
 
 
 def cost_us(window: Window) -> float:

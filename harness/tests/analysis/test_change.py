@@ -1,5 +1,7 @@
 """tandem.analysis.change by simulation: false alarms and delays as docs/reference/nightly.md states them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -19,17 +21,22 @@ def noise(seed: int, nights: int = NIGHTS, series: int = SERIES, heavy: bool = F
     return np.asarray(drawn * NOISE)
 
 
+def alarms(values: Sequence[float], limit: float = change.LIMIT) -> list[change.Alarm]:
+    """Alarms of a series whose nights weigh alike."""
+    return change.cusum(change.scaled(values), change.LEARNED, limit)
+
+
 def delays(values: Floats, at: int = STEP_AT) -> Floats:
     """Nights from the change to the first alarm on its side, of each series; inf without one."""
     found = []
     for one in values:
-        late = [alarm.at - at + 1 for alarm in change.alarms(one) if alarm.at >= at and alarm.up]
+        late = [alarm.at - at + 1 for alarm in alarms(one) if alarm.at >= at and alarm.up]
         found.append(late[0] if late else np.inf)
     return np.asarray(found, float)
 
 
 def false_alarms(values: Floats) -> int:
-    return sum(len(change.alarms(one)) for one in values)
+    return sum(len(alarms(one)) for one in values)
 
 
 def test_with_known_level_and_noise_alarms_are_as_rare_as_the_tables_say() -> None:
@@ -87,14 +94,14 @@ def test_the_place_of_a_step_is_found() -> None:
     values = noise(7)
     values[:, STEP_AT:] += 0.02
     places = [
-        next(alarm.since for alarm in change.alarms(one) if alarm.at >= STEP_AT and alarm.up)
+        next(alarm.since for alarm in alarms(one) if alarm.at >= STEP_AT and alarm.up)
         for one in values
     ]
     assert abs(float(np.median(places)) - STEP_AT) <= 1
 
 
 def test_values_that_are_all_equal_raise_nothing() -> None:
-    assert change.alarms([0.5] * 100) == []
+    assert alarms([0.5] * 100) == []
     assert change.levels([0.5] * 100) == []
 
 
@@ -144,8 +151,8 @@ def test_equal_blocks_change_nothing() -> None:
 def test_all_series_of_a_night_have_one_limit(heavy: bool) -> None:
     """Seventy series, a year: each with the limit for one raises alarms every few nights, with that for all hardly any."""
     year = noise(12, nights=365, series=70, heavy=heavy)
-    alone = sum(len(change.alarms(one)) for one in year)
-    together = sum(len(change.alarms(one, change.family_limit(70))) for one in year)
+    alone = sum(len(alarms(one)) for one in year)
+    together = sum(len(alarms(one, change.family_limit(70))) for one in year)
     assert alone > (40 if heavy else 8)
     assert together <= (8 if heavy else 1)
     assert change.family_limit(1) == change.LIMIT < change.family_limit(2)
@@ -155,7 +162,7 @@ def test_with_the_limit_for_all_a_step_is_still_seen() -> None:
     values = noise(13)
     values[:, STEP_AT:] += 0.02
     late = [
-        next((a.at - STEP_AT + 1 for a in change.alarms(one, change.family_limit(70)) if a.at >= STEP_AT), 99)
+        next((a.at - STEP_AT + 1 for a in alarms(one, change.family_limit(70)) if a.at >= STEP_AT), 99)
         for one in values
     ]
     assert np.median(late) <= 6

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError
 from tandem.history import files
 from tandem.history.judged import series_of
 from tandem.history.night import (
@@ -23,7 +23,6 @@ from tandem.history.night import (
     SeriesKey,
     StackImage,
 )
-from tandem.history.query import ask
 
 FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
 
@@ -57,7 +56,7 @@ def test_what_is_kept_is_read_again_in_order(tmp_path: Path) -> None:
         files.append(tmp_path, night(number, value=number / 100))
     found = files.read(tmp_path)
     assert [one.points[0].value for one in found.nights] == [0.01, 0.02, 0.03]
-    assert found.said == []
+    assert found.broken == {}
 
 
 def test_a_night_is_kept_once(tmp_path: Path) -> None:
@@ -76,21 +75,21 @@ def test_histories_merge_by_copying(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema_version": 2}', '{"schema_version": 99}', "[1]", "\0\0"])
-def test_a_file_that_cannot_be_read_is_named_and_set_aside(tmp_path: Path, text: str) -> None:
+def test_a_file_that_cannot_be_read_is_named_and_stays(tmp_path: Path, text: str) -> None:
     for number in (1, 2, 3):
         files.append(tmp_path, night(number))
     [_, bad, _] = sorted(tmp_path.glob("nights/*.json"))
     bad.write_text(text)
     found = files.read(tmp_path)
     assert len(found.nights) == 2
-    [said] = found.said
-    assert str(bad) in said
-    assert (tmp_path / "quarantine" / bad.name).read_text() == text
-    assert files.read(tmp_path).said == [], "it is told once"
+    assert [*found.broken] == [bad]
+    assert bad.read_text() == text
+    with pytest.raises(TandemError, match=f"{bad.name}: the record cannot be read"):
+        files.append(tmp_path, night(2))
 
 
 @pytest.mark.parametrize("place", [files.ANSWERS, files.FROZEN, files.STACKS, files.EVENTS])
-def test_a_broken_answer_or_frozen_program_is_set_aside_too(tmp_path: Path, place: str) -> None:
+def test_a_broken_answer_or_frozen_program_is_named_too(tmp_path: Path, place: str) -> None:
     files.append(tmp_path, night(1))
     files.freeze(tmp_path, Frozen(implementation="node", program=Program(tag="good"), frozen_at=FIRST))
     bad = tmp_path / place / "node-later.json"
@@ -99,26 +98,7 @@ def test_a_broken_answer_or_frozen_program_is_set_aside_too(tmp_path: Path, plac
     found = files.read(tmp_path)
     assert found.frozen["node"].program.tag == "good", "the one before counts"
     assert len(found.nights) == 1
-    [said] = found.said
-    assert str(bad) in said
-    assert (tmp_path / files.QUARANTINE / bad.name).is_file()
-
-
-def test_an_older_form_is_brought_to_the_present_one(tmp_path: Path, fixtures: Path) -> None:
-    shutil.copytree(fixtures / "history/version-1", tmp_path, dirs_exist_ok=True)
-    found = files.read(tmp_path)
-    assert [said.endswith("migrated from schema 1 to 2") for said in found.said] == [True]
-    [kept] = found.nights
-    assert kept.programs == {"node": Program(tag="0f3a9c11d2e4")}
-    [(key, series)] = series_of(found.nights).items()
-    assert (key.implementation, key.scenario, key.line, key.frozen) == (
-        "node",
-        "index",
-        "today",
-        "77aa01bb02cc",
-    )
-    assert series.values == [-0.0042]
-    assert files.read(tmp_path).said == [], "the file has the new form now"
+    assert [*found.broken] == [bad]
 
 
 def test_a_clock_that_went_back_is_noticed(tmp_path: Path) -> None:
@@ -204,26 +184,3 @@ def test_answers_are_kept(tmp_path: Path) -> None:
     files.keep_event(tmp_path, event)
     found = files.read(tmp_path)
     assert (found.answers, found.events) == ([given], [event])
-
-
-# ---- DuckDB ----
-
-
-def test_the_history_is_asked_in_sql(tmp_path: Path) -> None:
-    for machine in ("one", "two"):
-        for number in (1, 2, 3):
-            files.append(tmp_path / machine, night(number, value=number / 100, machine=machine))
-    sql = "SELECT machine, implementation, count(*) AS n, round(avg(value), 4) FROM points GROUP BY ALL ORDER BY machine"
-    names, rows = ask(tmp_path, sql)
-    assert names[:3] == ["machine", "implementation", "n"]
-    assert rows == [("one", "node", 3, 0.02), ("two", "node", 3, 0.02)]
-    _, rows = ask(tmp_path, "SELECT programs['node'].tag FROM nights LIMIT 1")
-    assert rows in ([("aaa",)], [(["aaa"],)])
-
-
-def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no nights"):
-        ask(tmp_path, "SELECT 1")
-    files.append(tmp_path / "m", night(1))
-    with pytest.raises(UsageError, match="nosuch"):
-        ask(tmp_path, "SELECT nosuch FROM points")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tandem.analysis.change import LEARNED
-from tandem.history.judged import JudgedSeries, crept, doubted, events, family, judge, series_of, steps
+from tandem.analysis.change import LEARNED, family_limit
+from tandem.history.judged import JudgedSeries, crept, doubted, events, judge, series_of, shared_limit, steps
 from tandem.history.night import AlarmAnswer, Line, Night, Point, Program, StackImage
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -152,14 +152,18 @@ def test_a_night_of_many_series_needs_more_for_an_alarm() -> None:
             )
             for n in range(69)
         ]
-    assert family(series_of(every)) == 70
+    assert shared_limit(series_of(every), "m") == family_limit(70)
     own = [one for one in judge(every, []) if one.key.implementation == "node"]
     assert [one.said for one in own] == ["steady"]
+    merged = [night.model_copy(update={"points": night.points[:3]}) for night in every]
+    merged += [night.model_copy(update={"machine": "other"}) for night in every]
+    [here] = [one for one in judge(merged, []) if one.key.machine == "m"]
+    assert here.said == "alarm", "the series of another machine, whose history was merged, do not count"
 
 
 def test_another_cpu_or_frozen_image_makes_the_family_no_larger() -> None:
     every = [*nights(3), *nights(3, cpu_model="d")]
-    assert family(series_of(every)) == 1
+    assert shared_limit(series_of(every), "m") == family_limit(1)
 
 
 def test_a_night_of_few_blocks_weighs_less() -> None:

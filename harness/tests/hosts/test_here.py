@@ -175,6 +175,12 @@ CLOCKS = "devices/system/clocksource/clocksource0/available_clocksource"
 VENDOR, PRODUCT = "class/dmi/id/sys_vendor", "class/dmi/id/product_name"
 
 
+def test_a_firmware_may_write_any_bytes(tmp_path: Path) -> None:
+    host = kernel_files(tmp_path, {VENDOR: "Maker", PRODUCT: "Board"})
+    (tmp_path / PRODUCT).write_bytes(b"Board \xff\n")
+    assert host.describe()["product"] == "Maker Board \ufffd"
+
+
 @pytest.mark.parametrize(
     ("files", "identity", "l2_l3", "around"),
     [

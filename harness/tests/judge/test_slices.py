@@ -1,6 +1,7 @@
 """tandem.judge.slices and what tandem.judge.measure makes of them: rows and counters of a window that is shared in turns."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -127,9 +128,13 @@ def cpu_s(label: str, made: list[Stretch], at_s: float, rps: float) -> float:
     return 5.0 + worked * rps * COST_S
 
 
-def sliced(rps: float = 1000.0, groups: int = 10) -> tuple[list[Stretch], Rows, Series]:
-    made = stretches(balanced(["A", "B"], groups, 1))
+def sliced(
+    rps: float = 1000.0, groups: int = 10, slice_s: float = 1.0, connections: int = 4
+) -> tuple[list[Stretch], Rows, Series]:
+    """The counters are read at each switch, and every quarter of a second."""
+    made = stretches(balanced(["A", "B"], groups, 1), slice_s)
     edges = sorted({moment for one in made for moment in (one.settled_s, one.ended_s)})
+    edges = sorted([*edges, *np.arange(BEGAN_S, made[-1].stopped_s, 0.25).tolist()])
 
     def taken(at_s: float) -> Sample:
         template = sample(at_s - BEGAN_S)
@@ -142,7 +147,7 @@ def sliced(rps: float = 1000.0, groups: int = 10) -> tuple[list[Stretch], Rows, 
         return replace(template, at_s=at_s, usage=usage)
 
     samples = [taken(BEGAN_S - 1), *map(taken, edges), taken(made[-1].stopped_s + 2)]
-    return made, rows_of("A", made, took_s=4 / rps), Series(samples)
+    return made, rows_of("A", made, connections / rps, connections), Series(samples)
 
 
 def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
@@ -213,12 +218,20 @@ def told(clock_error_ms: float | None = 0.0, outside_cpu_share: float | None = N
 
 
 def outside(
-    idle_cores: float | None = IDLE_CORES, later: float = 0.0, at_once_s: float = 0.0, probes: int = 0
+    idle_cores: float | None = IDLE_CORES,
+    later: float = 0.0,
+    at_once_s: float = 0.0,
+    probes: int = 0,
+    drains_s: float | None = None,
+    rps: float = 1000.0,
+    slice_s: float = 1.0,
+    connections: int = 4,
 ) -> float | None:
     """What is found of an application that uses IDLE_CORES all the time. later: so many cores more while B has its turn;
-    at_once_s: CPU right after each of its own slices, for what was in flight; probes: the harness's requests, which cost
-    what others cost."""
-    made, rows, series = sliced()
+    at_once_s: CPU right after each of its own slices, for what was in flight, within drains_s; probes: the harness's requests,
+    which cost what others cost."""
+    made, rows, series = sliced(rps, slice_s=slice_s, connections=connections)
+    drains_s = drains_s or at_once_s or 1.0
     lasts_s = series.samples[-1].at_s - series.samples[0].at_s
 
     def more(at_s: float) -> float:
@@ -227,7 +240,7 @@ def outside(
             if one.label == "B":
                 used_s += later * (min(max(at_s, one.woken_s), one.stopped_s) - one.woken_s)
             elif at_s > one.stopped_s:
-                used_s += min(at_once_s, at_s - one.stopped_s)
+                used_s += at_once_s * min(1.0, (at_s - one.stopped_s) / drains_s)
         return used_s
 
     samples = [
@@ -242,7 +255,7 @@ def outside(
         probes=probes,
         idle_cores=idle_cores,
     )
-    found = window(left, conditions(connections=4, duration_s=own.ran_s)).slices
+    found = window(left, conditions(connections=connections, duration_s=own.ran_s)).slices
     assert found is not None
     return found.outside_cpu_share
 
@@ -255,9 +268,23 @@ def test_work_that_is_left_for_the_others_seconds_is_found() -> None:
     assert outside() == pytest.approx(0, abs=1e-4)
     assert outside(at_once_s=0.05) == pytest.approx(0, abs=1e-4)
     assert outside(probes=200) == pytest.approx(0, abs=1e-3)
+    assert outside(idle_cores=IDLE_CORES - 0.0004) == pytest.approx(0, abs=1e-4), "a second tells no more"
     # And what each of them would look like without its correction.
     assert outside(idle_cores=0.0) == pytest.approx(IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
     assert outside(idle_cores=2 * IDLE_CORES) == pytest.approx(-IDLE_CORES / (0.2 + IDLE_CORES), rel=0.12)
+
+
+def test_who_answers_slowly_is_not_accused_of_what_was_in_flight() -> None:
+    """40 requests of 0.4 s: half of them are answered after the time for settling, in the measured part of the next slice."""
+    slow = partial(
+        outside, rps=100.0, slice_s=2.0, connections=40, at_once_s=40 * COST_S, drains_s=0.4
+    )
+    assert slow() == pytest.approx(0, abs=2e-3)
+    # The control: work that is left for later is found all the same.
+    assert (slow(later=0.003) or 0) > 0.04
+    own = Own.of("A", stretches(["B", "A", "B", "A"]), np.array([0.5]))
+    assert [high - low for low, high in own.outside(0.5)] == pytest.approx([0.499], abs=0.002)
+    assert own.outside(1.0) == [], "answers that last as long as a slice leave nothing to look at"
 
 
 def test_without_an_idle_rate_nothing_is_claimed() -> None:
@@ -268,13 +295,13 @@ def test_without_an_idle_rate_nothing_is_claimed() -> None:
 
 def test_who_had_no_neighbour_worked_in_nobodys_seconds() -> None:
     made = stretches(["A"] * 4)
-    assert Own.of("A", made, rows_of("A", made).end_s).outside == []
+    assert Own.of("A", made, rows_of("A", made).end_s).outside(0.0) == []
 
 
 def test_what_others_did_before_ones_own_first_slice_is_not_counted() -> None:
     made = stretches(["B", "A", "B", "A"])
     own = Own.of("A", made, rows_of("A", made).end_s)
-    assert own.outside == [(made[2].settled_s, made[2].ended_s)]
+    assert own.outside(0.0) == [(made[2].settled_s, made[2].ended_s)]
 
 
 @pytest.mark.parametrize(

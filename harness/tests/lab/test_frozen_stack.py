@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tandem.errors import TandemError
 from tandem.history.night import FrozenStack, Program
 from tandem.lab import kept_images, laboratory
 from tandem.lab.stack import BENCH_PROJECT, KEPT, Stack, image_variable
@@ -127,10 +128,16 @@ def test_a_build_leaves_what_is_kept_as_it_is(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(laboratory, "build_side_by_side", side_by_side)
     monkeypatch.setattr(Stack, "image", lambda self, service: image)
     monkeypatch.setattr(Stack, "send", lambda self, service, to=None: False)
+    monkeypatch.setattr(Stack, "has_image", lambda self, service: there[service])
+    monkeypatch.setattr(Stack, "image_name", lambda self, service: f"tandem/{service}:0123")
+    there = {"db": True}
     services = {role: (stack, role) for role in KEPT}
     laboratory.build([], lambda text: None, tmp_path / "results", services)
     assert built == [role for role in KEPT if role != "db"]
     assert "db" in (tmp_path / "results/programs.json").read_text(), "but which one it is, is kept"
+    there["db"] = False
+    with pytest.raises(TandemError, match="no longer has tandem/db:0123, .*`just nightly` freezes"):
+        laboratory.build([], lambda text: None, tmp_path / "results", services)
 
 
 def test_every_kept_service_has_its_variable(root: Path) -> None:

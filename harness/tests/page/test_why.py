@@ -167,14 +167,8 @@ def test_a_night_that_cannot_be_read_is_named_and_stays_where_it_is(
     broken.write_text("{")
     built = site.build([history], tmp_path / "site", root, print)
     assert [Path(one.name).name for one in built.broken] == [broken.name]
-    assert broken.is_file(), "only `just nightly` sets it aside"
+    assert broken.is_file()
     assert broken.name in (tmp_path / "site/index.html").read_text()
-
-
-def test_an_older_night_is_read_as_todays(fixtures: Path) -> None:
-    found = nights.read_nights([fixtures / "history"], fixtures)
-    assert found.broken == []
-    assert len(found.nights) == 1
 
 
 def test_the_history_is_on_the_page(history: Path, root: Path, tmp_path: Path) -> None:

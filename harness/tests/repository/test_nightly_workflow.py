@@ -259,7 +259,7 @@ def test_the_second_night_finds_the_first_ones_history(github: GitHub, tmp_path:
     )
     kept = files.read(tmp_path / "kept/github-hosted")
     assert len(kept.nights) == 4
-    assert kept.said == []
+    assert kept.broken == {}
     assert len(branch(github, "log", "--format=%s", "history").splitlines()) == 2
     assert not [*(tmp_path / "kept").rglob(".lock")]
 

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from tandem.analysis import change
 from tandem.analysis.ratios import Ratio
@@ -20,7 +19,6 @@ from tandem.errors import TandemError, UsageError
 from tandem.history import files
 from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
-from tandem.history.query import ask
 from tandem.lab import kept_images
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.provenance import git
@@ -32,7 +30,7 @@ from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
-from tandem.studies.nightly.conclusions import NightMeasured, nights_of
+from tandem.studies.nightly.conclusions import NightMeasured, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, event_answer
 from tandem.studies.nightly.study import Nightly
 
@@ -120,10 +118,6 @@ def nightly(
     blocks: Annotated[
         int | None, typer.Option(min=1, help="Number of blocks of each implementation, instead of a budget.")
     ] = None,
-    compressed: Annotated[
-        bool,
-        typer.Option("--compressed", help="Count each block as a night, which makes a history in hours."),
-    ] = False,
     plan: Annotated[
         str, typer.Option(help=r"Plan. Its table \[compare] sets windows and warm-ups.")
     ] = "nightly",
@@ -146,9 +140,6 @@ def nightly(
             "--freeze-stack", help="Freeze today's PostgreSQL, PgBouncer, HAProxy and oha. An event."
         ),
     ] = False,
-    query: Annotated[
-        str | None, typer.Option(help="Measure nothing. Run this SQL on the history (tables nights, points).")
-    ] = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,
     quiet: cli.Quiet = False,
@@ -158,9 +149,6 @@ def nightly(
 
     Exit status 3: a change for the worse was confirmed. 4: the machine itself changed.
     """
-    if query is not None:
-        _asked(query, as_json)
-        return
     catalog = Catalog(cli.ROOT)
     names = implementations or list(catalog.implementations)
     variants = cells(catalog, names, scenario or MAIN)
@@ -190,13 +178,12 @@ def nightly(
                         "first": {name: one.tag for name, one in first.items()},
                         "stack": {image_variable(role): f":{one.tag}" for role, one in stack.images.items()},
                         "programs": {name: one.tag for name, one in today.items()},
-                        "compressed": compressed,
                         **({"blocks": blocks} if blocks else {"budget_s": budget_s}),
                     },
                 }
             )
             result = _measured(request, resume, as_json)
-            about = Night(
+            night = Night(
                 id=result.id,
                 machine=folder.name,
                 cpu_model=of_host(result, "cpu_model") or "unknown",
@@ -208,22 +195,22 @@ def nightly(
                 stack=stack.images,
                 kernel=of_host(result, "kernel"),
                 microcode=of_host(result, "cpu_microcode"),
+                points=points_of(result.conclusions),
             )
-            for night in nights_of(result, about, compressed):
-                kept = files.append(folder, night)
-                if kept.clock:
-                    view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
+            kept = files.append(folder, night)
+            if kept.clock:
+                view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
             confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
             answers = _answered(confirm, folder, names)
             asked_at_once = _after_events(confirm, folder, result.id)
-            _told(folder, known.said, result, answers, asked_at_once, as_json)
+            _told(folder, result, answers, asked_at_once, as_json)
     finally:
         give(folder, cli.ROOT)
     raise typer.Exit(status(result.verdict, answers, asked_at_once))
 
 
 def of_host(result: Result[NightMeasured], what: str) -> str | None:
-    """What is told of the application's host; None where it is not."""
+    """Fact about the application's host by its key in the record; None where it is not known."""
     told = (environment.host.get(what) for environment in result.environments.values())
     found = next(filter(None, told), None)
     return None if found is None else str(found)
@@ -267,7 +254,7 @@ def _finished(request: Request) -> Result[NightMeasured] | None:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """How the comparisons of a night are made."""
+    """Maker of the comparisons of a night."""
 
     catalog: Catalog
     plan: str
@@ -277,12 +264,17 @@ class Confirmation:
     resume: bool
     as_json: bool
     note: Callable[[str], None]
+    made: dict[tuple[str, ...], Result[Compared]] = field(default_factory=dict)
+    """Implementation, scenario and both tags -> the comparison of this night."""
 
     def fresh_blocks(self, key: SeriesKey, old: Program, new: Program) -> FreshBlocks:
-        """Compares two images."""
-        request = comparison(self.catalog, key, old, new, self.plan, self.asked)
-        result = _compared(request, self.resume, self.as_json)
-        return FreshBlocks(result.id, ratio_of(result, key.metric), command(request))
+        """Compares two images, once for all figures."""
+        pair = key.implementation, key.scenario, old.tag, new.tag
+        if pair not in self.made:
+            request = comparison(self.catalog, key, old, new, self.plan, self.asked)
+            self.made[pair] = _compared(request, self.resume, self.as_json)
+        result = self.made[pair]
+        return FreshBlocks(result.id, ratio_of(result, key.metric), command(result.id))
 
 
 def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list[AlarmAnswer]:
@@ -326,15 +318,16 @@ def _after_events(confirm: Confirmation, folder: Path, measured: str) -> list[Ev
     """Asks what the events of this night moved, at once. measured: the id of its result. What was asked before, by a command
     that was killed, is not asked again."""
     history = files.read(folder)
-    tonight = [night for night in history.nights if night.id.startswith(measured) and night.clock is None]
-    known = {(one.night, one.series): one for one in history.events}
+    night = next((one for one in history.nights if one.id == measured), None)
+    if night is None or night.clock is not None:
+        return []
+    until = [one for one in history.nights if (one.started_at, one.id) <= (night.started_at, night.id)]
+    known = {one.series: one for one in history.events if one.night == night.id}
     found = []
-    for night in tonight:
-        until = [one for one in history.nights if (one.started_at, one.id) <= (night.started_at, night.id)]
-        for one in doubted(night, until, history.answers):
-            answer = known.get((night.id, one.key)) or _after(confirm, one)
-            files.keep_event(folder, answer)
-            found.append(answer)
+    for one in doubted(night, until, history.answers):
+        answer = known.get(one.key) or _after(confirm, one)
+        files.keep_event(folder, answer)
+        found.append(answer)
     return found
 
 
@@ -375,35 +368,23 @@ def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
     return found.ratio if found is not None and found.ratio.p_t is not None else None
 
 
-def command(request: Request) -> str:
-    """What a person types to make a comparison again."""
-    labels = " ".join(variant.label for variant in request.variants)
-    return f"just compare {labels} --scenario {request.scenario} --plan {request.plan}"
+def command(result: str) -> str:
+    """What a person types to make a comparison again. `just compare` would run on today's stack, and this on the frozen one."""
+    return f"just replay {cli.RESULTS.name}/{result}"
 
 
 # ---- what is said ----
 
 
-def _asked(query: str, as_json: bool) -> None:
-    names, rows = ask(cli.RESULTS / HISTORY, query)
-    if as_json:
-        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1, default=str))
-        return
-    table = Table(*names)
-    for row in rows:
-        table.add_row(*map(str, row))
-    cli.out.print(table)
-
-
 def _told(
     folder: Path,
-    said: Sequence[str],
     result: Result[NightMeasured],
     answers: Sequence[AlarmAnswer],
     asked_at_once: Sequence[EventAnswer],
     as_json: bool,
 ) -> None:
     history = files.read(folder)
+    broken = [f"{file}: cannot be read: {why}" for file, why in history.broken.items()]
     judged = judge(history.nights, history.answers)
     weekly = _weekly(history.nights, result.request)
     moved, creeping = (steps(history.nights), crept(history.nights)) if weekly else ({}, [])
@@ -439,14 +420,14 @@ def _told(
                         {"series": key.model_dump(mode="json"), "nights": nights}
                         for key, nights in moved.items()
                     ],
-                    "said": [*said, *history.said],
+                    "said": broken,
                 },
                 indent=1,
             )
         )
         return
     cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
-    for odd in (*said, *history.said):
+    for odd in broken:
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
     for what in new:
         cli.out.print(f"new under the programs: {what}", markup=False, highlight=False)
@@ -477,7 +458,7 @@ def new_under(nights: Sequence[Night], measured: str) -> list[str]:
     found: dict[str, list[str]] = {}
     for (_, _, implementation), own in events(nights).items():
         for event in own:
-            if event.night.startswith(measured):
+            if event.night == measured:
                 found.setdefault(event.what, []).append(implementation)
     return [f"{what} ({', '.join(names)})" for what, names in found.items()]
 

@@ -4,10 +4,10 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from tandem.history.night import Line, Night, Point
+from tandem.history.night import Line, Point
 from tandem.record.part import Number, Part
 from tandem.record.request import Variant
-from tandem.record.result import Concluded, Conclusions, Result
+from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
 from tandem.studies.compare.conclusions import METRICS, ln_ratios, second, values
@@ -116,28 +116,13 @@ def why(trial: Trial | None) -> str:
     return next(iter([*refused, *grave]), "no window was good")
 
 
-def nights_of(result: Result[NightMeasured], about: Night, compressed: bool) -> list[Night]:
-    """What the history keeps of a result: one night, or, compressed, a night for each block. about: all of them but what was
-    measured."""
-    lines = result.conclusions.lines
-    blocks = sorted({block for line in lines for block in line.by_block})
-    groups = [(f".{block:03}", {block}) for block in blocks] if compressed else [("", set(blocks))]
-    return [
-        about.model_copy(
-            update={
-                "id": f"{result.id}{suffix}",
-                "started_at": result.started_at,
-                "points": [point for line in lines if (point := _point(line, wanted)) is not None],
-            }
-        )
-        for suffix, wanted in groups
-    ]
+def points_of(measured: NightMeasured) -> list[Point]:
+    """What the history keeps of a night: each line's mean over its blocks."""
+    return [_point(line) for line in measured.lines if line.by_block]
 
 
-def _point(line: MeasuredLine, wanted: set[int]) -> Point | None:
-    found = [value for block, value in line.by_block.items() if block in wanted]
-    if not found:
-        return None
+def _point(line: MeasuredLine) -> Point:
+    found = [*line.by_block.values()]
     return Point(
         implementation=line.implementation,
         scenario=line.scenario,

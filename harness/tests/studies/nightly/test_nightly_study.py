@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -17,7 +18,7 @@ from tandem.cli.options import parse_budget_s, read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
-from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey, StackImage
+from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
 from tandem.lab import kept_images
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
@@ -26,7 +27,7 @@ from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
 from tandem.studies.nightly import command
 from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, comparison, status
-from tandem.studies.nightly.conclusions import first_label, frozen_labels, nights_of
+from tandem.studies.nightly.conclusions import first_label, frozen_labels, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
 from tandem.studies.nightly.study import Nightly
@@ -152,39 +153,23 @@ def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
     assert sorted(trial.spec.block for trial in trials) == [1, 1]
 
 
-def night_values(
-    real: Catalog, trials: list[Trial], compressed: bool = False
-) -> list[dict[tuple[str, str], float]]:
-    study = Nightly(real, asked(blocks=3))
-    result = result_of(study.request, study.conclude(trials, Baselines()))
-    about = Night(
-        id="", machine="m", cpu_model="c", started_at=NOW, programs={"node": Program(tag="new")}, frozen={"node": "f"},
-        stack={"db": StackImage(tag="d", content="s")}, kernel="6.1",
-    )  # fmt: skip
-    nights = nights_of(result, about, compressed)
-    assert all(night.stack == about.stack and night.kernel == "6.1" and night.id for night in nights)
-    return [{(point.metric, point.line): point.value for point in night.points} for night in nights]
+def night_values(real: Catalog, trials: list[Trial]) -> dict[tuple[str, str], float]:
+    concluded = Nightly(real, asked(blocks=3)).conclude(trials, Baselines())
+    return {(point.metric, point.line): point.value for point in points_of(concluded.conclusions)}
 
 
 def test_a_night_has_the_ratio_of_the_same_blocks(real: Catalog) -> None:
     specs = [spec for [spec] in Nightly(real, asked(blocks=3)).outline()]
-    [found] = night_values(real, [made(spec, today=1.02) for spec in specs])
+    found = night_values(real, [made(spec, today=1.02) for spec in specs])
     assert found["duet_cpu_us_per_request", "today"] == pytest.approx(math.log(1.02))
     assert found["duet_cpu_us_per_request", "frozen"] == pytest.approx(0.0)
     assert found["duet_cpu_us_per_request", "weather"] == pytest.approx(math.log(100))
     assert found["goodput_rps", "today"] == pytest.approx(0.0)
 
 
-def test_compressed_each_block_is_a_night(real: Catalog) -> None:
-    specs = [spec for [spec] in Nightly(real, asked(blocks=3)).outline()]
-    trials = [made(spec, today=today) for spec, today in zip(specs, (1.0, 1.0, 1.1), strict=True)]
-    found = [values["duet_cpu_us_per_request", "today"] for values in night_values(real, trials, True)]
-    assert found == pytest.approx([0, 0, math.log(1.1)])
-
-
 def test_a_void_block_gives_no_value(real: Catalog) -> None:
     specs = [spec for [spec] in Nightly(real, asked(blocks=2)).outline()]
-    [found] = night_values(real, [made(specs[0], today=1.5, good=False), made(specs[1])])
+    found = night_values(real, [made(specs[0], today=1.5, good=False), made(specs[1])])
     assert found["duet_cpu_us_per_request", "today"] == pytest.approx(0.0)
 
 
@@ -508,6 +493,23 @@ def test_a_confirmation_is_made_on_the_stack_of_the_night(real: Catalog) -> None
     stack = {"DB_IMAGE": ":0123"}
     found = comparison(real, KEY, IMAGES[0], IMAGES[1], "confirm", asked(stack=stack))
     assert [(one.tag, one.variables) for one in found.variants] == [("a", stack), ("b", stack)]
+    assert command.command("ID").startswith("just replay "), "`just compare` takes today's stack"
+
+
+def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPU per request and goodput often move together, and a comparison has both."""
+    made = list[Request]()
+
+    def compared(asked: Request, resume: bool, as_json: bool) -> Any:
+        made.append(asked)
+        return SimpleNamespace(id=f"comparison {len(made)}")
+
+    monkeypatch.setattr(command, "_compared", compared)
+    monkeypatch.setattr(command, "ratio_of", lambda result, metric: None)
+    confirm = command.Confirmation(real, "confirm", asked(), {}, False, True, print)
+    cpu = KEY.model_copy(update={"metric": "duet_cpu_us_per_request"})
+    found = [confirm.fresh_blocks(key, IMAGES[0], new).id for key, new in ((KEY, IMAGES[1]), (cpu, IMAGES[1]), (cpu, IMAGES[2]))]
+    assert found == ["comparison 1", "comparison 1", "comparison 2"]
 
 
 def test_what_crept_is_told() -> None:
