@@ -1,22 +1,30 @@
-"""Records of which the repository has none yet, for the tests of the page: a crossover, and nightly histories."""
+"""Records for the tests of the page: a crossover, nightly histories, and one of each study that no committed result is of."""
 
 import math
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from harness_engine import request
-from harness_samples import NOW
+from harness_engine import play, request, result_of
+from harness_places import ROOT
+from harness_samples import NOW, good_window
 
 from tandem.analysis.stack import Predicted
+from tandem.catalog.catalog import Catalog
 from tandem.history.files import NIGHTS
 from tandem.history.night import Line, Night, Point, Program
 from tandem.record.result import Baselines, Result
 from tandem.record.store import RESULT, write_model
-from tandem.record.window import Verdict
+from tandem.record.trial import TrialSpec, WindowSpec
+from tandem.record.window import Verdict, Window
+from tandem.studies.crosscheck.study import CrossCheckOptions
 from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
 from tandem.studies.crossover.grid import GridPoint
+from tandem.studies.registry import STUDIES
+from tandem.studies.sweep.axis import Over
 from tandem.studies.sweep.conclusions import MeanOfRounds
+from tandem.studies.sweep.study import SweepOptions
 
 FIRST, SECOND = "python-sync", "python-async"
 CHANGED = 60
@@ -116,3 +124,40 @@ def keep_nights(machine: Path, count: int = 100, step: float = 0.05) -> None:
         )
         (machine / NIGHTS).mkdir(parents=True, exist_ok=True)
         (machine / NIGHTS / f"{night.id}.json").write_text(night.model_dump_json())
+
+
+UNCOMMITTED: dict[str, dict[str, Any]] = {
+    "sweep": {"options": SweepOptions.of(Over("connections", (4, 16)), rounds=3)},
+    "ceiling": {},
+    "crosscheck": {
+        "scenario": "index",
+        "options": CrossCheckOptions(pairs=3, window_s=5, rate_rps=None).as_options(),
+    },
+}
+"""Study -> what its request has of its own."""
+RATES_RPS = {
+    "rust-async connections=4": 900.0,
+    "ceiling null": 9000.0,
+    "ceiling proxy": 8000.0,
+    "ceiling database": 1400.0,
+}
+"""Of these starts in the first block; the others reach 1,000."""
+
+
+def uncommitted(study: str) -> Result[Any]:
+    """A record of one of these studies, in which each block is a hundredth faster than the one before."""
+
+    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
+        rate = RATES_RPS.get(spec.variants[0], 1000.0) * (0.99 + spec.block / 100)
+        return good_window(window.load, goodput_rps=rate, bottleneck="database")
+
+    asked = request(study=study, plan="ceiling", **UNCOMMITTED[study])
+    made = STUDIES[study](Catalog(ROOT), asked)
+    return result_of(asked, made.conclude(play(made, answer), Baselines()), id=study)
+
+
+def keep_uncommitted(folder: Path) -> None:
+    """One of each of these studies, in a folder of its own."""
+    for study in UNCOMMITTED:
+        (folder / study).mkdir(parents=True)
+        write_model(folder / study / RESULT, uncommitted(study))

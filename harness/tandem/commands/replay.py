@@ -12,13 +12,12 @@ from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
 from tandem.record.store import RESULT, write_model
 from tandem.report.replay import report
-from tandem.studies.legacy import RUN
 from tandem.studies.registry import read_folder
 
 
 def record_of(path: Path) -> Path:
     """The folder of a record. Raises UsageError if there is nothing."""
-    if path.name in (RESULT, RUN) and path.is_file():
+    if path.name == RESULT and path.is_file():
         return path.parent
     if not path.is_dir():
         raise UsageError(f"{path}: give a result.json or its folder, such as results/reference")

@@ -13,14 +13,11 @@ from tandem.errors import TandemError
 from tandem.record.result import Result
 from tandem.record.store import RESULT, file_name
 from tandem.record.trial import Trial
-from tandem.studies.legacy import CAMPAIGN, FORMS, RUN
 from tandem.studies.registry import beginning, read_folder
 
 BELOW = ("", "*/", "*/*/")
 """How deep below a given folder studies are looked for."""
 SLUG_MOST = 120
-OLD = (CAMPAIGN, *(pattern for pattern, _ in FORMS if not pattern.endswith(RUN)))
-"""Files that older versions left. A run.json lies below a campaign."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,6 @@ class Header:
     name: str
     """For people: where it lies."""
     started_at: str
-    """Empty where its record does not tell."""
     study: str = ""
     verdict: str = ""
     scenario: str = ""
@@ -73,8 +69,6 @@ def find(folders: Iterable[Path], root: Path) -> tuple[list[Header], list[NotSho
                 found[name] = _header(folder, name)
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 broken[name] = NotShown(name, f"{RESULT} cannot be read: {error!r}"[:300])
-        elif any((folder / old).is_file() for old in OLD):
-            found[name] = Header(folder, name, "")
         else:
             broken[name] = NotShown(name, "not finished; run its command with --resume to continue it")
     newest, taken = [], Counter[str]()
@@ -86,12 +80,11 @@ def find(folders: Iterable[Path], root: Path) -> tuple[list[Header], list[NotSho
 
 
 def _studies(folders: Iterable[Path]) -> Iterator[Path]:
-    names = (RESULT, *OLD, BEGUN)
     found = {
         file.parent.resolve()
         for folder in folders
         for at in BELOW
-        for name in names
+        for name in (RESULT, BEGUN)
         for file in folder.glob(at + name)
     }
     return iter(sorted(found))

@@ -11,7 +11,7 @@ from tandem.record.request import Request
 from tandem.record.window import Finding, Verdict
 
 SCHEMA_VERSION: Literal[3] = 3
-"""Versions 1 and 2 had a form for each command; tandem.studies.legacy reads them."""
+"""A record of another version is refused, with the name of its file."""
 
 
 class Environment(Part):

@@ -22,7 +22,6 @@ from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, read_model, read_trials
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies import legacy
 
 FOLDERS = (
     "bench",
@@ -83,15 +82,9 @@ def read_result(file: Path) -> Result[Any]:
 
 
 def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial]]:
-    """A study's folder, or a file in it: its kind, its result, its trials where they were kept. Raises TandemError."""
+    """A study's folder or its result.json: its kind, its result, its trials where they were kept. Raises TandemError,
+    naming the file."""
     file = folder / RESULT if folder.is_dir() else folder
-    if (
-        folder.exists()
-        and not (file.parent / RESULT).is_file()
-        and (old := legacy.read(file.parent)) is not None
-    ):
-        kind = STUDIES[old[0].request.study]
-        return kind, _completed(kind, *old), old[1]
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     kind, trials = study_of(file), read_trials(file.parent)
@@ -99,7 +92,7 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 
 
 def _completed(kind: type[Study[Any]], result: Result[Any], trials: list[Trial]) -> Result[Any]:
-    """A record with what an older Tandem did not conclude from its trials."""
+    """A record with what was not concluded yet when it was made, from its trials."""
     found = kind.completed(result, trials)
     return found if found.host else found.model_copy(update={"host": host_seen(trials)})
 

@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from harness_places import FIXTURES
 from harness_samples import NOW
 from rich.console import Console
 
@@ -18,7 +17,7 @@ from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.studies.registry import read_folder
 
-BENCHED, OLDER = "results/reference", FIXTURES / "old-records/bench-1"
+BENCHED, SEARCHED = "results/reference", "results/capacities/falcon-async"
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +29,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     ("folder", "phrases"),
     [
         (BENCHED, ["python-sync", "limited by", "self-test", "ceilings (in the blocks): null 21,969/s"]),
-        (str(OLDER), ["rust-async", "1,066 ± 100", "limited by the database"]),
+        (SEARCHED, ["falcon-async: capacity", "search: passed", "further start: "]),
     ],
 )
 def test_every_kind_of_result_is_told_again(

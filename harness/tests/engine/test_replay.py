@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from harness_engine import environment_of, made_trial, request, text, trial_spec, window_spec
-from harness_places import FIXTURES
 from harness_samples import NOW, good_window
 
 from tandem.analysis.repeated import of_windows, prediction_interval
@@ -361,16 +360,6 @@ def test_a_row_that_there_is_not_is_refused_with_those_that_there_are(real: Cata
 def test_what_is_made_as_a_whole_says_why(real: Catalog, name: str) -> None:
     with pytest.raises(UsageError, match=f"--only is not for records of {name}: [a-z]+ "):
         STUDIES[name].only(real, request(), ["rust-async"])
-
-
-@pytest.mark.parametrize("folder", ["bench-1", "bench-2"])
-def test_records_of_schema_1_and_2_can_be_asked_for_again(real: Catalog, folder: str) -> None:
-    _, result, _ = read_folder(FIXTURES / "old-records" / folder)
-    asked = again(real, result, 7)
-    assert [variant.implementation for variant in asked.variants] == [
-        variant.implementation for variant in result.request.variants
-    ]
-    assert asked.plan == result.request.plan
 
 
 def test_what_cannot_be_made_again(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """tandem.judge.steady: has a warm-up reached a steady state? The calibration is in test_selftest_statistics.py."""
 
+import json
 import math
 
 import numpy as np
@@ -9,7 +10,6 @@ from harness_places import FIXTURES
 from tandem.analysis.ratios import Floats
 from tandem.judge.steady import AUTOCORRELATION, steady
 from tandem.selftest.series import shape, simulated
-from tandem.studies.registry import read_folder
 
 SPAN = np.arange(30)
 
@@ -75,17 +75,16 @@ def test_the_power_that_the_documents_state(n: int, size: float, noise: float, l
 
 
 def test_the_autocorrelation_is_that_of_the_committed_seconds() -> None:
-    """Of the closed windows of the bench that it was found in; short series tell less than there is."""
-    _, _, trials = read_folder(FIXTURES / "old-records/bench-3")
+    """closed-seconds.json: answers in each second of the closed windows of the bench that it was found in, a row each. Short
+    series tell less than there is."""
     found = []
-    for window in (w for t in trials for r in t.windows for w in r.windows.values() if w.load == "closed"):
-        assert window.per_second is not None
-        rest = np.array(window.per_second.good[1:-1], float)
+    for good in json.loads((FIXTURES / "closed-seconds.json").read_text()):
+        rest = np.array(good[1:-1], float)
         rest -= rest.mean()
         found.append(float((rest[1:] * rest[:-1]).sum() / (rest**2).sum()))
     middle, n = float(np.median(found)), len(rest)
     unbiased = (middle * n + 1) / (n - 4)  # Kendall (1954): an estimate is low by (1 + 4 rho) / n
-    assert len(found) >= 36
+    assert len(found) == 36
     assert middle < AUTOCORRELATION < unbiased
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from axe_core_python.selenium import Axe
-from harness_page import keep_crossover, keep_nights
-from harness_places import FIXTURES, ROOT
+from harness_page import keep_crossover, keep_nights, keep_uncommitted
+from harness_places import ROOT
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -150,9 +150,11 @@ def test_a_page_is_drawn_and_can_be_used_by_everybody(show: Open, page: str, nam
 
 
 @pytest.fixture(scope="session")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a record of each study that an older version made, with a picture that a study adds."""
-    out = tmp_path_factory.mktemp("older")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of studies that the site above has no record of, and a comparison, with a picture that a study adds."""
+    out, made = tmp_path_factory.mktemp("others"), tmp_path_factory.mktemp("uncommitted")
+    keep_uncommitted(made)
+    kept = [ROOT / "results/capacities", ROOT / "results/comparisons/falcon"]
     spec = {
         "data": {"values": [{"part": "driver", "factor": 1.2}, {"part": "pool", "factor": 0.9}]},
         "mark": {"type": "bar", "color": "--lang-python"},
@@ -161,16 +163,16 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         added = Picture("factors", "The gap in factors", "What each part does to it, and not why.", spec)
         patch.setattr(Capacity, "pictures", classmethod(lambda *_: [added]))
-        built = build([FIXTURES / "old-records"], out, ROOT, print)
+        built = build([*kept, made], out, ROOT, print)
     assert built.broken == []
     return out
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
-def test_records_of_all_studies_are_drawn(show: Open, older: Path, size: tuple[int, int]) -> None:
-    driver = show("index.html#theme=light", size, of=older)
+def test_records_of_other_studies_are_drawn(show: Open, others: Path, size: tuple[int, int]) -> None:
+    driver = show("index.html#theme=light", size, of=others)
     assert draw_all(driver) == []
-    keep(driver, f"older-{size[0]}")
+    keep(driver, f"others-{size[0]}")
     assert complaints(driver) == []
     assert overlapping(driver) == []
     drawn = driver.execute_script(

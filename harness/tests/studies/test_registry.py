@@ -7,7 +7,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from harness_engine import made_trial
-from harness_places import FIXTURES, ROOT
+from harness_page import UNCOMMITTED, uncommitted
+from harness_places import ROOT
 
 from tandem.errors import TandemError
 from tandem.record.store import RESULT
@@ -33,6 +34,7 @@ def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
+        ({"schema_version": 2}, "schema version 2 is not known; this Tandem reads 3"),
         ({"schema_version": 4}, "schema version 4 is not known; this Tandem reads 3"),
         ({"schema_version": None}, "schema version None is not known"),
         ({"request": None}, "the record cannot be read: KeyError('request')"),
@@ -43,10 +45,11 @@ def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
 )
 def test_a_result_that_cannot_be_read_is_named(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
     file = result_file(tmp_path, **changes)
-    with pytest.raises(TandemError) as error:
-        read_result(file)
-    assert str(error.value).startswith(str(file))
-    assert told in str(error.value)
+    for read in (lambda: read_result(file), lambda: read_folder(tmp_path)):
+        with pytest.raises(TandemError) as error:
+            read()
+        assert str(error.value).startswith(f"{file}: ")
+        assert told in str(error.value)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe\x00"])
@@ -71,10 +74,7 @@ def test_a_folder_without_a_result(tmp_path: Path) -> None:
         read_folder(tmp_path / "none")
 
 
-def test_a_file_of_an_old_record_stands_for_its_folder() -> None:
-    old = FIXTURES / "old-records/bench-1"
-    kind, result, _ = read_folder(old / "campaign.json")
-    assert (kind, result) == read_folder(old)[:2]
+def test_a_file_that_is_none_is_refused() -> None:
     with pytest.raises(TandemError, match=r"README\.md: the record cannot be read"):
         read_folder(ROOT / "README.md")
 
@@ -133,12 +133,18 @@ def test_the_promised_names_of_the_record() -> None:
 
 # ---- for a page ----
 
-OLD = sorted(path.name for path in (FIXTURES / "old-records").iterdir() if path.is_dir())
+KEPT = (
+    "first-number/warm",
+    "comparisons/falcon",
+    "capacities/falcon-async",
+    "reference-experiments/cpp-connections",
+    "reference-experiments/file-io",
+)
 
 
-@pytest.mark.parametrize("name", OLD)
+@pytest.mark.parametrize("name", [*KEPT, *UNCOMMITTED])
 def test_every_result_has_tables_for_a_page(name: str) -> None:
-    kind, result, _ = read_folder(FIXTURES / "old-records" / name)
-    page = kind.markdown(result)
+    result = uncommitted(name) if name in UNCOMMITTED else read_folder(ROOT / "results" / name)[1]
+    page = STUDIES[result.request.study].markdown(result)
     assert "| --- |" in page or "| ---: |" in page
     assert not page.endswith("\n\n")

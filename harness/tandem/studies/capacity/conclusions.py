@@ -60,17 +60,17 @@ class CapacityFound(Conclusions):
     bracket_rps: tuple[int | None, int | None]
     """The search's own."""
     confirmations: list[Judged]
-    """Of the further fresh starts, four each; in older records one each, at the lower edge."""
+    """Of the further fresh starts, four each."""
     confirmed: int
-    """Further starts that count; in older records those that passed."""
+    """Further starts that count."""
     fresh_starts: int
     """So many were wanted."""
     estimate: Threshold | None = None
-    """The fit over all starts; null in older records."""
+    """The fit over all starts. Null: there is none, as where the host disturbed the search."""
     capacity_rps: int | None
-    """The estimate's; in older records the lower edge, if most further starts passed there."""
+    """The estimate's."""
     refused_rps: int | None = None
-    """The upper edge of older records."""
+    """Null. Kept because committed results have the key, and an unknown one is refused."""
     limited_by: str | None
     """The bottleneck of the last probe that was refused at the upper edge or above it."""
     behaviour: list[Behaviour] = Field(default_factory=list)

@@ -32,7 +32,7 @@ class Judged(Part):
     """What a probe came to. The window itself is in its trial."""
 
     where: str = ""
-    """Trial and window; empty in records of older versions, which kept no trials."""
+    """Trial and window."""
     rate_rps: int
     seconds: int
     state: State

@@ -45,25 +45,15 @@ def _estimated(found: CapacityFound) -> str:
     )
 
 
-def _confirmed(found: CapacityFound) -> str:
-    """Of an older record, which has an edge that was confirmed."""
-    refused = f", not at {number(found.refused_rps)}" if found.refused_rps else ""
-    return (
-        f": {found.slo} held at {found.capacity_rps:,}{refused}; {found.confirmed} of {found.fresh_starts} fresh starts"
-        " confirmed it"
-    )
-
-
 def sentences(result: Result[CapacityFound]) -> list[Text]:
     """What was found, in words."""
     out = []
     found = result.conclusions
     if found.capacity_rps is not None:
         at_least = "≥ " if found.limited_by == "generator" else ""
-        told = _estimated(found) if found.estimate else _confirmed(found)
         out.append(
             Text(
-                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s{told}",
+                f"{result.request.variants[0].label}: capacity {at_least}{found.capacity_rps:,}/s{_estimated(found)}",
                 style="bold",
             )
         )
@@ -96,7 +86,7 @@ def probes(result: Result[CapacityFound]) -> Table:
     out = table(f"probes for {found.slo}, {conditions_line(result.request)}", *columns, left=["outcome"])
     for kind, made in (
         ("search", found.search),
-        ("further start" if found.estimate else "confirmation", found.confirmations),
+        ("further start", found.confirmations),
     ):
         for probe in made:
             told = f"{kind}: {probe.state}{': ' if probe.reasons else ''}{'; '.join(probe.reasons)}"

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.errors import UsageError
-from tandem.record.request import Conditions, Request, Variant
-from tandem.studies.reproduce.experiment import Experiment, ExperimentPlan, PlanName, parse_run
+from tandem.record.request import Variant
+from tandem.studies.reproduce.experiment import Experiment, PlanName, parse_run
 
 PERCENT = "lines_percent"
 """The plan's limit: how much of the published number of lines is made."""
@@ -63,11 +63,7 @@ class Case:
 
 def percent(experiment: Experiment, plan: PlanName) -> int:
     """How much of the published number of lines is made."""
-    return percent_of(experiment.plan(plan))
-
-
-def percent_of(plan: ExperimentPlan) -> int:
-    return plan.limits.get(PERCENT, 100)
+    return experiment.plan(plan).limits.get(PERCENT, 100)
 
 
 def lines_made(run: FilesRun, of_hundred: int) -> int:
@@ -87,28 +83,6 @@ def variant(label: str, run: FilesRun, lines: int) -> Variant:
         label=label,
         implementation=PROGRAM,
         settings={name: str(value) for name, value in settings.items()},
-    )
-
-
-def request_with(
-    variants: list[Variant],
-    experiment: str,
-    asked: str,
-    digest: str,
-    plan: str,
-    seed: int,
-    scale: float | None = None,
-) -> Request:
-    """asked: the experiment's name, or the path of its TOML file. digest: of what that says is measured."""
-    return Request(
-        study="files",
-        variants=variants,
-        scenario=experiment,
-        conditions=Conditions(topology="none", placement="none"),  # the program runs alone, on all CPUs
-        plan=plan,
-        seed=seed,
-        title=experiment,
-        options={"experiment": asked, "digest": digest, **({} if scale is None else {"scale": scale})},
     )
 
 

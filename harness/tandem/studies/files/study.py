@@ -9,12 +9,12 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import complete_blocks
 from tandem.engine.study import Study
 from tandem.errors import UsageError
-from tandem.record.request import Request, Variant
+from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WarmUp
 from tandem.studies.files.conclusions import row_trial
 from tandem.studies.files.document import Counting
-from tandem.studies.files.spec import Case, case_of, cases, facts, request_with, runs, scaled, variant
+from tandem.studies.files.spec import Case, case_of, cases, facts, runs, scaled, variant
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Facts, Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all
@@ -27,7 +27,17 @@ def request_of(
     """experiment: scaled. asked: its name, or the path of its TOML file. Raises UsageError for rows that cannot be."""
     lines = {label: case.lines for case, rows in cases(experiment, plan).items() for label in rows}
     found = [variant(label, run, lines[label]) for label, run in runs(experiment, plan).items()]
-    return request_with(found, experiment.name, asked, experiment.digest(plan), plan, seed, scale)
+    digest = experiment.digest(plan)
+    return Request(
+        study="files",
+        variants=found,
+        scenario=experiment.name,
+        conditions=Conditions(topology="none", placement="none"),  # the program runs alone, on all CPUs
+        plan=plan,
+        seed=seed,
+        title=experiment.name,
+        options={"experiment": asked, "digest": digest, **({} if scale is None else {"scale": scale})},
+    )
 
 
 COMPARED = ("time_ms", "cpu_ms", "peak_memory_mib")

@@ -29,8 +29,7 @@ class ClaimResult(Part):
     ratio: Ratio
     """Ours, over the blocks in which both rows are good."""
     p_adjusted: Number | None = None
-    """Of not being decided, by Benjamini and Hochberg over all claims of the experiment; null in older records, whose
-    claims were judged one by one, and below two blocks."""
+    """Of not being decided, by Benjamini and Hochberg over all claims of the experiment; null below two blocks."""
     verdict: Word
     size: Size | None
     """Of a claim that stands: whether the published ratio lies within our interval (up to the margin; in older records

@@ -27,7 +27,7 @@ class RowTrial(Part):
 
     row: str
     block: int
-    """The round: rows that were measured in the same one are compared. In older records a round is one block."""
+    """The round: rows that were measured in the same one are compared."""
     attempt: int = 1
     verdict: Verdict
     reason: str | None = None
@@ -41,7 +41,7 @@ class RowTrial(Part):
     """Texts for people, such as a histogram: name -> text."""
     warnings: list[str] = Field(default_factory=list)
     trial: str | None = None
-    """Key of the trial (of its file and of its raw files); of older records the path of the raw files."""
+    """Key of the trial (of its file and of its raw files)."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Curve(Part):
     retrograde_loss: Number | None
     """1 - rate at the largest value / peak."""
     peak_between: tuple[int, int] | None = None
-    """Where the peak may be, with 95 %. Null, as those below, in older records and below two complete rounds."""
+    """Where the peak may be, with 95 %. Null, as those below, below two complete rounds."""
     c90_between: tuple[int, int] | None = None
     loss_interval: tuple[Number, Number] | None = None
     """95 %, whichever value is the best one."""

@@ -66,7 +66,7 @@ def _between(places: tuple[int, int] | None) -> str:
 def _loss(curve: Curve, last: int) -> str:
     """What is lost at the largest value: only where the test shows it is it called a loss."""
     if curve.loss_p is None or curve.loss_interval is None:
-        return f"{curve.retrograde_loss:.0%} lost at {last}"  # older records, and single rounds
+        return f"{curve.retrograde_loss:.0%} lost at {last}"  # of single rounds
     low, high = curve.loss_interval
     if curve.loss_p >= ALPHA:
         return f"no loss shown at {last} (at most {high:.0%})"

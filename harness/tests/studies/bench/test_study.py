@@ -1,9 +1,11 @@
 """tandem.studies.bench.study: which trials a bench wants, and what it concludes of all of them."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
-from harness_engine import FakeLab, Quiet, made_trial, request, session
+from harness_engine import FakeLab, Quiet, as_recorded, made_trial, request, session
 from harness_samples import finding, good_window
 
 from tandem.catalog.catalog import Catalog
@@ -14,6 +16,7 @@ from tandem.record.result import Baselines
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.bench.study import Bench
+from tandem.studies.registry import read_folder
 
 ASKED = request("rust-async", "node", plan="nightly", seed=5)
 
@@ -116,3 +119,21 @@ def test_nothing_was_made(real: Catalog) -> None:
     found = Bench(real, request()).conclude([], Baselines())
     assert found.verdict is Verdict.VOID
     assert "only 0 of" in found.reasons[0]
+
+
+def test_the_committed_reference_follows_from_its_trials(real: Catalog, root: Path) -> None:
+    _, record, trials = read_folder(root / "results/reference")
+    today = Bench(real, record.request).conclude(trials, record.baselines)
+    assert today.verdict is record.verdict
+    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)
+
+
+def test_a_record_from_before_ratios_gets_them_from_its_trials(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "results/reference/trials", tmp_path / store.TRIALS)
+    raw = json.loads((root / "results/reference/result.json").read_text())
+    raw["conclusions"]["blocks"] = None
+    for row in raw["conclusions"]["rows"]:
+        row.update(against_first={}, ceiling_shares={}, unranked=None, resources=[])
+    (tmp_path / store.RESULT).write_text(json.dumps(raw))
+    whole, completed = (read_folder(folder)[1] for folder in (root / "results/reference", tmp_path))
+    assert as_recorded(completed.conclusions) == as_recorded(whole.conclusions)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from harness_capacity import LABEL, STALL, VOID, WRONG, Simulated, asked, search
-from harness_engine import text
+from harness_engine import as_recorded, text
 from harness_samples import finding
 from rich.console import Console
 
@@ -338,3 +338,10 @@ def test_what_the_generator_cannot_offer_is_a_bound_without_looks(real: Catalog,
     result, _ = search(real, tmp_path, Simulated())
     result.conclusions.limited_by = "generator"
     assert f"capacity ≥ {result.conclusions.capacity_rps}/s" in text(report(result))
+
+
+def test_the_committed_capacity_follows_from_its_trials(real: Catalog, root: Path) -> None:
+    _, record, trials = read_folder(root / "results/capacities/falcon-async")
+    today = Capacity(real, record.request).conclude(trials, record.baselines)
+    assert today.verdict is record.verdict
+    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)

@@ -4,16 +4,21 @@
 import importlib.util
 import math
 import sys
+from pathlib import Path
 from statistics import fmean, stdev
 from types import ModuleType
 
 import pytest
-from harness_places import FIXTURES, ROOT
-from harness_samples import good_window
+from harness_engine import request, result_of, trial
+from harness_places import ROOT
+from harness_samples import good_window, host
 
 from tandem.analysis.ratios import ALPHA
-from tandem.record.host import PerSecond
+from tandem.record.host import Hiccup, PerSecond
+from tandem.record.result import Concluded
+from tandem.record.store import RESULT, TRIALS, write_model
 from tandem.record.window import Verdict, Window
+from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import METRICS, Compared, conclude, second
 from tandem.studies.compare.report import told
 from tandem.studies.registry import read_folder
@@ -208,14 +213,26 @@ def test_the_hosts_speed_tells_what_it_told_of_the_old_records(speed: ModuleType
         ("python-async", "python-async~2", "9.1 to 7.1"),
         ("python-sync", "python-sync~2", "4.8 to 7.1"),
     ]
-    assert speed.started(FIXTURES / "old-records/bench-3", GOODPUT) == (
-        pytest.approx(-0.93, abs=0.005),
-        pytest.approx(-0.89, abs=0.005),
-    )
     lines = {line.variant: line for line in speed.compared(DESIGNS / "python-async", CPU)[2]}
     slow = lines["python-async-slow"]
     raw, corrected, wake_ups = (math.exp(fmean(part)) for part in (slow.raw, slow.corrected, slow.wake_ups))
     assert f"{raw:.3f} {corrected:.3f} {wake_ups:.3f}" == "1.054 1.009 1.019"
+
+
+def test_starts_that_are_as_fast_as_their_wake_ups_are_cheap_show_it(
+    speed: ModuleType, tmp_path: Path
+) -> None:
+    """Two variants, each at a level of its own."""
+    asked, nothing = request("one", "two"), Benched(rows=[], blocks=3)
+    write_model(tmp_path / RESULT, result_of(asked, Concluded(verdict=Verdict.OK, conclusions=nothing)))
+    (tmp_path / TRIALS).mkdir()
+    for label, level in (("one", 100.0), ("two", 300.0)):
+        for block, cores in enumerate((0.01, 0.012, 0.015), start=1):
+            meter = Hiccup(realtime=True, cpu_cores=cores, samples=1000, p999_ms=0.4, max_ms=2.0)
+            window = good_window(goodput_rps=level * cores**-0.9, host=host(hiccup=meter))
+            made = trial(label, block, window)
+            write_model(tmp_path / TRIALS / f"{made.spec.key}.json", made)
+    assert speed.started(tmp_path, GOODPUT) == pytest.approx((-0.9, -1.0), abs=1e-4)
 
 
 def test_a_covariate_that_knows_the_noise_takes_it_away(speed: ModuleType) -> None:

@@ -1,13 +1,10 @@
 """tandem.studies.crosscheck: what agrees, what disagrees, and what cannot be told."""
 
-import json
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 from harness_engine import invalid_window, play, request, result_of, text
-from harness_places import FIXTURES
 from harness_samples import PROPERTY, REQUESTS, finding, good_window
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +27,6 @@ from tandem.studies.crosscheck.conclusions import (
 )
 from tandem.studies.crosscheck.report import report
 from tandem.studies.crosscheck.study import CrossCheck, CrossCheckOptions
-from tandem.studies.registry import read_folder
 
 SHIFT_MS = 5.0
 SERVICE_P50 = FIGURES[1]
@@ -260,41 +256,25 @@ def test_the_report(real: Catalog) -> None:
     assert Result[CrossChecked].model_validate_json(found.model_dump_json()).conclusions.word == "disagree"
 
 
-# ---- a record of an older Tandem ----
-
-OLD = FIXTURES / "old-records/crosscheck"
-
-
-def test_an_old_record_is_told_as_it_was() -> None:
-    kind, found, [made] = read_folder(OLD)
-    assert (kind, found.verdict, found.conclusions.word) == (CrossCheck, Verdict.OK, "undecided")
-    told = text(kind.report(found))
-    # What the old `tandem report` printed of it.
-    assert "rust-async, index: oha and vegeta at 500/s, 0 pairs of 4 s" in told
-    assert "3 disturbed pairs were left out" in told
-    assert "only 0 pairs were not disturbed, and 3 are needed" in told
-    assert "left out: under vegeta processes that do not belong here took 33.7% of the CPU" in told
-    assert Counter(record.spec.generator for record in made.windows) == {"oha": 3, "vegeta": 3}
-    assert [record.spec.name for record in made.windows[2:4]] == ["2-vegeta", "2-oha"]
-    again = json.loads((OLD / "crosscheck.json").read_text())["windows"]
-    windows = [json.loads(pair.oha.model_dump_json()) for pair in pairs_of(made)]
-    # Fields that are younger than the record are null.
-    assert [known_of(window, pair["oha"]) for window, pair in zip(windows, again, strict=True)] == [
-        pair["oha"] for pair in again
-    ]
-
-
-def known_of(now: Any, before: Any) -> Any:
-    """What the older form has, too."""
-    if not isinstance(before, dict):
-        return now
-    return {name: known_of(now[name], value) for name, value in before.items()}
+REAL = (
+    ((0.16237, 0.187003, 1.10669), (0.218875, 0.628567, 0.555741)),
+    ((0.160184, 0.226496, 1.25588), (0.170545, 0.247215, 0.197156)),
+    ((0.245015, 0.339658, 1.80116), (0.250928, 0.857973, 0.516018)),
+)
+"""Pairs of a real session, oha's window first: service times p50 and p90 and response time p50, in ms."""
 
 
 def test_the_same_windows_give_the_same_figures() -> None:
-    """What the old code said of these real windows, disturbed as they are."""
-    _, _, [made] = read_folder(OLD)
-    pairs_made = pairs_of(made)
+    """As a real session gave them once."""
+
+    def seen(p50: float, p90: float, late: float) -> Window:
+        times = {
+            "service_time_ms": Times(samples=2000, p50=p50, p90=p90),
+            "response_time_ms": Times(samples=2000, p50=late),
+        }
+        return good_window("open", **times)
+
+    pairs_made = [Pair(seen(*oha), seen(*vegeta)) for oha, vegeta in REAL]
     found = {c.figure: c for c in compare_all(pairs_made)}
     p50, p90 = found["service time p50, ms"], found["service time p90, ms"]
     assert (p50.verdict, p90.verdict) == ("agree", "undecided")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from harness_engine import Quiet, environment_of
+from harness_engine import Quiet, as_recorded, environment_of
 from harness_places import EXPERIMENTS
 
 from tandem.catalog.catalog import Catalog
@@ -275,3 +275,10 @@ def test_what_was_made_is_not_made_again(place: Place, request_: Request) -> Non
     result, trials = place.run(request_.model_copy(update={"seed": 99}), resume=True)
     assert (len(place.program.asked), len(trials), result.request.seed) == (2, 4, 5)
     assert result.conclusions == expected.conclusions
+
+
+def test_the_committed_reference_follows_from_its_trials(real: Catalog) -> None:
+    _, record, trials = read_folder(real.root / "results/reference-experiments/file-io")
+    today = Files(real, record.request).conclude(trials, record.baselines)
+    assert today.verdict is record.verdict
+    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_engine import FakeFloor, FakeLab, made_trial, session
+from harness_engine import FakeFloor, FakeLab, as_recorded, made_trial, session
 from harness_experiments import experiment, table
 from harness_samples import finding, good_window
 
@@ -380,3 +380,28 @@ def test_what_was_asked_for_is_not_made_of_another_definition(
     monkeypatch.setattr(study_, "read_all", lambda root: {"waiting": waiting((20, 100))})
     with pytest.raises(UsageError, match="has changed since"):
         Reproduce(real, request)
+
+
+COMMITTED = (
+    "chatbot-pool",
+    "chatbot-pool.wide",
+    "cpp-connections",
+    "hyper-delay",
+    "hyper-microservice",
+    "hyper-microservice.wide",
+    "hyper-payload",
+    "sync-to-async-python",
+    "sync-to-async-python.wide",
+)
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_a_committed_record_could_be_made_again_and_follows_from_its_trials(
+    name: str, root: Path, real: Catalog
+) -> None:
+    _, record, trials = read_folder(root / "results/reference-experiments" / name)
+    study = Reproduce(real, record.request)
+    assert study.variants == record.request.variants
+    today = study.conclude(trials, record.baselines)
+    assert today.verdict is record.verdict
+    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)

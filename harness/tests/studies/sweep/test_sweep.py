@@ -21,7 +21,6 @@ from harness_engine import (
     trial,
     void_window,
 )
-from harness_places import FIXTURES
 from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
@@ -43,7 +42,6 @@ POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 NAME = "rust-async"
 LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
 HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}
-OLD = FIXTURES / "old-records/sweep"
 
 
 def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
@@ -395,64 +393,36 @@ def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> N
     assert read_folder(journal.folder)[1].model_dump() == found.model_dump()
 
 
-# ---- a record of an older Tandem ----
-
-
-def test_an_old_record_is_told_as_it_was(root: Path) -> None:
-    kind, found, trials = read_folder(OLD)
-    assert (kind, trials) == (Sweep, [])
-    assert (found.verdict, found.request.options["values"], found.request.seed) == (Verdict.OK, [4, 16], 5)
-    assert found.trials == {Verdict.OK: 4}
-    assert found.environments[NAME].settings["DB_POOL_MAX"] == "20"
-    told = text(kind.report(found))
-    # What the old `tandem report` printed of it.
-    assert "1,291 ± 474" in told
-    assert "95 % of the ceiling database" in told
-    assert "1,122 ± 78" in told
-    assert "rust-async: peak 1,291/s at connections 4; 90 % of it from 4 on; 13% lost at 16" in told
-    assert "no Universal Scalability Law: 2 points, and three parameters need 5" in told
-    assert "ceilings (one look): null 27,957/s, proxy 61,574/s, database 1,358/s" in told
-    assert "14.25 ± 0.95" in told
-
-
-def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
-    """The old code's curve over the points of a real sweep, drawn from trials."""
-    old = json.loads((OLD / "sweep.json").read_text())
-    trials = [
-        trial(
-            f"{NAME} connections={point['value']}",
-            point["round"],
-            good_window(
-                goodput_rps=point["goodput_rps"],
-                app_cpu_us_per_request=point["app_cpu_us_per_request"],
-                service_time_ms=Times(samples=100, mean=point["service_time_mean_ms"]),
-                bottleneck=point["bottleneck"],
-            ),
-        )
-        for point in old["points"]
-    ]
-    [found] = (
-        Sweep(real, asked("connections=4,16", NAME, rounds=2))
-        .conclude(trials, Baselines())
-        .conclusions.curves
-    )
-    [before] = old["curves"]
-    now = json.loads(found.model_dump_json())
-    new = {name: now.pop(name) for name in ("peak_between", "c90_between", "loss_interval", "loss_p")}
-    for one in now["levels"]:
-        assert (one.pop("ceiling_shares"), one.pop("near_ceiling")) == ({}, None)
-    assert now == {**_without_name(before), "label": NAME}
-    assert None not in new.values()
-
-
-def _without_name(raw: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in raw.items() if name != "implementation"}
-
-
-def test_a_record_from_before_distances_and_ceilings_were_in_it_is_read(tmp_path: Path) -> None:
-    raw = json.loads((OLD / "sweep.json").read_text())
-    del raw["request"]["db_rtt_ms"], raw["ceilings_rps"]
-    (tmp_path / "sweep.json").write_text(json.dumps(raw))
-    kind, found, _ = read_folder(tmp_path)
-    assert (found.request.conditions.db_rtt_ms, found.baselines.ceilings_rps) == (None, {})
-    assert "≥" not in text(kind.report(found))
+def test_the_same_points_give_the_same_curve() -> None:
+    """As a real sweep gave them once."""
+    seen = {4: ((1328.33, 181.055, 3.00426), (1253.67, 185.184, 3.18464))}
+    seen[16] = ((1128.0, 198.678, 14.1767), (1115.67, 205.082, 14.3265))
+    trials = {
+        value: [
+            trial(
+                f"{NAME} connections={value}",
+                round_,
+                good_window(
+                    goodput_rps=rate,
+                    app_cpu_us_per_request=cost,
+                    service_time_ms=Times(samples=100, mean=mean),
+                    bottleneck="database",
+                ),
+            )
+            for round_, (rate, cost, mean) in enumerate(points, start=1)
+        ]
+        for value, points in seen.items()
+    }
+    found = json.loads(curve(NAME, "connections", trials).model_dump_json())
+    low, high = found["levels"]
+    assert low["goodput_rps"] == {"mean": 1291.0, "interval": [816.677, 1765.32]}
+    assert low["app_cpu_us_per_request"] == {"mean": 183.12, "interval": [156.888, 209.351]}
+    assert low["service_time_mean_ms"] == {"mean": 3.09445, "interval": [1.94848, 4.24042]}
+    assert high["goodput_rps"] == {"mean": 1121.84, "interval": [1043.5, 1200.17]}
+    assert high["app_cpu_us_per_request"] == {"mean": 201.88, "interval": [161.195, 242.565]}
+    assert high["service_time_mean_ms"] == {"mean": 14.2516, "interval": [13.2999, 15.2033]}
+    assert (low["rounds"], low["bottleneck"]) == (high["rounds"], high["bottleneck"]) == (2, "database")
+    assert (found["peak_rps"], found["peak_at"], found["c90"]) == (1291.0, 4, 4)
+    assert found["retrograde_loss"] == 0.131034
+    assert found["usl"]["reason"] == "2 points, and three parameters need 5"
+    assert None not in [found[name] for name in ("peak_between", "c90_between", "loss_interval", "loss_p")]
