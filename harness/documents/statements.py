@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from documents.records import Records
 from documents.tables import span
+from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
 from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
 from tandem.facts.statement import known as together
 from tandem.report import forest
 from tandem.report.markdown import table
 from tandem.wording import (
-    APP_CPU,
-    TOTAL_CPU,
     basis_told,
+    expected_range,
     expected_told,
     known_told,
     metric_told,
@@ -42,52 +42,41 @@ def _main(records: Records) -> Iterator[tuple[MainStatement, list[Draw], Known]]
             yield one, found, known
 
 
-def _cells(known: Known | None) -> tuple[str, str]:
-    """Ratio with the next session's, and the basis."""
-    if known is None:
-        return "–", "not measured"
-    return ", ".join(filter(None, (times(known.ratio), expected_told(known)))), basis_told(known)
-
-
 def statements_table(records: Records) -> str:
     """Every main statement."""
     found = {one.name: known for one, _, known in _main(records)}
     rows = []
     for one in records.statements().statement:
         known = found.get(one.name)
-        ratio = "–" if known is None else times(known.ratio)
-        expected = "–" if known is None else range_told(known) or "–"
-        rows.append(
-            (
-                f"{metric_told(one.metric)}, `{one.of}` by `{one.to}`",
-                ratio,
-                expected,
-                _cells(known)[1],
-                "–" if known is None else known.last,
-            )
-        )
+        if known is None:
+            told = ("–", "–", "not measured", "–")
+        else:
+            told = (times(known.ratio), expected_range(known), basis_told(known), known.last)
+        rows.append((f"{metric_told(one.metric)}, `{one.of}` by `{one.to}`", *told))
     return table(("statement", "ratio>", "the next session>", "sessions and CPU models", "last"), rows)
 
 
 def costs_table(records: Records) -> str:
     """Every implementation with a session against the baseline of the main statements, the cheapest first."""
     asked = records.statements()
-    to, rows = asked.baseline, []
+    to = asked.baseline
+    rows: list[tuple[float, tuple[str, ...]]] = []
     for of in records.catalog().implementations:
-        whole, own = (
-            None if of == to else together(_draws(records, of, to, metric)) for metric in (TOTAL_CPU, APP_CPU)
-        )
-        if of != to and whole is None and own is None:
+        if of == to:
+            rows.append((1.0, (f"`{of}`", _spent(records, of), "1", "1", "")))
             continue
+        whole, own = (together(_draws(records, of, to, metric)) for metric in (TOTAL, APP))
         basis = whole or own
+        if basis is None:
+            continue
         rows.append(
             (
-                1.0 if basis is None else basis.ratio,
+                basis.ratio,
                 (
                     f"`{of}`",
                     _spent(records, of),
-                    *("1" if of == to else _cells(one)[0] for one in (whole, own)),
-                    "" if basis is None else basis_told(basis),
+                    *("–" if one is None else expected_told(one) for one in (whole, own)),
+                    basis_told(basis),
                 ),
             )
         )
@@ -104,31 +93,28 @@ def costs_table(records: Records) -> str:
 
 
 def _spent(records: Records, implementation: str) -> str:
-    """The least and the greatest of the sessions."""
+    """The least and the greatest of the sessions of its present work."""
     asked = records.statements()
+    catalog = records.catalog()
+    version, scenario = catalog.implementation(implementation).version, catalog.scenarios[asked.scenario]
     found = [
         one.mean
         for record in records.sessions()
-        if (record.scenario, record.topology, record.placement, record.db_rtt_ms)
-        == (asked.scenario, asked.topology, asked.placement, None)
+        if (record.scenario, record.scenario_version) == (asked.scenario, scenario.version)
+        and (record.topology, record.placement, record.db_rtt_ms) == (asked.topology, asked.placement, None)
         for one in record.estimates
-        if one.metric == TOTAL_CPU
+        if one.metric == TOTAL
         and one.mean is not None
         and (program := record.programs.get(one.variant)) is not None
-        and (program.implementation, program.settings) == (implementation, {})
+        and (program.implementation, program.version, program.settings) == (implementation, version, {})
     ]
     return "–" if not found else span(found) if len(found) > 1 else f"{found[0]:,.0f}"
 
 
 def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
     """The pairs of the main statements on several scenarios, a column for each."""
-
-    def cell(of: str, to: str, scenario: str) -> str:
-        one = together(_draws(records, of, to, metric, scenario))
-        return "–" if one is None else known_told(one)
-
     rows = [
-        (f"`{of}` by `{to}`", *(cell(of, to, scenario) for scenario in scenarios))
+        (f"`{of}` by `{to}`", *(known(records, of, to, metric, scenario) for scenario in scenarios))
         for of, to in records.statements().pairs
     ]
     return table(("pair", *(f"`{scenario}`" for scenario in scenarios)), rows)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from tandem.analysis.cost import APP, AT, TOTAL
 from tandem.analysis.ratios import no_width
-from tandem.facts.statement import MODELS_OF_ANY, Known
+from tandem.facts.statement import Known
 
 BOTTLENECKS = {
     "generator": "the load generator",
@@ -104,17 +105,14 @@ def lasts(seconds: float) -> str:
 
 # ---- statements ----
 
-TOTAL_CPU, APP_CPU = "total_cpu_us_per_request", "app_cpu_us_per_request"
 METRICS = {
-    TOTAL_CPU: "total CPU per request",
-    APP_CPU: "the application's CPU per request",
+    TOTAL: "total CPU per request",
+    APP: "the application's CPU per request",
     "duet_cpu_us_per_request": "the application's CPU per request, all at once",
     "saturated_cpu_us_per_request": "the application's CPU per request, all at once near their joint limit",
     "goodput_rps": "requests answered",
     "response_time_p99_ms": "p99 response time",
 }
-AT = "_at_"
-"""Between a metric and the share of the rate, in per cent, at which it was taken."""
 
 
 def metric_told(metric: str) -> str:
@@ -125,19 +123,20 @@ def metric_told(metric: str) -> str:
     return METRICS.get(metric, metric)
 
 
-def range_told(known: Known) -> str:
-    """`1.24 to 1.60`, where the next one is expected; empty where two sessions are missing."""
+def expected_range(known: Known) -> str:
+    """The prediction interval, `1.24 to 1.60`; a dash below two sessions."""
     if known.expected is None:
-        return ""
+        return "–"
     low, high = (times(end).removeprefix("× ") for end in known.expected)
     return f"{low} to {high}"
 
 
 def expected_told(known: Known) -> str:
-    """`next session 1.24 to 1.60`; empty where two sessions are missing."""
-    one = "next machine" if len(known.models) >= MODELS_OF_ANY else "next session"
-    told = range_told(known)
-    return f"{one} {told}" if told else ""
+    """The ratio with its prediction interval, if there is one: `× 1.41, next session 1.24 to 1.60`."""
+    ratio = times(known.ratio)
+    if known.expected is None:
+        return ratio
+    return f"{ratio}, next {'machine' if known.any_machine else 'session'} {expected_range(known)}"
 
 
 def basis_told(known: Known) -> str:
@@ -151,5 +150,4 @@ def known_told(known: Known | None) -> str:
     finding the words say so."""
     if known is None:
         return "not measured"
-    told = ", ".join(filter(None, (times(known.ratio), expected_told(known))))
-    return f"{told} ({basis_told(known)})"
+    return f"{expected_told(known)} ({basis_told(known)})"

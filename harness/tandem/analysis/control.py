@@ -31,7 +31,7 @@ class Differing(Part):
     ratio: Number
     """Second start by first."""
     p_adjusted: Number
-    """By Holm over the metrics."""
+    """The p value of no difference, by Holm over the metrics."""
 
 
 class Control(Part):
@@ -39,7 +39,7 @@ class Control(Part):
 
     verdict: Literal["passed", "failed"]
     metrics: int
-    """That could be tested and share the limit."""
+    """How many could be tested and share the limit."""
     differing: dict[str, Differing] = Field(default_factory=dict)
     """By metric; empty where it passed."""
     widened_ln: dict[str, Number] = Field(default_factory=dict)

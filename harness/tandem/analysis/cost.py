@@ -6,9 +6,19 @@ part is the application's, times its cores by the application's.
 
 from tandem.record.window import Window
 
+TOTAL, APP = "total_cpu_us_per_request", "app_cpu_us_per_request"
+"""Keys of the cost over all roles, and of the application's own part."""
+AT = "_at_"
+"""What stands between a metric's key and the share of the slowest's rate, in percent, at which it was taken:
+`total_cpu_us_per_request_at_60`."""
 ROLES = ("app", "pgbouncer", "db", "proxy")
 """What a request is charged with. The generator and the harness ask and watch. Toxiproxy stands for a distance, which would
 use no CPU if it were real."""
+
+
+def at(metric: str, share: float) -> str:
+    """The key of a metric at an equal rate."""
+    return f"{metric}{AT}{share * 100:.0f}"
 
 
 def cpu_us_per_request_by_role(window: Window, alone: bool = True) -> dict[str, float]:

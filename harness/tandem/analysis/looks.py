@@ -28,7 +28,7 @@ MEANINGFUL = 0.5
 """A larger alpha is told as 1: nobody decides by it, and further up the later looks would have less to spend again."""
 POWER = 0.80
 PILOT_SHARE = 0.2
-"""Of alpha, for the look at a pilot; the rest is for the last look."""
+"""The share of alpha for the look at a pilot; the rest is for the last look."""
 SIMULATED, SEED = 20_000, 20261123
 
 
@@ -66,7 +66,7 @@ class PlannedLook:
 
     @property
     def left_out(self) -> int:
-        """Of so many first blocks the scatter does not count, as their number followed from it."""
+        """The number of first blocks whose scatter does not count, as the number of all followed from it."""
         return self.pilot if self.last else 0
 
     def level(self, alpha: float) -> float:

@@ -22,6 +22,7 @@ from tandem.engine.journal import Journal
 from tandem.engine.run import FURTHER, Session, TrialLab, further, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
+from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
 from tandem.lab.laboratory import Laboratory, refuse_or_clean_up
 from tandem.lab.live import Lines, View, make_view
@@ -204,6 +205,19 @@ type Closing = Callable[[Result[Any], Sequence[Trial]], Sequence[RenderableType]
 """What a command says after its report, from its result and its trials."""
 
 
+def kept_sessions(results: Path) -> list[SessionRecord]:
+    """All sessions in order of time. What is wrong with a file that cannot be read is told."""
+    found, damaged = read_sessions(results)
+    for told in damaged:
+        err.print(f"{told} The other sessions are used.", style="yellow", markup=False)
+    return found
+
+
+def show_result[C: Conclusions](kind: type[Study[C]], result: Result[C]) -> None:
+    """Prints a result for a person."""
+    out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
+
+
 def measure[C: Conclusions](
     kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
 ) -> None:
@@ -212,10 +226,9 @@ def measure[C: Conclusions](
     if as_json:
         print(result.model_dump_json(indent=1))
     else:
-        last = closing(result, journal.trials()) if closing else ()
-        out.print(
-            sentence(result), proof(), fitted(kind.report(result), out), *checked(result), *last, sep="\n"
-        )
+        show_result(kind, result)  # before what closes it, which reads more than this study
+        if closing and (last := closing(result, journal.trials())):
+            out.print(*last, sep="\n")
         tell_places(journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -1,6 +1,7 @@
 """The command that makes a session of the main statements and appends it."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,39 +10,21 @@ from pydantic import JsonValue
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make, page_of, sentence, tell_places
-from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, err, make_request, out
+from tandem.cli.measure import kept_sessions, make, page_of, show_result, tell_places
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, make_request, out
 from tandem.errors import TandemError, UsageError
-from tandem.facts.session import SessionRecord, append, read_sessions
-from tandem.facts.statement import Key, Statements, beside, draws, known, read_statements
+from tandem.facts.session import SessionRecord, append
+from tandem.facts.statement import Key, Statements, beside, draws, kept_apart, keys_now, known, read_statements
 from tandem.lab.provenance import has_changes
 from tandem.record.request import Variant
 from tandem.record.selftest import Status, line
+from tandem.record.store import give
 from tandem.record.window import Verdict
 from tandem.report.fit import fitted
 from tandem.report.sessions import beside_lines, statements_table
+from tandem.studies.compare.conclusions import METRICS
 from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
-
-
-def keys_of(catalog: Catalog, statements: Statements) -> list[Key]:
-    """The key of each main statement with today's programs, in their order."""
-    versions = {name: one.version for name, one in catalog.implementations.items()}
-    return [
-        Key(
-            metric=one.metric,
-            of=one.of,
-            to=one.to,
-            scenario=statements.scenario,
-            scenario_version=catalog.scenarios[statements.scenario].version,
-            topology=statements.topology,
-            placement=statements.placement,
-            db_rtt_ms=None,
-            of_version=versions[one.of],
-            to_version=versions[one.to],
-        )
-        for one in statements.statement
-    ]
 
 
 def refuse_unfit(untested: bool) -> None:
@@ -59,21 +42,17 @@ def refuse_unfit(untested: bool) -> None:
         raise UsageError(f"{told}. Run just selftest first, or give --untested")
 
 
-def _listed(catalog: Catalog, statements: Statements, sessions: list[SessionRecord], as_json: bool) -> None:
-    keys = keys_of(catalog, statements)
+def _listed(
+    statements: Statements, keys: list[Key], sessions: list[SessionRecord], as_json: bool
+) -> None:
     if as_json:
-        told = [
-            (one, known(draws(sessions, key))) for one, key in zip(statements.statement, keys, strict=True)
-        ]
-        print(
-            json.dumps(
-                [
-                    {**one.model_dump(), "known": found.model_dump(mode="json") if found else None}
-                    for one, found in told
-                ],
-                indent=1,
-            )
-        )
+        told = []
+        for one, key in zip(statements.statement, keys, strict=True):
+            found = known(draws(sessions, key))
+            summary = found.model_dump(mode="json") if found else None
+            apart = dict(kept_apart(sessions, key))
+            told.append({**one.model_dump(), "known": summary, "kept_apart": apart})
+        print(json.dumps(told, indent=1))
         return
     days = f", {sessions[0].started_at:%Y-%m-%d} to {sessions[-1].started_at:%Y-%m-%d}" if sessions else ""
     out.print(
@@ -100,11 +79,10 @@ def session(
 ) -> None:
     """Measure the main statements on this machine, and append what it says to results/sessions (an hour on two cores)."""
     catalog, statements = Catalog(ROOT), read_statements(ROOT)
-    sessions, damaged = read_sessions(RESULTS)
-    for told in damaged:
-        err.print(f"{told} The other sessions are used.", style="yellow", markup=False)
+    keys = keys_now(statements, catalog, METRICS)
+    sessions = kept_sessions(RESULTS)
     if show:
-        _listed(catalog, statements, sessions, as_json)
+        _listed(statements, keys, sessions, as_json)
         return
     refuse_unfit(untested)
     groups: list[JsonValue] = [[*group] for group in statements.groups]
@@ -122,24 +100,23 @@ def session(
         options={"groups": groups},
     ).model_copy(update={"title": "session"})
     result, journal = make(Compare, request, resume, as_json)
-    trials = journal.trials()
     if why := may_be_appended(result):
-        out.print(sentence(result), fitted(Compare.report(result), out), sep="\n")
-        tell_places(journal.folder)
-        raise TandemError(f"this session is not appended: {why}")
-    record = session_of(catalog, result, trials, statements.pairs, "just session")
+        if as_json:
+            print(result.model_dump_json(indent=1))
+        else:
+            show_result(Compare, result)
+            tell_places(journal.folder, page_of(journal.folder))
+        raise TandemError(f"this session is not appended: {why}. What it measured is kept in {journal.folder}")
+    record = session_of(catalog, result, journal.trials(), statements.pairs, "just session")
     file = append(record, RESULTS)
-    journal.give_to(ROOT)
+    with suppress(OSError):
+        give(file.parent, ROOT)
     if as_json:
         print(record.model_dump_json(indent=1))
     else:
-        out.print(
-            sentence(result),
-            fitted(Compare.report(result), out),
-            *beside_lines(beside(record, sessions)),
-            fitted(statements_table(statements, [*sessions, record], keys_of(catalog, statements)), out),
-            sep="\n",
-        )
+        show_result(Compare, result)
+        told = statements_table(statements, [*sessions, record], keys)
+        out.print(*beside_lines(beside(record, sessions)), fitted(told, out), sep="\n")
         tell_places(file, journal.folder, page_of(journal.folder))
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ class Estimate(Part):
     """A metric of one variant."""
 
     metric: str
-    """Its key carries the unit."""
+    """The key, which carries the unit."""
     variant: str
     mean: Number | None
     """Mean over blocks of fresh starts; null: not measured, or not published."""
@@ -35,7 +35,7 @@ class Contrast(Part):
     sd_ln: Number | None = None
     """Standard deviation of the logarithms over the blocks."""
     p: Number | None = None
-    """Of no difference, adjusted within `family`."""
+    """The p value of no difference, adjusted within `family`."""
     word: Word | None = None
     family: str | None = None
     """The contrasts that share one 5 %; null: this one stands alone."""

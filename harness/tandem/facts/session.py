@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import math
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from tandem.errors import TandemError
 from tandem.facts.contrast import Contrast, Estimate
@@ -75,7 +76,7 @@ class SessionProgram(Part):
 
     implementation: str
     version: int
-    """Of its bench.toml, raised by hand when the work that it does changes. 0: of before its present work."""
+    """The one in its bench.toml, raised by hand when the work that it does changes. 0: older than its present work."""
     settings: dict[str, str] = Field(default_factory=dict)
     """Those that were chosen for it; empty: its defaults."""
     image: str | None = None
@@ -87,8 +88,9 @@ class SessionControl(Part):
 
     contrasts: list[Contrast]
     failed: list[str] = Field(default_factory=list)
-    """The metrics in which it differed by more than chance, by one limit over all of them. The intervals of such a session
-    are widened by what the control shows."""
+    """The metrics in which it differed: by more than chance, by one limit over all of them, or by more than the margin with
+    an interval that leaves out 1, which a comparison does not publish. Their intervals are widened by what the control shows,
+    and after the first kind those of all metrics are."""
 
 
 class SessionRecord(Part):
@@ -97,10 +99,10 @@ class SessionRecord(Part):
     schema_version: Literal[1] = SCHEMA_VERSION
     id: str
     """Start (UTC) and the machine's identity; the name of its file."""
-    started_at: datetime
+    started_at: AwareDatetime
     finished_at: datetime | None = None
     commit: str | None
-    """Of the sources that measured."""
+    """The commit of the sources that measured."""
     dirty: bool | None = None
     """Whether the sources differed from the commit; null: an old record does not say."""
     selftest: str | None = None
@@ -112,11 +114,12 @@ class SessionRecord(Part):
     scenario_version: int
     topology: str
     placement: str
+    """`lab:NAME` where the roles were on the machines of a lab."""
     db_rtt_ms: int | None = None
     plan: str
     blocks: int
     measured_s: Number | None = None
-    """Of a variant within a block, at saturation."""
+    """How long a variant was measured within a block, at saturation."""
     programs: dict[str, SessionProgram]
     """Label -> what ran."""
     stack: dict[str, str] = Field(default_factory=dict)
@@ -124,6 +127,15 @@ class SessionRecord(Part):
     estimates: list[Estimate] = Field(default_factory=list)
     contrasts: list[Contrast]
     control: SessionControl | None = None
+
+    @model_validator(mode="after")
+    def _contrasts_are_of_its_programs(self) -> Self:
+        for one in self.contrasts:
+            if missing := {one.of, one.to} - set(self.programs):
+                raise ValueError(f"contrasts: {min(missing)} is none of its programs")
+            if one.ratio is not None and not 0 < one.ratio < math.inf:
+                raise ValueError(f"contrasts: {one.ratio} is no ratio of {one.of} to {one.to}")
+        return self
 
 
 def name_of(started_at: datetime, machine: SessionMachine) -> str:
@@ -147,7 +159,12 @@ def read_sessions(results: Path) -> tuple[list[SessionRecord], list[str]]:
     found, damaged = [], []
     for file in sorted((results / FOLDER).glob("*.json")):
         try:
-            found.append(read_model(SessionRecord, file))
+            record = read_model(SessionRecord, file)
         except TandemError as error:
             damaged.append(str(error))
+            continue
+        if record.id != file.stem:
+            damaged.append(f"{file}: its id is {record.id}: a copy would count twice.")
+        else:
+            found.append(record)
     return sorted(found, key=lambda record: record.started_at), damaged

@@ -3,18 +3,18 @@
 import math
 import statistics
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.analysis.prediction import next_value
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.ratios import ALPHA, t_interval
 from tandem.catalog.catalog import Catalog
-from tandem.errors import UsageError
+from tandem.errors import UsageError, unknown
 from tandem.facts.contrast import Contrast
 from tandem.facts.session import SessionMachine, SessionRecord
 from tandem.record.part import Number, Part
@@ -50,7 +50,7 @@ class Key(NamedTuple):
     of_settings: Settings = ()
     to_settings: Settings = ()
     cgroup_version: int | None = None
-    """Of metrics of memory alone."""
+    """Null for all metrics but those of memory."""
 
     @property
     def turned(self) -> "Key":
@@ -170,6 +170,19 @@ def key_now(
     )
 
 
+def keys_now(statements: Statements, catalog: Catalog, metrics: Collection[str]) -> list[Key]:
+    """The key of each main statement, in their order. metrics: all that there are. Raises UsageError, naming the file, for a
+    name that there is not."""
+    try:
+        catalog.implementation(statements.baseline)
+        for one in statements.statement:
+            if one.metric not in metrics:
+                raise unknown("metric", one.metric, metrics)
+        return [key_now(statements, catalog, one.metric, one.of, one.to) for one in statements.statement]
+    except UsageError as error:
+        raise UsageError(f"{FILE}: {error}") from None
+
+
 # ---- what sessions say together ----
 
 
@@ -203,8 +216,9 @@ class Known(Part):
 
     sessions: int
     first: str
-    """The day of the earliest session, and of the latest."""
+    """The day of the earliest session."""
     last: str
+    """The day of the latest."""
     models: list[OfModel]
     ratio: Number
     """Geometric mean over the CPU models' means."""
@@ -230,11 +244,14 @@ class Known(Part):
         return f"{sessions}, {models}"
 
     @property
+    def any_machine(self) -> bool:
+        """Whether the prediction interval is about the next machine, and not only the next session on such a machine."""
+        return len(self.models) >= MODELS_OF_ANY
+
+    @property
     def next_one(self) -> str:
         """What the prediction interval is about."""
-        return (
-            "the next machine" if len(self.models) >= MODELS_OF_ANY else "the next session on such a machine"
-        )
+        return "the next machine" if self.any_machine else "the next session on such a machine"
 
 
 def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
@@ -249,6 +266,27 @@ def draws(sessions: Iterable[SessionRecord], key: Key) -> list[Draw]:
                 found.append(Draw(record, contrast))
             elif own == key.turned:
                 found.append(Draw(record, turned(contrast)))
+    return found
+
+
+def kept_apart(sessions: Iterable[SessionRecord], key: Key) -> Counter[str]:
+    """How many sessions have a statement's contrast in another version, by what differs: `rust-async version 0`."""
+    found = Counter[str]()
+    for record in sessions:
+        for contrast in record.contrasts:
+            own = key_of(record, contrast)
+            own = own if own.of == key.of else own.turned
+            now = own._replace(
+                scenario_version=key.scenario_version, of_version=key.of_version, to_version=key.to_version
+            )
+            if own != now == key:
+                versions = (
+                    (own.scenario, own.scenario_version, key.scenario_version),
+                    (own.of, own.of_version, key.of_version),
+                    (own.to, own.to_version, key.to_version),
+                )
+                other = [f"{name} version {version}" for name, version, asked in versions if version != asked]
+                found[", ".join(other)] += 1
     return found
 
 
@@ -318,7 +356,7 @@ def known(found: Sequence[Draw]) -> Known | None:
         ],
         ratio=math.exp(statistics.fmean(means)),
         interval=_of_ln(t_interval(means)),
-        sd_ln=float(np.std(every, ddof=1)) if len(every) > 1 else None,
+        sd_ln=statistics.stdev(every) if len(every) > 1 else None,
         expected=_of_ln(next_value(every)),
         control_failed=sum(
             draw.session.control is not None and draw.contrast.metric in draw.session.control.failed
@@ -363,7 +401,7 @@ class Beside(Part):
 
 def beside(record: SessionRecord, sessions: Sequence[SessionRecord]) -> list[Beside]:
     """Each contrast of a session that others have measured at least twice, beside what they say. One limit for the family:
-    each has 1 - 0.05 / (how many there are)."""
+    each has 1 - ALPHA / (how many there are)."""
     others = [one for one in sessions if one.id != record.id]
     pairs = [
         (contrast, draws(others, key_of(record, contrast))) for contrast in record.contrasts if contrast.ratio
@@ -371,20 +409,19 @@ def beside(record: SessionRecord, sessions: Sequence[SessionRecord]) -> list[Bes
     comparable = [(contrast, found) for contrast, found in pairs if len(found) > 1]
     told = []
     for contrast, found in comparable:
-        values = [draw.ln for draw in found]
-        limits, own = next_value(values, 1 - 0.05 / len(comparable)), next_value(values)
         summary = known(found)
+        limits = _of_ln(next_value([draw.ln for draw in found], 1 - ALPHA / len(comparable)))
+        assert contrast.ratio is not None
         assert limits is not None
-        assert own is not None
         assert summary is not None
-        ln = math.log(contrast.ratio or math.nan)
+        assert summary.expected is not None
         told.append(
             Beside(
                 contrast=contrast,
                 known=summary,
-                limits=(math.exp(limits[0]), math.exp(limits[1])),
-                outside_alone=not own[0] <= ln <= own[1],
-                outcome="as expected" if limits[0] <= ln <= limits[1] else "outside",
+                limits=limits,
+                outside_alone=not summary.expected[0] <= contrast.ratio <= summary.expected[1],
+                outcome="as expected" if limits[0] <= contrast.ratio <= limits[1] else "outside",
             )
         )
     return told

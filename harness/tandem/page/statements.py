@@ -9,7 +9,7 @@ from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Draw, Key, Known, Statements, draws, every_key, key_now, known
 from tandem.page.data import PageRow
 from tandem.report.forest import cpu_names, forest, rows
-from tandem.wording import basis_told, metric_told, range_told, times
+from tandem.wording import basis_told, expected_range, metric_told, times
 
 REMEDY = "just session"
 
@@ -82,7 +82,7 @@ def _sentence(key: Key, known: Known) -> str:
     name = metric_told(key.metric)
     begin = f"{name[0].upper()}{name[1:]} of {key.of} is {times(known.ratio)} that of {key.to}"
     if known.expected is not None:
-        begin += f"; in {known.next_one} it is expected within {range_told(known)}"
+        begin += f"; in {known.next_one} it is expected within {expected_range(known)}"
     return f"{begin} ({basis_told(known)})."
 
 
@@ -104,6 +104,6 @@ def _further(sessions: Sequence[SessionRecord], taken: set[Key]) -> list[tuple[s
     for key in every_key(sessions):
         together = None if key in taken else known(draws(sessions, key))
         if together is not None and together.sessions >= FURTHER_LEAST:
-            expected = range_told(together) or "–"
+            expected = expected_range(together)
             out.append((_title(key), _conditions(key), times(together.ratio), expected, basis_told(together)))
     return sorted(out)

@@ -10,13 +10,13 @@ from typing import Any
 
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import SESSIONS_LEAST, Draw, Known, by_model
-from tandem.wording import expected_told, times
+from tandem.wording import basis_told, expected_told, times
 
 type ForestRow = dict[str, Any]
 type ForestSpec = dict[str, Any]
 
 HUES = ("--cpu-1", "--cpu-2", "--cpu-3", "--cpu-4", "--cpu-5")
-"""Of the CPU models, in the order in which they were seen. Further ones have the last."""
+"""Colours of the CPU models, in the order in which they were seen. Further ones have the last."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 ON_WHITE = {
     "--cpu-1": "#0072b2",
@@ -245,11 +245,9 @@ def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list
             out.append({"data": {"values": [{}]}, **size, **empty})
             continue
         title, own, known = one
-        told = ", ".join(filter(None, (times(known.ratio), expected_told(known))))
-        basis = known.basis if known.finding else f"{known.basis}: no finding"
         out.append(
             {
-                "title": {"text": list(title), "subtitle": [told, f"({basis})"]},
+                "title": {"text": list(title), "subtitle": [expected_told(known), f"({basis_told(known)})"]},
                 "data": {"values": own},
                 **size,
                 "layer": layers(own, known, ends, y=y),

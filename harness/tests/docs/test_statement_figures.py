@@ -113,8 +113,13 @@ def test_what_was_spent_is_the_defaults_alone() -> None:
     plain = base.model_copy(
         update={"programs": {**base.programs, label: program.model_copy(update={"settings": {}})}}
     )
+    older = plain.model_copy(
+        update={"programs": {**plain.programs, label: plain.programs[label].model_copy(update={"version": 0})}}
+    )
     assert statements._spent(records(plain), program.implementation) == "1,234"
     assert statements._spent(records(other), program.implementation) == "–"
+    assert statements._spent(records(older), program.implementation) == "–"
+    assert statements._spent(records(older, plain), program.implementation) == "1,234"
 
 
 def test_a_single_session_is_told_with_machine_day_commit_and_conditions() -> None:

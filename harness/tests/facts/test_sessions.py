@@ -1,6 +1,7 @@
 """Sessions are appended and never replaced; statements keep apart what is not the same."""
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,17 @@ from tandem.facts.session import (
     name_of,
     read_sessions,
 )
-from tandem.facts.statement import FILE, beside, by_model, draws, every_key, key_of, known, read_statements
+from tandem.facts.statement import (
+    FILE,
+    beside,
+    by_model,
+    draws,
+    every_key,
+    kept_apart,
+    key_of,
+    known,
+    read_statements,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 MILAN = SessionMachine(
@@ -91,6 +102,35 @@ def test_a_damaged_file_is_named_and_the_rest_is_used(tmp_path: Path) -> None:
     assert [record.id for record in found] == [session(0).id, session(1).id]
     assert len(damaged) == 1
     assert bad.name in damaged[0]
+
+
+def test_a_copy_of_a_session_is_no_second_draw(tmp_path: Path) -> None:
+    file = append(session(), tmp_path)
+    file.with_name("20300101T000000Z-copied.json").write_text(file.read_text())
+    found, damaged = read_sessions(tmp_path)
+    assert [record.id for record in found] == [session().id]
+    assert len(damaged) == 1
+    assert "20300101T000000Z-copied.json: its id is" in damaged[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"programs": {}}, "is none of its programs"),
+        ({"contrasts": [contrast().model_copy(update={"ratio": 0.0})]}, "0.0 is no ratio"),
+        ({"contrasts": [contrast().model_copy(update={"ratio": -1.4})]}, "-1.4 is no ratio"),
+        ({"started_at": datetime(2026, 11, 26, 12)}, "started_at: .*timezone"),  # noqa: DTZ001
+    ],
+)
+def test_a_file_with_which_nothing_can_be_computed_is_damaged(
+    tmp_path: Path, changed: dict[str, Any], told: str
+) -> None:
+    append(session(0), tmp_path)
+    append(session(1, **changed), tmp_path)
+    found, damaged = read_sessions(tmp_path)
+    assert [record.id for record in found] == [session(0).id]
+    assert len(damaged) == 1
+    assert re.search(told, damaged[0])
 
 
 COMMITTED, DAMAGED = read_sessions(ROOT / "results")
@@ -190,6 +230,21 @@ def test_another_version_or_condition_is_kept_apart(changed: dict[str, Any]) -> 
     key = key_of(session(), contrast())
     assert [draw.session.id for draw in draws([session(), other], key)] == [session().id]
     assert len(every_key([session(), other])) == 2
+
+
+def test_what_is_kept_apart_for_its_version_is_named() -> None:
+    key = key_of(session(), contrast())
+    old = SessionProgram(implementation="falcon-async", version=0)
+    older = {**session().programs, "falcon-async": old}
+    back = contrast(0.5, of="falcon-sync", to="falcon-async")
+    made = [
+        session(0),
+        session(1, programs=older),
+        session(2, programs=older, contrasts=[back]),
+        session(3, scenario_version=2, programs=older),
+        session(4, scenario="index"),
+    ]
+    assert kept_apart(made, key) == {"falcon-async version 0": 2, "recipes version 2, falcon-async version 0": 1}
 
 
 def test_another_image_is_the_same_program() -> None:

@@ -6,9 +6,9 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import measure
+from tandem.cli.measure import kept_sessions, measure
 from tandem.engine.study import Study
-from tandem.facts.session import read_sessions
+from tandem.facts.statement import read_statements
 from tandem.report.sessions import known_lines
 from tandem.studies.bench.study import Bench
 from tandem.studies.questions.study import Questions
@@ -46,9 +46,10 @@ def bench(
 ) -> None:
     """Measure implementations: fresh starts, a closed and an open loop each, verified, judged and recorded."""
     kind: type[Study[Any]] = Questions if questions else Bench
+    catalog, statements = Catalog(cli.ROOT), read_statements(cli.ROOT)
     request = cli.make_request(
         kind.name,
-        Catalog(cli.ROOT),
+        catalog,
         cli.read_variants(variants),
         scenario=scenario,
         plan=plan,
@@ -63,5 +64,7 @@ def bench(
     names = list(dict.fromkeys(variant.implementation for variant in request.variants))
     measure(
         *(kind, request, resume, as_json),
-        closing=lambda result, trials: known_lines(names, read_sessions(cli.RESULTS)[0]),
+        closing=lambda result, trials: known_lines(
+            names, scenario, kept_sessions(cli.RESULTS), catalog, statements.implementations
+        ),
     )

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 from rich.console import RenderableType
+from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import measure
+from tandem.cli.measure import kept_sessions, measure
 from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
-from tandem.facts.session import read_sessions
 from tandem.facts.statement import beside
 from tandem.record.result import Result
 from tandem.record.trial import Trial
@@ -26,7 +26,7 @@ from tandem.studies.compare.study import Compare
 from tandem.wording import lasts
 
 BUDGET = "2h"
-"""Where a difference to detect is given and no budget."""
+"""The budget where a difference to detect is given, but no time."""
 
 
 def read_looks(text: str) -> list[JsonValue]:
@@ -127,8 +127,12 @@ def compare(
 
 
 def beside_others(result: Result[Compared], trials: Sequence[Trial]) -> list[RenderableType]:
-    """Each ratio beside what other sessions say of it; nothing where none knows it, or this one may not be believed."""
+    """Each ratio beside what other sessions say of it, or that they say nothing; nothing where this one may not be believed."""
     if result.conclusions.session is not Verdict.OK:
         return []
-    sessions, _ = read_sessions(cli.RESULTS)
-    return beside_lines(beside(session_of(Catalog(cli.ROOT), result, trials), sessions))
+    record = session_of(Catalog(cli.ROOT), result, trials)
+    found = beside(record, kept_sessions(cli.RESULTS))
+    if record.contrasts and not found:
+        under = f"{record.scenario}, {record.topology}, {record.placement}"
+        return [Text(f"no two other sessions have one of these contrasts on {under}", style="dim")]
+    return beside_lines(found)

@@ -11,7 +11,7 @@ from pydantic import Field
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import Made, cut_off, nearness
 from tandem.analysis.control import Control, judged
-from tandem.analysis.cost import ROLES, cpu_us_per_request_by_role, total_cpu_us_per_request
+from tandem.analysis.cost import APP, ROLES, TOTAL, at, cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.catalog.catalog import EQUAL_SHARES
@@ -37,9 +37,9 @@ class Metric:
     figure: Callable[[Window], float | None]
     better: Better
     of: Of = "turns"
-    """Of which windows: in slices or in turn, each alone at one rate for all, or those in which all were loaded at once."""
+    """The windows that tell it: in slices or in turn, each alone at one rate for all, or those in which all were loaded at once."""
     share: float | None = None
-    """Of the windows at one rate: which of the shares."""
+    """The share of the slowest's rate; null: the windows are not of one rate."""
 
 
 def _app_us(window: Window) -> float | None:
@@ -50,14 +50,9 @@ def _p99_ms(window: Window) -> float | None:
     return window.response_time_ms.p99 if window.response_time_ms else None
 
 
-TOTAL, APP, P99 = "total_cpu_us_per_request", "app_cpu_us_per_request", "response_time_p99_ms"
+GOODPUT, P99 = "goodput_rps", "response_time_p99_ms"
 P99_FROM = 0.6
 """Below this share a tail is that of an idle machine, and few windows have requests enough for it."""
-
-
-def at(metric: str, share: float) -> str:
-    """The name of a metric at an equal rate, such as `total_cpu_us_per_request_at_60`."""
-    return f"{metric}_at_{share * 100:.0f}"
 
 
 METRICS: dict[str, Metric] = {
@@ -66,7 +61,7 @@ METRICS: dict[str, Metric] = {
     **{at(TOTAL, one): Metric(total_cpu_us_per_request, "lower", "equal", one) for one in EQUAL_SHARES},
     **{at(APP, one): Metric(_app_us, "lower", "equal", one) for one in EQUAL_SHARES},
     **{at(P99, one): Metric(_p99_ms, "quicker", "equal", one) for one in EQUAL_SHARES if one >= P99_FROM},
-    "goodput_rps": Metric(lambda window: window.goodput_rps or None, "higher"),
+    GOODPUT: Metric(lambda window: window.goodput_rps or None, "higher"),
     "duet_cpu_us_per_request": Metric(_app_us, "lower", "duet"),
     "saturated_cpu_us_per_request": Metric(_app_us, "lower", "saturated"),
 }
@@ -86,7 +81,7 @@ class ComparedRatio(Part):
 
     ratio: Ratio
     p_adjusted: Number | None
-    """Holm over all variants of the primary metric; of the tails, and of the others, over all variants and metrics together."""
+    """By Holm over all variants and the metrics that share 5 % (`families`)."""
     verdict: Word
     within_margin: bool = False
     """The whole difference lies within the margin; also one that was found. (Older records say so by their word alone.)"""
@@ -96,7 +91,7 @@ class CostPoint(Part):
     """What a request costs at one rate: means over the blocks, with their 95 % intervals."""
 
     share: Number | None
-    """Of what the slowest variant of the block reaches; null: at saturation, in slices or in turn."""
+    """The rate as a share of what the slowest variant of the block reaches; null: at saturation, in slices or in turn."""
     rate_rps: Number
     """What was offered; at saturation what was answered."""
     total_us: Number | None
@@ -146,9 +141,8 @@ class Compared(Conclusions):
     blocks: int
     """That count: each once, however often it was made."""
     primary: str | None = None
-    """The metric that was named beforehand: its claims share 5 %, those of the p99 at equal rates another 5 %, those of all
-    others together another. Null in
-    older records, where each metric had 5 % of its own."""
+    """The metric that was named beforehand. Its claims share 5 %, those of the p99 at equal rates another 5 %, and those of all
+    others together another. Null in older records, where each metric had 5 % of its own."""
     looks: list[int] = Field(default_factory=list)
     """The blocks at which it was to be looked; empty: once, at the end. They were fixed beforehand, or by the design."""
     design: Design | None = None
@@ -233,13 +227,13 @@ def _rates(block: Trial, variants: Iterable[str], metric: Metric) -> set[float |
 
 
 def rate_of_pair(blocks: Sequence[Trial], of: str, to: str, metric: Metric) -> bool:
-    """Whether the slower of the two set the rate of this metric, as it does where they are compared alone. Of variants among
-    which there was a slower one, the cost at that one's rate is another statement."""
+    """Whether the slower of the two set the rate of this metric, as it does where they are compared alone. The cost at the
+    rate of a slower third one is another statement."""
     if metric.share is None:
         return True
     told = []
     for block in blocks:
-        alone = [list(values(block, name, METRICS["goodput_rps"]).values()) for name in (of, to)]
+        alone = [list(values(block, name, METRICS[GOODPUT]).values()) for name in (of, to)]
         rates = _rates(block, (of, to), metric) - {None}
         if all(alone) and rates:
             limit = metric.share * min(statistics.fmean(own) for own in alone)
@@ -291,18 +285,15 @@ def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None
 def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoint | None:
     """What a request costs at a rate; None where no block tells. share: None: at saturation."""
     of: Of = "turns" if share is None else "equal"
-    good = [own for block in blocks if (own := _good(block, variant, of, share))]
+    good = sum(bool(_good(block, variant, of, share)) for block in blocks)
     if not good:
         return None
-    each = [[own[n] for n in chosen(own)] for own in good]
 
-    def by_block(figure: Callable[[Window], float | None]) -> list[float]:
-        found = [[value for window in own if (value := figure(window)) is not None] for own in each]
-        return [statistics.fmean(own) for own in found if own]
+    def each(figure: Callable[[Window], float | None]) -> list[float]:
+        return list(by_block(blocks, variant, Metric(figure, "lower", of, share)).values())
 
     def mean(figure: Callable[[Window], float | None]) -> float | None:
-        found = by_block(figure)
-        return statistics.fmean(found) if found else None
+        return statistics.fmean(found) if (found := each(figure)) else None
 
     def part(role: str) -> float | None:
         return mean(lambda window: cpu_us_per_request_by_role(window).get(role))
@@ -311,12 +302,12 @@ def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoi
         share=share,
         rate_rps=mean(lambda window: window.offered_rps or window.goodput_rps) or 0.0,
         total_us=mean(total_cpu_us_per_request),
-        total_interval=ratios.t_interval(by_block(total_cpu_us_per_request)),
+        total_interval=ratios.t_interval(each(total_cpu_us_per_request)),
         app_us=mean(_app_us),
-        app_interval=ratios.t_interval(by_block(_app_us)),
+        app_interval=ratios.t_interval(each(_app_us)),
         by_role_us={role: us for role in ROLES if (us := part(role)) is not None},
         p99_ms=mean(_p99_ms),
-        blocks=len(good),
+        blocks=good,
     )
 
 
@@ -347,7 +338,8 @@ def control_of(again: Mapping[str, ComparedRatio]) -> Control | None:
 
 
 def families(primary: str | None) -> list[list[str]]:
-    """The metrics that share 5 %: the primary one has its own, the tails have theirs, and so have the others."""
+    """The metrics that share 5 %: the primary one has its own, the tails have theirs, and so have the others. None: each has
+    its own."""
     if primary is None:
         return [[name] for name in METRICS]
     rest = [name for name in METRICS if name != primary]
@@ -489,39 +481,48 @@ def _without(line: ComparedVariant, metrics: Collection[str]) -> ComparedVariant
     against = {name: one for name, one in line.against_reference.items() if name not in metrics}
     curve = [one for one in line.costs if not {named(TOTAL, one.share), named(APP, one.share)} & {*metrics}]
     changes: dict[str, object] = {"means": means, "against_reference": against, "costs": curve}
-    if "goodput_rps" in metrics:
+    if GOODPUT in metrics:
         changes |= {"censored": False, "near_ceiling": None}
     return line.model_copy(update=changes)
 
 
+def bottleneck_in(line: ComparedVariant, metric: str) -> str | None:
+    """The bottleneck's tag in the windows that tell a metric of a variant."""
+    return "offered-load" if METRICS[metric].of == "equal" else line.bottleneck
+
+
+def same_limit(found: Compared, lines: Iterable[ComparedVariant]) -> bool:
+    """Whether a resource that all share limited any of them: then their goodput is not the programs' own. Where somebody named
+    goodput as what decides, it is told all the same."""
+    return found.primary != GOODPUT and not all(is_own(line.bottleneck) for line in lines if line.bottleneck)
+
+
 def is_shared(found: Compared, line: ComparedVariant) -> bool:
-    """Whether a resource that all share limited it or the reference: then its goodput is not the program's own. Where somebody
-    named goodput as what decides, it is told all the same."""
+    """`same_limit` of a variant and the reference."""
     reference = next(one for one in found.entries if one.variant == found.reference)
-    limits = [one.bottleneck for one in (line, reference) if one.bottleneck]
-    return found.primary != "goodput_rps" and not all(map(is_own, limits))
+    return same_limit(found, (line, reference))
 
 
 def word(found: Compared, line: ComparedVariant, metric: str) -> str:
     """The verdict on a variant's ratio; `not ranked` for a goodput that is not its own."""
-    if metric == "goodput_rps" and (line.censored or is_shared(found, line)):
+    if metric == GOODPUT and (line.censored or is_shared(found, line)):
         return "not ranked"
     return line.against_reference[metric].verdict
 
 
 def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], baselines: Baselines) -> None:
     """Notes in each line how near its goodput comes to the ceilings."""
-    goodput = METRICS["goodput_rps"]
+    goodput = METRICS[GOODPUT]
     rates = {
         line.variant: by_block(blocks, line.variant, goodput) if line.verdict is Verdict.OK else {}
         for line in lines
     }
     to_ceilings = nearness(rates, baselines)
-    reached = max((line.means["goodput_rps"] or 0.0 for line in lines), default=0.0)
+    reached = max((line.means[GOODPUT] or 0.0 for line in lines), default=0.0)
     for line in lines:
         found = to_ceilings[line.variant]
         line.ceiling_shares = found.shares
-        line.near_ceiling = cut_off(found.near, line.means["goodput_rps"], baselines, reached)
+        line.near_ceiling = cut_off(found.near, line.means[GOODPUT], baselines, reached)
         line.censored = line.near_ceiling is not None
 
 

@@ -22,7 +22,7 @@ from tandem.wording import lasts
 
 PILOT = BLOCKS_LEAST
 LEAST = 2 * PILOT
-"""Of blocks, where the pilot's scatter decides: the later ones alone tell theirs, so there are as many again."""
+"""The fewest blocks where the pilot's scatter decides: the later ones alone tell theirs, so there are as many again."""
 EFFECTS = (0.001, 1.0)
 """Differences that may be asked for, as shares."""
 
@@ -33,7 +33,7 @@ class Aim(NamedTuple):
     effect: float | None
     """The difference in the primary metric, as a share."""
     budget_s: float | None
-    """Of all blocks, without builds."""
+    """The time of all blocks, without builds."""
 
     @property
     def told(self) -> str:
@@ -69,7 +69,7 @@ class Design(Part):
     """How many blocks were planned after the pilot, and why."""
 
     effect: Number | None
-    """That was to be detected, as a share; null: the budget alone was given."""
+    """The difference that was to be detected, as a share; null: the budget alone was given."""
     budget_s: Number | None
     needed: int | None
     """Blocks that detect it with a power of 80 % by the pilot's scatter, where that was asked and some variant has one."""
@@ -78,7 +78,7 @@ class Design(Part):
     block_s: Number
     """How long a further block lasts, those that are made again among it."""
     blocks: int
-    """That were planned."""
+    """How many were planned."""
     pilot: int
     """The scatter of so many first blocks decided that; 0: it did not."""
 

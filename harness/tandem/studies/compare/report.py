@@ -11,6 +11,7 @@ from rich.text import Text
 
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import cut_off
+from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.ratios import Better
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.record.result import Result
@@ -18,17 +19,16 @@ from tandem.record.window import Verdict
 from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
 from tandem.report.parts import table as empty
 from tandem.studies.compare.conclusions import (
-    APP,
+    GOODPUT,
     METRICS,
     P99,
     TAILS,
-    TOTAL,
     Compared,
     ComparedRatio,
     ComparedVariant,
     CostPoint,
-    at,
     is_shared,
+    bottleneck_in,
     named,
     second,
 )
@@ -51,14 +51,14 @@ COLUMNS = {
         for share in EQUAL_SHARES
         if at(metric, share) in METRICS
     },
-    "goodput_rps": ("goodput", "1/s"),
+    GOODPUT: ("goodput", "1/s"),
     "duet_cpu_us_per_request": ("app CPU, all at once and at one rate", "µs/request"),
     "saturated_cpu_us_per_request": (
         "app CPU, all at once at one rate, four fifths of their joint limit",
         "µs/request",
     ),
 }
-ALWAYS = ("goodput_rps", APP)
+ALWAYS = (GOODPUT, APP)
 TOGETHER = (TOTAL, APP, P99)
 """Metrics whose figures at equal rates stand in one table each, beside that of the one that decides."""
 HEADS = ("ratio", "verdict (95 % interval)", "p, Holm", "p, sign flips", "blocks", "limited by")
@@ -121,10 +121,10 @@ def _row(
         word = "not ranked"
     ratio = compared.ratio if compared else None
     mean = line.means.get(metric) if line else None
-    limit = limited_by("offered-load" if METRICS[metric].of == "equal" else line.bottleneck) if line else ""
+    limit = limited_by(bottleneck_in(line, metric)) if line else ""
     return [
         label,
-        number(mean, 0 if metric == "goodput_rps" else 1),
+        number(mean, 0 if metric == GOODPUT else 1),
         "–" if ratio is None or ratio.ratio is None else f"{ratio.ratio:.3f}",
         word,
         _p(compared.p_adjusted if compared else None),
@@ -140,12 +140,12 @@ def _blocks(used: int | None, line: ComparedVariant | None) -> str:
 
 
 def _highest(found: Compared) -> float:
-    return max((line.means["goodput_rps"] or 0.0 for line in found.entries), default=0.0)
+    return max((line.means[GOODPUT] or 0.0 for line in found.entries), default=0.0)
 
 
 def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
     return cut_off(
-        line.near_ceiling, line.means["goodput_rps"], result.baselines, _highest(result.conclusions)
+        line.near_ceiling, line.means[GOODPUT], result.baselines, _highest(result.conclusions)
     )
 
 
@@ -153,12 +153,12 @@ def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
     """The cells of a metric's table; the reference has a second line, against itself."""
     found = result.conclusions
     for line in found.entries:
-        near = _near(result, line) if metric == "goodput_rps" else None
+        near = _near(result, line) if metric == GOODPUT else None
         if line.variant == found.reference:
             yield _row(f"{line.variant} (baseline)", metric, None, line, near)
             yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
         else:
-            shared = metric == "goodput_rps" and is_shared(found, line)
+            shared = metric == GOODPUT and is_shared(found, line)
             yield _row(line.variant, metric, line.against_reference.get(metric), line, near, shared)
 
 
@@ -290,7 +290,7 @@ def excluded(found: Compared) -> list[str]:
     """Where a difference to detect or a budget was named: what the blocks found needed, and what they can exclude."""
     if found.design is None or found.primary is None:
         return []
-    name = COLUMNS[found.primary][0] if found.primary in COLUMNS else found.primary
+    name = COLUMNS[found.primary][0]
     ended_early = found.blocks <= PILOT < found.design.blocks
     lines = [] if ended_early else [found.design.told]
     for line in found.entries:
@@ -317,7 +317,7 @@ def failed_control(found: Compared) -> str | None:
     if found.control is None or found.control.verdict == "passed":
         return None
     differing = [
-        f"{COLUMNS[name][0] if name in COLUMNS else name} × {one.ratio:.3f} (p {_p(one.p_adjusted)})"
+        f"{COLUMNS[name][0]} × {one.ratio:.3f} (p {_p(one.p_adjusted)})"
         for name, one in found.control.differing.items()
     ]
     metrics = found.control.metrics
@@ -388,7 +388,7 @@ def report(result: Result[Compared]) -> RenderableType:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """The named metric of each variant. conclusions: as result.json has them."""
-    metric = conclusions.get("primary") or "goodput_rps"
+    metric = conclusions.get("primary") or GOODPUT
     found = [
         (entry["variant"], entry["against_reference"][metric])
         for entry in conclusions["entries"]

@@ -1,5 +1,6 @@
 """A finished comparison as a session: the contrasts that it has in common with other sessions. Pure."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 from tandem.analysis import ratios
@@ -8,17 +9,22 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.facts.contrast import Contrast, Estimate
 from tandem.facts.session import SessionControl, SessionMachine, SessionProgram, SessionRecord, name_of
+from tandem.record.request import Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import (
+    GOODPUT,
     METRICS,
+    TAILS,
     Compared,
     by_block,
+    bottleneck_in,
     ln_ratios,
     rate_of_pair,
+    same_limit,
     second,
-    word,
+    unlike,
 )
 from tandem.wording import limited_by
 
@@ -63,17 +69,16 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
     """Label -> program, of the variants that are programs of this repository as it is: others have no version here."""
     request, found = result.request, {}
     for variant in request.variants:
-        if (
-            variant.tag
-            or variant.build
-            or variant.stand_in
-            or variant.implementation not in catalog.implementations
-        ):
+        label, name = variant.label, variant.implementation
+        # A program of another image, build or condition is another statement.
+        if variant != Variant(label=label, implementation=name, settings=variant.settings):
             continue
-        environment = result.environments.get(variant.label)
-        found[variant.label] = SessionProgram(
-            implementation=variant.implementation,
-            version=catalog.implementations[variant.implementation].version,
+        if name not in catalog.implementations:
+            continue
+        environment = result.environments.get(label)
+        found[label] = SessionProgram(
+            implementation=name,
+            version=catalog.implementations[name].version,
             settings={**request.settings, **variant.settings},
             image=environment.images.get("app") if environment else None,
         )
@@ -95,27 +100,42 @@ def pairs_of(
     return list(kept.values())
 
 
-def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:
-    """A metric of one variant by that of another, within the blocks. Both starts of the baseline count. The interval is wider
-    where the control failed."""
-    reference = found.reference
-    both = {reference: [reference, second(reference)]}
-    if of == reference:
-        logs = [-ln for ln in ln_ratios(blocks, to, both[reference], METRICS[metric])]
+def widened_ln(found: Compared, metric: str) -> float:
+    """By how much either end of an interval moves out, on the logarithm: what the failed control shows, or how far the
+    baseline is from itself in a metric that a comparison does not publish."""
+    if found.control is not None and found.control.widened_ln:
+        return found.control.widened_ln.get(metric, 0.0)
+    again = found.same_against_itself
+    ratio = again[metric].ratio.ratio if metric in unlike(again) else None
+    return abs(math.log(ratio)) if ratio else 0.0
+
+
+def family_of(found: Compared, metric: str) -> str:
+    """The name of the contrasts with the baseline that share 5 % with those of this metric, as
+    `tandem.studies.compare.conclusions.families` has them."""
+    if found.primary is None:
+        name = metric
     else:
-        logs = ln_ratios(blocks, of, both.get(to, [to]), METRICS[metric])
-    widened_ln = found.control.widened_ln.get(metric, 0.0) if found.control else 0.0
-    ratio = ratios.compare(logs, widened_ln=widened_ln)
-    lines = {line.variant: line for line in found.entries}
-    said = lines[of].against_reference.get(metric) if to == reference else None
-    unranked = None
-    if metric == "goodput_rps":
-        against = {
-            line.variant: word(found, line, metric) for line in found.entries if line.against_reference
-        }
-        limited = [limited_by(lines[one].bottleneck) for one in dict.fromkeys((of, to))]
-        if "not ranked" in (against.get(of), against.get(to)):
-            unranked = f"limited by {' and '.join(dict.fromkeys(limited))}"
+        name = "primary" if metric == found.primary else "p99" if metric in TAILS else "others"
+    return f"{name}, against the baseline"
+
+
+def unranked(found: Compared, of: str, to: str) -> str | None:
+    """Why the ratio of two goodputs says little of the programs; None if it is ranked."""
+    lines = [line for line in found.entries if line.variant in (of, to)]
+    if not same_limit(found, lines) and not any(line.censored for line in lines):
+        return None
+    return f"limited by {' and '.join(dict.fromkeys(limited_by(line.bottleneck) for line in lines))}"
+
+
+def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:
+    """A metric of one variant by that of another, or by both starts of the baseline, within the blocks. The interval is wider
+    where the control failed (`widened_ln`)."""
+    starts = [to, second(to)] if to == found.reference else [to]
+    logs = ln_ratios(blocks, of, starts, METRICS[metric])
+    ratio = ratios.compare(logs, widened_ln=widened_ln(found, metric))
+    line = next(line for line in found.entries if line.variant == of)
+    said = line.against_reference.get(metric) if to == found.reference else None
     return Contrast(
         metric=metric,
         of=of,
@@ -126,8 +146,8 @@ def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, 
         sd_ln=ratio.sd_ln,
         p=said.p_adjusted if said else ratio.p_t,
         word=said.verdict if said else ratios.verdict(ratio, METRICS[metric].better),
-        family="against the baseline" if said else None,
-        not_ranked=unranked,
+        family=family_of(found, metric) if said else None,
+        not_ranked=unranked(found, of, to) if metric == GOODPUT else None,
     )
 
 
@@ -149,15 +169,18 @@ def control_of(found: Compared) -> SessionControl:
             for name, one in found.same_against_itself.items()
             if one.ratio.ratio is not None
         ],
-        failed=sorted(found.control.differing) if found.control else [],
+        failed=sorted(
+            {*(found.control.differing if found.control else ()), *unlike(found.same_against_itself)}
+        ),
     )
 
 
 def may_be_appended(result: Result[Compared]) -> str | None:
-    """Why a comparison is no session; None if it is one. One whose control failed is: it carries the mark."""
-    void = result.conclusions.session is not Verdict.OK
-    others = [reason for reason in result.reasons if "differs from itself" not in reason]
-    if void and others:
+    """Why a comparison is no session; None if it is one. One that is void because its baseline differs from itself is: it
+    carries the mark."""
+    marked = set(unlike(result.conclusions.same_against_itself).values())
+    others = [reason for reason in result.reasons if reason not in marked]
+    if result.conclusions.session is not Verdict.OK and others:
         return others[0]
     good = [line for line in result.conclusions.entries if line.verdict is Verdict.OK]
     return None if len(good) > 1 else "no two variants are ok"
@@ -173,8 +196,10 @@ def session_of(
     """A comparison as a session. trials: all of them. further: pairs to compare besides those with the baseline, by
     implementation. Variants that are no programs of this repository, or are not ok, are left out."""
     found, request, blocks = result.conclusions, result.request, counting(trials)
-    good = {line.variant for line in found.entries if line.verdict is Verdict.OK}
-    programs = {label: one for label, one in programs_of(catalog, result).items() if label in good}
+    lines = {line.variant: line for line in found.entries}
+    programs = {
+        label: one for label, one in programs_of(catalog, result).items() if lines[label].verdict is Verdict.OK
+    }
     environment = next(iter(result.environments.values()))
     machine = machine_of(environment)
     pairs = pairs_of(found, programs, further)
@@ -184,7 +209,9 @@ def session_of(
         for record in block.windows
         if record.spec.slices
         for window in record.windows.values()
+        if window.verdict is Verdict.OK
     ]
+    lab = request.conditions.lab
     return SessionRecord(
         id=name_of(result.started_at, machine),
         started_at=result.started_at,
@@ -197,7 +224,7 @@ def session_of(
         scenario=request.scenario,
         scenario_version=catalog.scenarios[request.scenario].version,
         topology=request.conditions.topology,
-        placement=request.conditions.placement,
+        placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,
         plan=request.plan,
         blocks=len(blocks),
@@ -211,7 +238,7 @@ def session_of(
                 mean=sum(values) / len(values),
                 interval=t_interval(values),
                 n=len(values),
-                limit=next(line.bottleneck for line in found.entries if line.variant == label),
+                limit=bottleneck_in(lines[label], name),
             )
             for label in programs
             for name, metric in METRICS.items()

@@ -3,9 +3,10 @@ turns in slices, windows of each at equal rates, and where the plan has them som
 
 In slices, what the host does for longer than a second falls on all alike. What cannot be sliced takes turns in windows while
 the others are frozen. What a request costs depends on the rate, so cost is compared at rates that are the same for all: shares
-of what the slowest reaches. A window of all at once is a duet (Bulej et al., ICPE 2020): what the host does to one it does to the others in the same moment, so
-the ratio of their costs is far steadier than that of windows taken one after the other. It tells costs and not rates: the
-variants share their CPUs. HAProxy is not in the path, and nobody knows for whom the database worked.
+of what the slowest reaches. A window of all at once is a duet (Bulej et al., ICPE 2020): what the host does to one it does to
+the others in the same moment, so the ratio of their costs is far steadier than that of windows taken one after the other. It
+tells costs and not rates: the variants share their CPUs. HAProxy is not in the path, and nobody knows for whom the database
+worked.
 """
 
 import math
@@ -16,6 +17,7 @@ from statistics import fmean
 from pydantic import JsonValue
 
 from tandem.analysis.alternation import AlternatingBlock, alternation
+from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
@@ -32,14 +34,11 @@ from tandem.record.window import Verdict
 from tandem.studies.compare import detecting, pictures
 from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import (
-    APP,
     DUET,
     METRICS,
     SATURATED,
     SLICED,
-    TOTAL,
     Compared,
-    at,
     conclude,
     decided,
     equal_name,
@@ -180,7 +179,7 @@ def primary_of(pairing: Pairing) -> str:
 def equal_orders(
     labels: list[str], shares: Sequence[float], blocks: int, seed: int
 ) -> list[list[tuple[float, str]]]:
-    """Of each block the order of the windows at equal rates: share and label. Shares and labels are drawn for the first block
+    """The order of the windows at equal rates in each block: share and label. Shares and labels are drawn for the first block
     of a pair and reversed in the second, so a linear drift falls on all alike. More blocks change none of the first."""
     if not shares:
         return [[] for _ in range(blocks)]

@@ -11,6 +11,7 @@ from harness_places import ROOT
 from harness_samples import NOW, REQUESTS, finding, good_window, role
 from rich.table import Table
 
+from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.ratios import compare, detectable_ratio
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.engine.agreement import labs_differ
@@ -19,7 +20,7 @@ from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Role, Times, Verdict, Window
 from tandem.studies.compare import conclusions, report
-from tandem.studies.compare.conclusions import APP, METRICS, P99, TOTAL, at, round_of, second, turn_name
+from tandem.studies.compare.conclusions import METRICS, P99, round_of, second, turn_name
 from tandem.studies.compare.pictures import pictures
 from tandem.studies.registry import read_folder
 

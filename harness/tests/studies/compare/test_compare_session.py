@@ -15,19 +15,21 @@ from harness_samples import NOW, good_window
 from rich.console import Group
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli import measure
 from tandem.commands import session as command
 from tandem.engine.run import drive, run
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import append, read_sessions
-from tandem.facts.statement import beside, draws, key_of, known, read_statements, turned
+from tandem.facts.statement import Statements, beside, draws, key_of, keys_now, known, read_statements, turned
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
 from tandem.record.selftest import Status
 from tandem.record.trial import Start, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
+from tandem.studies.compare import command as compare
 from tandem.studies.compare.conclusions import METRICS, Compared, rate_of_pair
-from tandem.studies.compare.session import may_be_appended, session_of
+from tandem.studies.compare.session import family_of, may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
 PAIR = ("starlette-psycopg", "starlette-threads")
@@ -36,15 +38,27 @@ type Measured = tuple[Result[Compared], list[Trial]]
 
 
 def answers(
-    cost: dict[str, float], noise: float = 0.004, seed: int = 1
+    cost: dict[str, float],
+    noise: float = 0.004,
+    seed: int = 1,
+    rates: dict[str, float] | None = None,
+    limits: dict[str, str] | None = None,
 ) -> Callable[[TrialSpec, WindowSpec], Window]:
-    """Windows whose CPU per request is that of the variant, in µs, with some noise."""
+    """Windows whose CPU per request is that of the variant, in µs, with some noise. rates: goodputs that are not 1,000/s;
+    limits: bottlenecks that are not the application's CPU."""
     chance = random.Random(seed)
 
     def answer(trial: TrialSpec, spec: WindowSpec) -> Window:
         label = spec.variants[0]
         own = cost.get(label, 500.0) * math.exp(chance.gauss(0, noise))
-        return good_window(spec.load, app_cpu_us_per_request=own, duration_s=spec.seconds)
+        scatter = math.exp(chance.gauss(0, noise)) if rates else 1.0
+        return good_window(
+            spec.load,
+            app_cpu_us_per_request=own,
+            goodput_rps=(rates or {}).get(label, 1000.0) * scatter,
+            bottleneck=(limits or {}).get(label.removesuffix("~2"), "app-cpu"),
+            duration_s=spec.seconds,
+        )
 
     return answer
 
@@ -58,10 +72,10 @@ def compared(real: Catalog, tmp_path: Path) -> Callable[..., Measured]:
         "closed_s = 6\nopen_s = 6\nopen_load_fraction = 0.6\n[compare]\nblocks = 6\nrounds = 1\nwindow_s = 4\nwarm_up_s = 2\n"
     )
 
-    def made(cost: dict[str, float], *variants: str, seed: int = 1) -> Measured:
+    def made(cost: dict[str, float], *variants: str, seed: int = 1, **how: Any) -> Measured:
         asked = request(*(variants or VARIANTS), study="compare", plan=str(plan), seed=seed)
         result, journal = run(
-            Compare, asked, engine(real, tmp_path, FakeLab(answer=answers(cost, seed=seed)))
+            Compare, asked, engine(real, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
         )
         return result, journal.trials()
 
@@ -123,6 +137,66 @@ def test_a_failed_control_marks_the_session_and_widens_its_intervals(
     assert width(shifted) > width(plain) + 0.03
 
 
+def test_a_metric_that_is_not_published_is_marked_and_wider(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    """A comparison leaves the metric out. The session keeps it: who drops what scatters finds too little scatter."""
+    plain = session_of(real, *compared({}, rates={"falcon-async": 900.0}))
+    result, trials = compared({}, rates={"falcon-async": 900.0, "falcon-sync~2": 1080.0})
+    assert all("goodput_rps" not in line.against_reference for line in result.conclusions.entries)
+    shifted = session_of(real, result, trials)
+    assert shifted.control is not None
+    assert "goodput_rps" in shifted.control.failed
+    assert plain.control is not None
+    assert plain.control.failed == []
+
+
+def test_what_the_one_limit_lets_pass_but_a_comparison_does_not_publish_is_marked(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    result, trials = compared({}, rates={"falcon-async": 900.0})
+    plain = session_of(real, result, trials)
+    found = result.conclusions
+    again = found.same_against_itself["goodput_rps"]
+    again.ratio = again.ratio.model_copy(update={"ratio": 1.05, "interval": (1.01, 1.09)})
+    assert found.control is not None
+    assert found.control.verdict == "passed"
+    found.session, result.reasons = Verdict.VOID, ["the baseline differs from itself in goodput_rps: 1.050"]
+    assert may_be_appended(result) is None
+    marked = session_of(real, result, trials)
+    assert marked.control is not None
+    assert marked.control.failed == ["goodput_rps"]
+
+    def width(record: Any, metric: str) -> float:
+        interval = next(one.interval for one in record.contrasts if one.metric == metric)
+        return math.log(interval[1] / interval[0])
+
+    more = width(marked, "goodput_rps") - width(plain, "goodput_rps")
+    assert more == pytest.approx(2 * math.log(1.05), rel=1e-6)
+    assert width(marked, "app_cpu_us_per_request") == width(plain, "app_cpu_us_per_request")
+
+
+def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    record = session_of(real, *compared({}, limits={"falcon-sync": "database"}), [PAIR])
+    found = {(one.of, one.to): one.not_ranked for one in record.contrasts if one.metric == "goodput_rps"}
+    assert found[PAIR] is None
+    assert "the database" in str(found["falcon-async", "falcon-sync"])
+
+
+def test_contrasts_name_the_family_that_shares_the_error(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    result, trials = compared({})
+    record = session_of(real, result, trials, [PAIR])
+    found = {(one.metric, one.of, one.to): one.family for one in record.contrasts}
+    assert found["app_cpu_us_per_request", "falcon-async", "falcon-sync"] == "primary, against the baseline"
+    assert found["goodput_rps", "falcon-async", "falcon-sync"] == "others, against the baseline"
+    assert found["app_cpu_us_per_request", *PAIR] is None
+    assert family_of(result.conclusions, "response_time_p99_ms_at_60") == "p99, against the baseline"
+
+
 def test_what_is_no_program_of_this_repository_is_left_out(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
@@ -131,6 +205,22 @@ def test_what_is_no_program_of_this_repository_is_left_out(
     record = session_of(real, result, trials)
     assert set(record.programs) == {"falcon-sync", "node"}
     assert {one.of for one in record.contrasts} == {"node"}
+
+
+def test_a_variant_under_conditions_of_its_own_is_left_out(
+    real: Catalog, compared: Callable[..., Measured]
+) -> None:
+    result, trials = compared({}, "falcon-sync", "falcon-async", "node")
+    result.request.variants[1].scenario = "index"
+    assert set(session_of(real, result, trials).programs) == {"falcon-sync", "node"}
+
+
+def test_a_lab_is_a_placement_of_its_own(real: Catalog, compared: Callable[..., Measured]) -> None:
+    """All labs have the placement `shared` in their request, which machines without a lab may have too."""
+    result, trials = compared({})
+    assert session_of(real, result, trials).placement == result.request.conditions.placement
+    result.request.conditions.lab = "two-hosts"
+    assert session_of(real, result, trials).placement == "lab:two-hosts"
 
 
 def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
@@ -148,8 +238,7 @@ def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
         }
     )
     assert may_be_appended(void) == "9 of 20 windows are void"
-    unlike = void.model_copy(update={"reasons": ["the baseline differs from itself in goodput_rps: 1.050"]})
-    assert may_be_appended(unlike) is None, "it carries the mark of its control"
+    assert may_be_appended(result) is None, "the control"
 
 
 def test_a_comparison_ends_with_what_other_sessions_say(
@@ -162,8 +251,8 @@ def test_a_comparison_ends_with_what_other_sessions_say(
         record.id = str(number)
     told = text(Group(*beside_lines(beside(same, made))), width=300)
     assert (
-        "falcon-async by falcon-sync, application's CPU per request: × 1.40 here; × 1.40 in 5 sessions"
-        in told
+        "the application's CPU per request, falcon-async by falcon-sync: × 1.40 here; × 1.40 in 5 sessions,"
+        " one CPU model, expected" in told
     )
     assert "as expected" in told
     assert ": outside" not in told
@@ -173,17 +262,59 @@ def test_a_comparison_ends_with_what_other_sessions_say(
     assert beside_lines(beside(same, [])) == []
 
 
+@pytest.fixture
+def last_lines(real: Catalog) -> Callable[..., str]:
+    def told(names: list[str], sessions: list[Any], scenario: str = "recipes") -> str:
+        lines = known_lines(names, scenario, sessions, real, read_statements(ROOT).implementations)
+        return text(Group(*lines), width=300)
+
+    return told
+
+
 def test_a_bench_of_one_prints_what_is_known_and_the_command_that_compares(
-    real: Catalog, compared: Callable[..., Measured]
+    real: Catalog, compared: Callable[..., Measured], last_lines: Callable[..., str]
 ) -> None:
     record = session_of(real, *compared({"falcon-async": 700.0}))
-    told = text(Group(*known_lines(["falcon-async", "node"], [record])), width=300)
+    told = last_lines(["falcon-async", "node"], [record])
     assert (
-        "falcon-async: application's CPU per request on recipes × 1.40 of falcon-sync's in one session"
-        in told
-    )
+        "the application's CPU per request, falcon-async by falcon-sync, recipes, full, shared: × 1.40"
+        " (one session, one CPU model: no finding)"
+    ) in told
     assert "just compare falcon-sync falcon-async" in told
-    assert "node: no session knows it yet" in told
+    assert "node: no session has it on recipes yet" in told
+    assert "just compare falcon-sync node" in told
+    told = last_lines(["falcon-sync"], [], "index")
+    assert "no session has it on index yet" in told
+    assert "just compare falcon-async falcon-sync --scenario index" in told
+
+
+def test_a_bench_tells_the_counterpart_with_most_sessions_and_no_older_work(
+    real: Catalog, compared: Callable[..., Measured], last_lines: Callable[..., str]
+) -> None:
+    both = session_of(real, *compared({"falcon-async": 700.0}))
+    one = session_of(real, *compared({}, "falcon-sync", PAIR[0]))
+    told = last_lines(["falcon-sync"], [both, one])
+    assert told.count(f"falcon-sync by {PAIR[0]}") == 2, "over all roles, and its own"
+    assert "falcon-async" not in told
+    assert f"just compare {PAIR[0]} falcon-sync" in told
+    for program in both.programs.values():
+        program.version += 1
+    assert "no session has it" in last_lines(["falcon-async"], [both])
+
+
+def test_a_damaged_session_is_told_by_who_reads_sessions(
+    real: Catalog,
+    compared: Callable[..., Measured],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions/20200101T000000Z-bad.json").write_text("{")
+    monkeypatch.setattr(compare.cli, "RESULTS", tmp_path)
+    told = text(Group(*compare.beside_others(*compared({}))))
+    assert "no two other sessions have one of these contrasts on recipes, full, shared" in told
+    assert "20200101T000000Z-bad.json" in capsys.readouterr().err
 
 
 # ---- the command ----
@@ -195,6 +326,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "has_changes", lambda root: False)
     monkeypatch.setattr(command, "line", lambda *of: (Status.PASSED, "self-test: passed"))
+    monkeypatch.setattr(command, "page_of", lambda folder: None)
     return tmp_path
 
 
@@ -255,15 +387,17 @@ def test_a_session_is_appended_and_told(
         return result, FakeJournal(here, trials)
 
     monkeypatch.setattr(command, "make", make)
-    monkeypatch.setattr(command, "page_of", lambda folder: None)
+    given: list[Path] = []
+    monkeypatch.setattr(command, "give", lambda folder, owner: given.append(folder))
     command.session(seed=7)
+    assert given == [here / "sessions"], "the harness runs as root"
     [request] = asked
     statements = read_statements(ROOT)
     assert [variant.label for variant in request.variants] == statements.implementations
     assert (request.plan, request.conditions.placement) == (statements.plan, statements.placement)
     [record], damaged = read_sessions(here)
     assert damaged == []
-    found = known(draws([record], command.keys_of(real, statements)[1]))
+    found = known(draws([record], keys_now(statements, real, METRICS)[1]))
     assert found is not None
     assert found.ratio == pytest.approx(1.4, rel=0.02)
     assert key_of(record, record.contrasts[0]).scenario == statements.scenario
@@ -271,7 +405,10 @@ def test_a_session_is_appended_and_told(
 
 
 def test_a_void_session_is_kept_but_not_appended(
-    here: Path, compared: Callable[..., Measured], monkeypatch: pytest.MonkeyPatch
+    here: Path,
+    compared: Callable[..., Measured],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def make(kind: type, made: Any, resume: bool, as_json: bool) -> Any:
         result, trials = compared({})
@@ -282,7 +419,48 @@ def test_a_void_session_is_kept_but_not_appended(
     monkeypatch.setattr(command, "make", make)
     with pytest.raises(TandemError, match="not appended: 9 of 20 windows are void"):
         command.session(seed=7)
+    assert "the session is void: 9 of 20 windows are void" in capsys.readouterr().out
+    with pytest.raises(TandemError, match=f"kept in {here}"):
+        command.session(seed=7, as_json=True)
+    assert json.loads(capsys.readouterr().out)["verdict"] == "void", "JSON, and nothing else"
     assert read_sessions(here) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [("of", "no implementation 'node-jss'. Did you mean"), ("metric", "no metric 'goodput'. Did you mean")],
+)
+def test_a_statement_of_what_there_is_not_is_one_clear_error(
+    here: Path, monkeypatch: pytest.MonkeyPatch, key: str, told: str
+) -> None:
+    statements = read_statements(ROOT)
+    wrong = statements.statement[0].model_copy(update={key: {"of": "node-jss", "metric": "goodput"}[key]})
+    monkeypatch.setattr(command, "read_statements", lambda root: _with(statements, wrong))
+    with pytest.raises(UsageError, match=rf"statements\.toml: there is {told}"):
+        command.session(show=True)
+
+
+def _with(statements: Statements, last: Any) -> Statements:
+    return statements.model_copy(update={"statement": [*statements.statement[1:], last]})
+
+
+def test_a_report_is_printed_whatever_happens_to_its_closing_lines(
+    compared: Callable[..., Measured],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    result, trials = compared({})
+    monkeypatch.setattr(measure, "make", lambda *of: (result, FakeJournal(tmp_path, trials)))
+
+    def closing(result: Any, trials: Any) -> Any:
+        raise TandemError("the sessions are away")
+
+    with pytest.raises(TandemError, match="are away"):
+        measure.measure(Compare, result.request, False, False, closing)
+    assert "falcon-async" in capsys.readouterr().out
+    measure.measure(Compare, result.request, False, True, closing)
+    assert json.loads(capsys.readouterr().out)["verdict"] == "ok", "JSON, and nothing behind it"
 
 
 class FakeJournal:
@@ -291,8 +469,6 @@ class FakeJournal:
 
     def trials(self) -> list[Trial]:
         return self._trials
-
-    def give_to(self, owner: Path) -> None: ...
 
 
 # ---- pairs at rates of their own ----
