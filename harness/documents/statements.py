@@ -16,7 +16,6 @@ from tandem.wording import (
     expected_told,
     known_told,
     metric_told,
-    range_told,
     times,
 )
 

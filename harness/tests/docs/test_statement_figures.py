@@ -12,7 +12,7 @@ from documents.records import Records
 from tandem.facts.contrast import Estimate
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Known, OfModel
-from tandem.wording import known_told, metric_told, range_told
+from tandem.wording import known_told, metric_told, expected_range
 
 REAL = Records(ROOT)
 APP, TOTAL = "app_cpu_us_per_request", "total_cpu_us_per_request"
@@ -52,8 +52,8 @@ def test_a_figure_says_on_what_it_rests(known: Known | None, told: str) -> None:
 
 
 def test_where_the_next_one_is_expected() -> None:
-    assert range_told(summary(9, 2)) == range_told(summary(9, 5)) == "1.24 to 1.60"
-    assert range_told(summary(1, 1, expected=None)) == ""
+    assert expected_range(summary(9, 2)) == expected_range(summary(9, 5)) == "1.24 to 1.60"
+    assert expected_range(summary(1, 1, expected=None)) == "–"
 
 
 def test_metrics_have_words() -> None:
