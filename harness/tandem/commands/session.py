@@ -14,7 +14,16 @@ from tandem.cli.measure import kept_sessions, make, page_of, show_result, tell_p
 from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, make_request, out
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, append
-from tandem.facts.statement import Key, Statements, beside, draws, kept_apart, keys_now, known, read_statements
+from tandem.facts.statement import (
+    Key,
+    Statements,
+    beside,
+    draws,
+    kept_apart,
+    keys_now,
+    known,
+    read_statements,
+)
 from tandem.lab.provenance import has_changes
 from tandem.record.request import Variant
 from tandem.record.selftest import Status, line
@@ -42,9 +51,7 @@ def refuse_unfit(untested: bool) -> None:
         raise UsageError(f"{told}. Run just selftest first, or give --untested")
 
 
-def _listed(
-    statements: Statements, keys: list[Key], sessions: list[SessionRecord], as_json: bool
-) -> None:
+def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecord], as_json: bool) -> None:
     if as_json:
         told = []
         for one, key in zip(statements.statement, keys, strict=True):
@@ -106,7 +113,9 @@ def session(
         else:
             show_result(Compare, result)
             tell_places(journal.folder, page_of(journal.folder))
-        raise TandemError(f"this session is not appended: {why}. What it measured is kept in {journal.folder}")
+        raise TandemError(
+            f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
+        )
     record = session_of(catalog, result, journal.trials(), statements.pairs, "just session")
     file = append(record, RESULTS)
     with suppress(OSError):

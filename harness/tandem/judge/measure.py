@@ -361,9 +361,7 @@ def _within(series: Series, spans: Spans) -> list[Sample]:
     return [sample for low, high in spans for sample in series.between(low, high)]
 
 
-def _outside_share(
-    own: Own, measured: Measured, cost_us: float | None, service_s: Floats
-) -> float | None:
+def _outside_share(own: Own, measured: Measured, cost_us: float | None, service_s: Floats) -> float | None:
     """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's own
     requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does for what was in flight at
     a switch. cost_us: of a request; None: nothing was answered. service_s: of its answers. Returns None where its idle rate is

@@ -94,8 +94,7 @@ def test_the_place_of_a_step_is_found() -> None:
     values = noise(7)
     values[:, STEP_AT:] += 0.02
     places = [
-        next(alarm.since for alarm in alarms(one) if alarm.at >= STEP_AT and alarm.up)
-        for one in values
+        next(alarm.since for alarm in alarms(one) if alarm.at >= STEP_AT and alarm.up) for one in values
     ]
     assert abs(float(np.median(places)) - STEP_AT) <= 1
 

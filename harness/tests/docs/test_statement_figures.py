@@ -12,7 +12,7 @@ from documents.records import Records
 from tandem.facts.contrast import Estimate
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Known, OfModel
-from tandem.wording import known_told, metric_told, expected_range
+from tandem.wording import expected_range, known_told, metric_told
 
 REAL = Records(ROOT)
 APP, TOTAL = "app_cpu_us_per_request", "total_cpu_us_per_request"
@@ -114,7 +114,9 @@ def test_what_was_spent_is_the_defaults_alone() -> None:
         update={"programs": {**base.programs, label: program.model_copy(update={"settings": {}})}}
     )
     older = plain.model_copy(
-        update={"programs": {**plain.programs, label: plain.programs[label].model_copy(update={"version": 0})}}
+        update={
+            "programs": {**plain.programs, label: plain.programs[label].model_copy(update={"version": 0})}
+        }
     )
     assert statements._spent(records(plain), program.implementation) == "1,234"
     assert statements._spent(records(other), program.implementation) == "–"

@@ -119,7 +119,7 @@ def test_a_copy_of_a_session_is_no_second_draw(tmp_path: Path) -> None:
         ({"programs": {}}, "is none of its programs"),
         ({"contrasts": [contrast().model_copy(update={"ratio": 0.0})]}, "0.0 is no ratio"),
         ({"contrasts": [contrast().model_copy(update={"ratio": -1.4})]}, "-1.4 is no ratio"),
-        ({"started_at": datetime(2026, 11, 26, 12)}, "started_at: .*timezone"),  # noqa: DTZ001
+        ({"started_at": datetime(2026, 11, 26, 12)}, "started_at: .*timezone"),
     ],
 )
 def test_a_file_with_which_nothing_can_be_computed_is_damaged(
@@ -244,7 +244,10 @@ def test_what_is_kept_apart_for_its_version_is_named() -> None:
         session(3, scenario_version=2, programs=older),
         session(4, scenario="index"),
     ]
-    assert kept_apart(made, key) == {"falcon-async version 0": 2, "recipes version 2, falcon-async version 0": 1}
+    assert kept_apart(made, key) == {
+        "falcon-async version 0": 2,
+        "recipes version 2, falcon-async version 0": 1,
+    }
 
 
 def test_another_image_is_the_same_program() -> None:

@@ -276,9 +276,7 @@ def test_work_that_is_left_for_the_others_seconds_is_found() -> None:
 
 def test_who_answers_slowly_is_not_accused_of_what_was_in_flight() -> None:
     """40 requests of 0.4 s: half of them are answered after the time for settling, in the measured part of the next slice."""
-    slow = partial(
-        outside, rps=100.0, slice_s=2.0, connections=40, at_once_s=40 * COST_S, drains_s=0.4
-    )
+    slow = partial(outside, rps=100.0, slice_s=2.0, connections=40, at_once_s=40 * COST_S, drains_s=0.4)
     assert slow() == pytest.approx(0, abs=2e-3)
     # The control: work that is left for later is found all the same.
     assert (slow(later=0.003) or 0) > 0.04

@@ -27,8 +27,8 @@ from tandem.studies.compare.conclusions import (
     ComparedRatio,
     ComparedVariant,
     CostPoint,
-    is_shared,
     bottleneck_in,
+    is_shared,
     named,
     second,
 )
@@ -144,9 +144,7 @@ def _highest(found: Compared) -> float:
 
 
 def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
-    return cut_off(
-        line.near_ceiling, line.means[GOODPUT], result.baselines, _highest(result.conclusions)
-    )
+    return cut_off(line.near_ceiling, line.means[GOODPUT], result.baselines, _highest(result.conclusions))
 
 
 def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:

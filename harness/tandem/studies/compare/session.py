@@ -18,8 +18,8 @@ from tandem.studies.compare.conclusions import (
     METRICS,
     TAILS,
     Compared,
-    by_block,
     bottleneck_in,
+    by_block,
     ln_ratios,
     rate_of_pair,
     same_limit,
@@ -198,7 +198,9 @@ def session_of(
     found, request, blocks = result.conclusions, result.request, counting(trials)
     lines = {line.variant: line for line in found.entries}
     programs = {
-        label: one for label, one in programs_of(catalog, result).items() if lines[label].verdict is Verdict.OK
+        label: one
+        for label, one in programs_of(catalog, result).items()
+        if lines[label].verdict is Verdict.OK
     }
     environment = next(iter(result.environments.values()))
     machine = machine_of(environment)

@@ -508,7 +508,10 @@ def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: 
     monkeypatch.setattr(command, "ratio_of", lambda result, metric: None)
     confirm = command.Confirmation(real, "confirm", asked(), {}, False, True, print)
     cpu = KEY.model_copy(update={"metric": "duet_cpu_us_per_request"})
-    found = [confirm.fresh_blocks(key, IMAGES[0], new).id for key, new in ((KEY, IMAGES[1]), (cpu, IMAGES[1]), (cpu, IMAGES[2]))]
+    found = [
+        confirm.fresh_blocks(key, IMAGES[0], new).id
+        for key, new in ((KEY, IMAGES[1]), (cpu, IMAGES[1]), (cpu, IMAGES[2]))
+    ]
     assert found == ["comparison 1", "comparison 1", "comparison 2"]
 
 
