@@ -404,6 +404,16 @@ ALL = ["1-a", "1-b", "2-a", "2-b"]
 """The keys of its trials, in their order."""
 
 
-def as_recorded(found: Conclusions) -> Any:
-    """Conclusions as a record has them: numbers with six digits."""
-    return json.loads(found.model_dump_json())
+PROSE = {"text", "note", "evidence", "sentence", "reasons", "reason", "warnings"}
+"""Keys of what is told in words, which may be told better later."""
+
+
+def as_recorded(found: Conclusions, *less: str) -> Any:
+    """Conclusions as a record has them: numbers with six digits, without prose. less: further keys that are left out."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(one) for key, one in value.items() if key not in {*PROSE, *less}}
+        return [plain(one) for one in value] if isinstance(value, list) else value
+
+    return plain(json.loads(found.model_dump_json()))

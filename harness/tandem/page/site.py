@@ -448,7 +448,7 @@ def _data(sets: dict[str, list[PageRow]], gathered: Gathered) -> dict[str, Any]:
     """What the page's code draws from."""
     texts = Texts()
     named = {str(row["run"]) for rows in sets.values() for row in rows}
-    named |= {str(words["slug"]) for words, _ in gathered.figures}
+    named |= {str(words.get("slug", words.get("run"))) for words, _ in gathered.figures}
     return {
         "sets": {name: columns(rows, texts) for name, rows in sets.items()},
         "texts": texts.all,

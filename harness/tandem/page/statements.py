@@ -56,7 +56,7 @@ def told(sessions: Sequence[SessionRecord], statements: Statements, catalog: Cat
         name = f"statement-{one.name}"
         words = {
             "id": name,
-            "slug": name,
+            "run": name,
             "title": title,
             "says": _sentence(key, together),
             "read": "reference/sessions",

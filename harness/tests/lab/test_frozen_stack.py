@@ -117,6 +117,7 @@ def test_a_build_leaves_what_is_kept_as_it_is(tmp_path: Path, monkeypatch: pytes
         tmp_path, BENCH_PROJECT, {"IMPL": "node", "DB_IMAGE": ":0123", "APP_IMAGE": ":x"}, tmp_path / "env"
     )
     assert [role for role in (*KEPT, "app", "faults") if stack.is_kept(role)] == ["db"]
+    there = {"db": True}
     built: list[str] = []
 
     def side_by_side(jobs: dict[str, Any], done: Any) -> dict[str, str]:
@@ -130,13 +131,12 @@ def test_a_build_leaves_what_is_kept_as_it_is(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Stack, "send", lambda self, service, to=None: False)
     monkeypatch.setattr(Stack, "has_image", lambda self, service: there[service])
     monkeypatch.setattr(Stack, "image_name", lambda self, service: f"tandem/{service}:0123")
-    there = {"db": True}
     services = {role: (stack, role) for role in KEPT}
     laboratory.build([], lambda text: None, tmp_path / "results", services)
     assert built == [role for role in KEPT if role != "db"]
     assert "db" in (tmp_path / "results/programs.json").read_text(), "but which one it is, is kept"
     there["db"] = False
-    with pytest.raises(TandemError, match="no longer has tandem/db:0123, .*`just nightly` freezes"):
+    with pytest.raises(TandemError, match=r"no longer has tandem/db:0123, .*`just nightly` freezes"):
         laboratory.build([], lambda text: None, tmp_path / "results", services)
 
 

@@ -43,7 +43,7 @@ class Metric:
 
 
 def _app_us(window: Window) -> float | None:
-    return window.app_cpu_us_per_request
+    return window.app_cpu_us_per_request or None
 
 
 def _p99_ms(window: Window) -> float | None:
@@ -217,7 +217,7 @@ def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
     """Round -> figure of the variant's last good window in it, or of its window in slices. Where it has one, its window
     alone was for the checks."""
     good = _good(block, variant, metric.of, metric.share)
-    return {number: value for number, window in good.items() if (value := metric.figure(window))}
+    return {number: value for number, window in good.items() if (value := metric.figure(window)) is not None}
 
 
 def _rates(block: Trial, variants: Iterable[str], metric: Metric) -> set[float | None]:

@@ -51,7 +51,7 @@ class HttpRow:
             handler_threads(self.implementation, self.settings),
             self.run.limits.get("APP_MAXCONN"),
         )
-        return min(usable, *(int(one) for one in (threads, most) if one is not None))
+        return min([usable, *(int(one) for one in (threads, most) if one is not None)])
 
     @property
     def changes(self) -> dict[str, object]:

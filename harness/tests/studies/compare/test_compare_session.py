@@ -16,6 +16,7 @@ from rich.console import Group
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import measure
+from tandem.cli import options as cli
 from tandem.commands import session as command
 from tandem.engine.run import drive, run
 from tandem.errors import TandemError, UsageError
@@ -311,7 +312,7 @@ def test_a_damaged_session_is_told_by_who_reads_sessions(
 ) -> None:
     (tmp_path / "sessions").mkdir()
     (tmp_path / "sessions/20200101T000000Z-bad.json").write_text("{")
-    monkeypatch.setattr(compare.cli, "RESULTS", tmp_path)
+    monkeypatch.setattr(cli, "RESULTS", tmp_path)
     told = text(Group(*compare.beside_others(*compared({}))))
     assert "no two other sessions have one of these contrasts on recipes, full, shared" in told
     assert "20200101T000000Z-bad.json" in capsys.readouterr().err

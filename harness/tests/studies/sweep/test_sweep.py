@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -397,7 +397,7 @@ def test_the_same_points_give_the_same_curve() -> None:
     """As a real sweep gave them once."""
     seen = {4: ((1328.33, 181.055, 3.00426), (1253.67, 185.184, 3.18464))}
     seen[16] = ((1128.0, 198.678, 14.1767), (1115.67, 205.082, 14.3265))
-    trials = {
+    trials: dict[int, Sequence[Trial]] = {
         value: [
             trial(
                 f"{NAME} connections={value}",
