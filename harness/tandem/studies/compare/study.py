@@ -225,8 +225,16 @@ class Compare(Study[Compared]):
 
     @classmethod
     def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:
-        """Every row is compared with the baseline, so the baseline comes along."""
-        return super().only(catalog, request, [request.variants[0].label, *rows])
+        """Every row is compared with the baseline, so the baseline comes along; and with its group, whose slowest sets the
+        rates of all."""
+        groups = cls(catalog, request).groups
+        beside = [label for group in groups if {*group} & {*rows} for label in group]
+        found = super().only(catalog, request, [request.variants[0].label, *rows, *beside])
+        if not groups:
+            return found
+        labels = {variant.label for variant in found.variants}
+        kept: list[JsonValue] = [[label for label in group if label in labels] for group in groups]
+        return found.model_copy(update={"options": {**found.options, "groups": [one for one in kept if one]}})
 
     def _in_turns(self) -> dict[str, str]:
         """Variants that are not measured in slices, and why."""

@@ -533,3 +533,15 @@ def test_groups_name_each_variant_once(real: Catalog, groups: Any) -> None:
     )
     with pytest.raises(UsageError, match="groups name each variant once"):
         Compare(real, asked)
+
+
+def test_a_row_of_a_session_comes_with_its_pair(real: Catalog) -> None:
+    groups: Any = [list(VARIANTS[:2]), list(PAIR)]
+    asked = request(*VARIANTS, study="compare", plan="session", options={"groups": groups})
+    found = Compare.only(real, asked, [PAIR[0]])
+    assert [variant.label for variant in found.variants] == ["falcon-sync", *PAIR]
+    assert Compare(real, found).groups == [["falcon-sync"], list(PAIR)]
+    plain = Compare.only(real, asked.model_copy(update={"options": {}}), [PAIR[0]])
+    assert [variant.label for variant in plain.variants] == ["falcon-sync", PAIR[0]]
+    with pytest.raises(UsageError, match="node"):
+        Compare.only(real, asked, ["node"])
