@@ -2,17 +2,17 @@
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_sessions import MILAN, XEON, contrast, session
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, UsageError
-from tandem.facts.contrast import Contrast
 from tandem.facts.session import (
     FOLDER,
     SessionControl,
@@ -36,49 +36,7 @@ from tandem.facts.statement import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-MILAN = SessionMachine(
-    cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1", cpu_stepping="1"
-)
-XEON = SessionMachine(
-    cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207", cpu_stepping="2"
-)
 OLD_EPYC = SessionMachine(cpu_model="AMD EPYC")
-NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
-
-
-def contrast(ratio: float | None = 1.4, **changed: Any) -> Contrast:
-    return Contrast(
-        metric="app_cpu_us_per_request",
-        of="falcon-async",
-        to="falcon-sync",
-        ratio=ratio,
-        interval=(round(ratio * 0.98, 4), round(ratio * 1.02, 4)) if ratio else None,
-        n=6,
-    ).model_copy(update=changed)
-
-
-def session(
-    number: int = 0, machine: SessionMachine = MILAN, ratio: float | None = 1.4, **changed: Any
-) -> SessionRecord:
-    at = NOON + timedelta(hours=number)
-    return SessionRecord(
-        id=name_of(at, machine),
-        started_at=at,
-        commit="abc",
-        source="just session",
-        machine=machine,
-        scenario="recipes",
-        scenario_version=1,
-        topology="full",
-        placement="two-cores",
-        plan="session",
-        blocks=6,
-        programs={
-            "falcon-async": SessionProgram(implementation="falcon-async", version=1),
-            "falcon-sync": SessionProgram(implementation="falcon-sync", version=1),
-        },
-        contrasts=[contrast(ratio)],
-    ).model_copy(update=changed)
 
 
 # ---- on disk ----

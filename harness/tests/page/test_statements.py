@@ -2,24 +2,19 @@
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import altair
 import pytest
 from harness_places import ROOT
+from harness_sessions import MILAN, XEON, session
 
 from tandem.catalog.catalog import Catalog
-from tandem.facts.contrast import Contrast
 from tandem.facts.session import (
     SessionControl,
-    SessionMachine,
-    SessionProgram,
     SessionRecord,
     append,
-    name_of,
     read_sessions,
 )
 from tandem.facts.statement import Draw, Known, draws, key_now, known, read_statements
@@ -37,38 +32,8 @@ from tandem.report.forest import (
     small_multiples,
 )
 
-MILAN = SessionMachine(cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1")
-XEON = SessionMachine(cpu_vendor="GenuineIntel", cpu_model="Xeon", cpu_family="6", cpu_model_number="207")
 CATALOG, ASKED = Catalog(ROOT), read_statements(ROOT)
 APP = "app_cpu_us_per_request"
-
-
-def session(
-    number: int, machine: SessionMachine = MILAN, ratio: float = 1.4, **changed: Any
-) -> SessionRecord:
-    at = datetime(2026, 11, 26, 12, tzinfo=UTC) + timedelta(hours=number)
-    pair = ("falcon-async", "falcon-sync")
-    found = Contrast(
-        metric=APP, of=pair[0], to=pair[1], ratio=ratio, interval=(ratio * 0.98, ratio * 1.02), n=6
-    )
-    return SessionRecord(
-        id=name_of(at, machine),
-        started_at=at,
-        commit="0123456789",
-        source="just session",
-        machine=machine,
-        scenario=ASKED.scenario,
-        scenario_version=CATALOG.scenarios[ASKED.scenario].version,
-        topology=ASKED.topology,
-        placement=ASKED.placement,
-        plan=ASKED.plan,
-        blocks=6,
-        programs={
-            name: SessionProgram(implementation=name, version=CATALOG.implementation(name).version)
-            for name in pair
-        },
-        contrasts=[found],
-    ).model_copy(update=changed)
 
 
 def together(made: list[SessionRecord]) -> tuple[list[Draw], Known]:
@@ -183,7 +148,7 @@ def test_each_main_statement_has_its_sentence_or_what_to_run() -> None:
     assert "(5 sessions, 2 CPU models, 1 with a failed control)." in says
     [conditions] = told.conditions.values()
     assert "topology full" in conditions
-    assert "Xeon (family 6, model 207): × 1.30 in 2" in conditions
+    assert "Xeon (family 6, model 207, stepping 2): × 1.30 in 2" in conditions
 
 
 def test_what_is_no_finding_says_so() -> None:
