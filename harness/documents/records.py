@@ -32,7 +32,7 @@ from tandem.selftest import registry
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import METRICS, Compared, Metric, ln_ratios, second
+from tandem.studies.compare.conclusions import METRICS, Compared, ComparedMetric, ln_ratios, second
 from tandem.studies.crossover.conclusions import Crossed
 from tandem.studies.explain.conclusions import Explained
 from tandem.studies.questions.conclusions import Answered
@@ -67,9 +67,9 @@ class WithItself:
     """Of its folder."""
     sliced: bool
     same: dict[str, list[float]]
-    """Metric -> ln ratio of each block."""
+    """ComparedMetric -> ln ratio of each block."""
     unlike: dict[str, list[float]]
-    """Metric -> scatter of a block's ln ratio, of each other variant to the reference."""
+    """ComparedMetric -> scatter of a block's ln ratio, of each other variant to the reference."""
     block_s: float
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
     plan: str = "quick"
@@ -153,7 +153,7 @@ class Records:
         result, trials = self._folder(f"{COMPARISONS}/{name}")
         blocks = counting(trial for trial in trials if not is_look(trial.spec))
         reference = result.conclusions.reference
-        metric = Metric(MODES[mode], "lower", "duet")
+        metric = ComparedMetric(MODES[mode], "lower", "duet")
         return compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
 
     def designs(self, name: str) -> dict[str, pairing.Design]:

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tandem.facts.contrast import Contrast
 from tandem.facts.session import SessionMachine, SessionProgram, SessionRecord, name_of
+from tandem.record.conclusion import Contrast
 
 MILAN = SessionMachine(
     cpu_vendor="AuthenticAMD", cpu_model="AMD EPYC", cpu_family="25", cpu_model_number="1", cpu_stepping="1"

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from tandem.errors import TandemError
-from tandem.facts.contrast import Contrast, Estimate
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.part import Number, Part
 from tandem.record.store import read_model, write_model
 

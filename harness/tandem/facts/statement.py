@@ -15,8 +15,8 @@ from tandem.analysis.prediction import next_value
 from tandem.analysis.ratios import ALPHA, t_interval
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError, unknown
-from tandem.facts.contrast import Contrast
 from tandem.facts.session import SessionMachine, SessionRecord
+from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
 from tandem.record.store import explained
 

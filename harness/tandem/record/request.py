@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
+from tandem.record.conclusion import Coordinates
 from tandem.record.part import Part
 
 StandIn = Literal["null", "proxy", "database"]
@@ -18,6 +19,10 @@ class Variant(Part):
 
     label: str
     """Unique within a request; what tables call it."""
+    base: str | None = None
+    """Where a study sets a variant up at several coordinates: the label in the request; None: its own."""
+    coordinates: Coordinates = Field(default_factory=dict)
+    """Where it stands in its study's design."""
     implementation: str
     settings: dict[str, str] = Field(default_factory=dict)
     """Those that were chosen for this variant; they win over the request's."""
@@ -37,6 +42,11 @@ class Variant(Part):
     tag: str | None = None
     """Of an image of the implementation that is there already, or of the commit that it is built from, in place of a build
     of the folder: `tandem/<implementation>:<tag>`."""
+
+    @property
+    def asked(self) -> str:
+        """What the request calls it, at whatever coordinates."""
+        return self.base or self.label
 
 
 class Conditions(Part):

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
 from tandem.record.request import Request
@@ -62,7 +63,13 @@ class Baselines(Part):
 
 
 class Conclusions(Part):
-    """What a study makes of its trials. Each study has a kind of its own."""
+    """What a study makes of its trials: figures and ratios in one form for all studies. What only one study has, such as a fit
+    or a map, are further fields of its own kind."""
+
+    estimates: list[Estimate] = Field(default_factory=list)
+    contrasts: list[Contrast] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    """Sentences about all of them."""
 
 
 class Concluded[C: Conclusions](Part):

@@ -9,9 +9,9 @@ from harness_places import ROOT
 
 from documents import statements
 from documents.records import Records
-from tandem.facts.contrast import Estimate
 from tandem.facts.session import SessionRecord
 from tandem.facts.statement import Known, OfModel
+from tandem.record.conclusion import Estimate
 from tandem.wording import expected_range, known_told, metric_told
 
 REAL = Records(ROOT)

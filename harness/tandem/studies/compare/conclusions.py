@@ -31,7 +31,7 @@ type Of = Literal["turns", "equal", "duet", "saturated"]
 
 
 @dataclass(frozen=True)
-class Metric:
+class ComparedMetric:
     """What is compared, which direction is the better one, and which windows tell it."""
 
     figure: Callable[[Window], float | None]
@@ -55,15 +55,22 @@ P99_FROM = 0.6
 """Below this share a tail is that of an idle machine, and few windows have requests enough for it."""
 
 
-METRICS: dict[str, Metric] = {
-    TOTAL: Metric(total_cpu_us_per_request, "lower"),
-    APP: Metric(_app_us, "lower"),
-    **{at(TOTAL, one): Metric(total_cpu_us_per_request, "lower", "equal", one) for one in EQUAL_SHARES},
-    **{at(APP, one): Metric(_app_us, "lower", "equal", one) for one in EQUAL_SHARES},
-    **{at(P99, one): Metric(_p99_ms, "quicker", "equal", one) for one in EQUAL_SHARES if one >= P99_FROM},
-    GOODPUT: Metric(lambda window: window.goodput_rps or None, "higher"),
-    "duet_cpu_us_per_request": Metric(_app_us, "lower", "duet"),
-    "saturated_cpu_us_per_request": Metric(_app_us, "lower", "saturated"),
+METRICS: dict[str, ComparedMetric] = {
+    TOTAL: ComparedMetric(total_cpu_us_per_request, "lower"),
+    APP: ComparedMetric(_app_us, "lower"),
+    **{
+        at(TOTAL, one): ComparedMetric(total_cpu_us_per_request, "lower", "equal", one)
+        for one in EQUAL_SHARES
+    },
+    **{at(APP, one): ComparedMetric(_app_us, "lower", "equal", one) for one in EQUAL_SHARES},
+    **{
+        at(P99, one): ComparedMetric(_p99_ms, "quicker", "equal", one)
+        for one in EQUAL_SHARES
+        if one >= P99_FROM
+    },
+    GOODPUT: ComparedMetric(lambda window: window.goodput_rps or None, "higher"),
+    "duet_cpu_us_per_request": ComparedMetric(_app_us, "lower", "duet"),
+    "saturated_cpu_us_per_request": ComparedMetric(_app_us, "lower", "saturated"),
 }
 TAILS = [name for name in METRICS if name.startswith(P99)]
 SAME_RATE = 0.95
@@ -112,7 +119,7 @@ class ComparedVariant(Part):
     verdict: Verdict
     reasons: list[str]
     means: dict[str, Number | None]
-    """Metric -> mean over blocks of the block's mean; for orientation, the ratios are what is compared."""
+    """ComparedMetric -> mean over blocks of the block's mean; for orientation, the ratios are what is compared."""
     against_reference: dict[str, ComparedRatio]
     bottleneck: str | None
     ceiling_share: Number | None = None
@@ -213,20 +220,20 @@ def _good(block: Trial, variant: str, of: Of, share: float | None) -> dict[int, 
     return found
 
 
-def values(block: Trial, variant: str, metric: Metric) -> dict[int, float]:
+def values(block: Trial, variant: str, metric: ComparedMetric) -> dict[int, float]:
     """Round -> figure of the variant's last good window in it, or of its window in slices. Where it has one, its window
     alone was for the checks."""
     good = _good(block, variant, metric.of, metric.share)
     return {number: value for number, window in good.items() if (value := metric.figure(window)) is not None}
 
 
-def _rates(block: Trial, variants: Iterable[str], metric: Metric) -> set[float | None]:
+def _rates(block: Trial, variants: Iterable[str], metric: ComparedMetric) -> set[float | None]:
     """The rates at which they were asked."""
     good = (_good(block, variant, metric.of, metric.share).values() for variant in variants)
     return {window.offered_rps for windows in good for window in windows}
 
 
-def rate_of_pair(blocks: Sequence[Trial], of: str, to: str, metric: Metric) -> bool:
+def rate_of_pair(blocks: Sequence[Trial], of: str, to: str, metric: ComparedMetric) -> bool:
     """Whether the slower of the two set the rate of this metric, as it does where they are compared alone. The cost at the
     rate of a slower third one is another statement."""
     if metric.share is None:
@@ -249,7 +256,7 @@ def chosen(rounds: Iterable[int]) -> list[int]:
 # ---- ratios ----
 
 
-def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric) -> float | None:
+def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: ComparedMetric) -> float | None:
     """Mean over rounds of ln(variant) - mean ln(against), over the rounds in which all of them have a good window; that of
     the window in slices, where all of them have one."""
     names = [variant, *against]
@@ -262,13 +269,15 @@ def _ln_ratio(block: Trial, variant: str, against: Iterable[str], metric: Metric
     )
 
 
-def ln_ratios(blocks: Sequence[Trial], variant: str, against: list[str], metric: Metric) -> list[float]:
+def ln_ratios(
+    blocks: Sequence[Trial], variant: str, against: list[str], metric: ComparedMetric
+) -> list[float]:
     """One value for each block that has any: a block of fresh starts is the unit of replication."""
     found = (_ln_ratio(block, variant, against, metric) for block in blocks)
     return [value for value in found if value is not None]
 
 
-def by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made, float]:
+def by_block(blocks: Sequence[Trial], variant: str, metric: ComparedMetric) -> dict[Made, float]:
     """The mean of each block that has any."""
     return {
         (block.spec.block, block.spec.attempt): statistics.fmean(found[n] for n in chosen(found))
@@ -277,7 +286,7 @@ def by_block(blocks: Sequence[Trial], variant: str, metric: Metric) -> dict[Made
     }
 
 
-def _mean(blocks: Sequence[Trial], variant: str, metric: Metric) -> float | None:
+def _mean(blocks: Sequence[Trial], variant: str, metric: ComparedMetric) -> float | None:
     means = by_block(blocks, variant, metric).values()
     return statistics.fmean(means) if means else None
 
@@ -290,7 +299,7 @@ def _cost(blocks: Sequence[Trial], variant: str, share: float | None) -> CostPoi
         return None
 
     def each(figure: Callable[[Window], float | None]) -> list[float]:
-        return list(by_block(blocks, variant, Metric(figure, "lower", of, share)).values())
+        return list(by_block(blocks, variant, ComparedMetric(figure, "lower", of, share)).values())
 
     def mean(figure: Callable[[Window], float | None]) -> float | None:
         return statistics.fmean(found) if (found := each(figure)) else None

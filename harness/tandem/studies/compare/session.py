@@ -7,8 +7,8 @@ from tandem.analysis import ratios
 from tandem.analysis.ratios import t_interval
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
-from tandem.facts.contrast import Contrast, Estimate
 from tandem.facts.session import SessionControl, SessionMachine, SessionProgram, SessionRecord, name_of
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial

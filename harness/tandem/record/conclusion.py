@@ -1,23 +1,35 @@
-"""The two forms of a conclusion: a figure of one variant, and the ratio of two variants."""
+"""The two forms of everything that a study concludes: a figure of one variant, and the ratio of two variants."""
 
-from tandem.analysis.ratios import Word
+from pydantic import Field
+
 from tandem.record.part import Number, Part
+from tandem.record.window import Verdict
+
+type Coordinates = dict[str, int | float | str]
+"""Where a variant stands in a design, such as {"wait_ms": 5, "pool": 20}. Keys carry their unit."""
 
 
 class Estimate(Part):
-    """A metric of one variant."""
+    """A metric of one variant at its coordinates."""
 
     metric: str
     """The key, which carries the unit."""
     variant: str
+    """What the request calls it; its coordinates are no part of the name."""
+    coordinates: Coordinates = Field(default_factory=dict)
     mean: Number | None
-    """Mean over blocks of fresh starts; null: not measured, or not published."""
+    """Mean over blocks of fresh starts; null: not measured, not published, or the variant is not ok."""
     interval: tuple[Number, Number] | None = None
     """95 %, over the blocks."""
     n: int
     """Blocks."""
     limit: str | None = None
     """The bottleneck's tag (tandem.wording.BOTTLENECKS)."""
+    verdict: Verdict = Verdict.OK
+    reasons: list[str] = Field(default_factory=list)
+    """Why the verdict is not ok."""
+    published: Number | None = None
+    """The value that somebody else published; null: nobody, or not this one."""
 
 
 class Contrast(Part):
@@ -26,6 +38,8 @@ class Contrast(Part):
     metric: str
     of: str
     to: str
+    coordinates: Coordinates = Field(default_factory=dict)
+    """Those at which both stand; empty: the two names say it."""
     ratio: Number | None
     """Geometric mean over the blocks."""
     interval: tuple[Number, Number] | None
@@ -36,7 +50,8 @@ class Contrast(Part):
     """Standard deviation of the logarithms over the blocks."""
     p: Number | None = None
     """The p value of no difference, adjusted within `family`."""
-    word: Word | None = None
+    word: str | None = None
+    """The verdict on the ratio, such as `cheaper`, `equivalent`, `stands`."""
     family: str | None = None
     """The contrasts that share one 5 %; null: this one stands alone."""
     not_ranked: str | None = None

@@ -1,0 +1,80 @@
+"""The metrics that studies conclude: key, name, unit, whether more or less is better. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tandem.analysis.cost import APP, AT, TOTAL
+
+
+@dataclass(frozen=True)
+class Metric:
+    """digits: after the point, for people."""
+
+    title: str
+    unit: str
+    better: Literal["more", "less"]
+    digits: int = 1
+
+    @property
+    def heading(self) -> str:
+        """Name and unit: total CPU, µs/request."""
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+    def text(self, value: float) -> str:
+        """With its unit: 1,234/s, 5.0 ms."""
+        unit = self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
+        return f"{value:,.{self.digits}f}{unit}"
+
+
+GOODPUT, P99 = "goodput_rps", "response_time_p99_ms"
+METRICS = {
+    GOODPUT: Metric("goodput", "1/s", "more", 0),
+    TOTAL: Metric("total CPU", "µs/request", "less", 0),
+    APP: Metric("app CPU", "µs/request", "less", 0),
+    "duet_cpu_us_per_request": Metric("app CPU, all at once and at one rate", "µs/request", "less", 0),
+    "saturated_cpu_us_per_request": Metric(
+        "app CPU, all at once near their joint limit", "µs/request", "less", 0
+    ),
+    "capacity_rps": Metric("capacity", "1/s", "more", 0),
+    "response_time_p50_ms": Metric("response time p50", "ms", "less"),
+    "response_time_p90_ms": Metric("response time p90", "ms", "less"),
+    P99: Metric("response time p99", "ms", "less"),
+    "service_time_mean_ms": Metric("service time, mean", "ms", "less"),
+    "anonymous_memory_mib": Metric("peak memory by its control group", "MiB", "less", 0),
+    "total_s": Metric("total time", "s", "less"),
+    "time_ms": Metric("time", "ms", "less"),
+    "loop_ratio": Metric("relative to the tight loop", "×", "less", 2),
+    "cpu_ms": Metric("CPU", "ms", "less"),
+    "mean_ms": Metric("mean", "ms", "less"),
+    "p10_ms": Metric("p10", "ms", "less"),
+    "p25_ms": Metric("p25", "ms", "less"),
+    "p50_ms": Metric("p50", "ms", "less"),
+    "p75_ms": Metric("p75", "ms", "less"),
+    "p90_ms": Metric("p90", "ms", "less"),
+    "p95_ms": Metric("p95", "ms", "less"),
+    "p99_ms": Metric("p99", "ms", "less"),
+    "max_ms": Metric("slowest", "ms", "less"),
+    "peak_cpu_percent": Metric("peak CPU", "%", "less", 0),
+    "peak_memory_mib": Metric("peak memory", "MiB", "less", 0),
+    "cpu_percent": Metric("mean CPU", "%", "less", 0),
+    "peak_cpu_1s_percent": Metric("peak CPU by its control group", "%", "less", 0),
+    "refused_percent": Metric("refused (503)", "%", "less", 2),
+    "round_trips": Metric("round trips implied", "per request", "less"),
+    "memory_per_idle_kib": Metric("per idle connection", "KiB", "less"),
+    "requests": Metric("answered", "requests", "more", 0),
+    "connect_errors": Metric("connect errors", "", "less", 0),
+    "established": Metric("connections held", "", "more", 0),
+    "errors": Metric("errors", "", "less", 0),
+}
+"""All that are known. The same key means the same in what was published and in what we measure."""
+
+
+def metric(key: str) -> Metric:
+    """The metric of a key; that of a key at an equal rate says so. Raises KeyError for one that is not known."""
+    name, at, share = key.partition(AT)
+    found = METRICS[name]
+    if not at:
+        return found
+    return Metric(
+        f"{found.title} at {share} % of what the slowest reaches", found.unit, found.better, found.digits
+    )
