@@ -27,6 +27,8 @@ CONFIDENCE = 0.95
 ALPHA = 0.05
 MARGIN = 0.03
 """A difference that is smaller than this does not matter."""
+NO_WINNER = 1.10
+"""A ratio whose interval lies within this and its reciprocal has no winner."""
 BLOCKS_LEAST = 6
 """With fewer nothing is called different: the scatter of so few values says little of the next ones."""
 ONE_LOOK = PlannedLook()

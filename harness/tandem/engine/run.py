@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
+from tandem.engine.conclude import conclude
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal, told
@@ -127,10 +128,11 @@ def run[C: Conclusions](
         baselines = Baselines(
             ceilings_rps=stand_ins.ceilings_rps(looked), looks=looked, selftest=session.selftest
         )
-        concluded = study.conclude(trials, baselines)
+        concluded = conclude(study, trials, baselines)
         result = Result[C](
             id=journal.folder.name,
             request=study.request,
+            variants=study.variants,
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,

@@ -150,11 +150,6 @@ class Study[C: Conclusions](ABC):
         return of_report(cls.report(result))
 
     @classmethod
-    def completed(cls, result: Result[C], trials: Sequence[Trial]) -> Result[C]:
-        """A record of before some of its figures were concluded, with what its trials tell of them; default: as it is."""
-        return result
-
-    @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:
         """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
         return of_windows(trials, label)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tandem.analysis.cost import APP, AT, TOTAL
+from tandem.record.conclusion import Coordinates
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Metric:
         return f"{value:,.{self.digits}f}{unit}"
 
 
+UNITS = {"ms": " ms", "s": " s", "rps": "/s", "bytes": " bytes"}
 GOODPUT, P99 = "goodput_rps", "response_time_p99_ms"
 METRICS = {
     GOODPUT: Metric("goodput", "1/s", "more", 0),
@@ -35,10 +37,14 @@ METRICS = {
     "saturated_cpu_us_per_request": Metric(
         "app CPU, all at once near their joint limit", "µs/request", "less", 0
     ),
+    "db_cpu_us_per_request": Metric("database CPU", "µs/request", "less", 0),
+    "pgbouncer_cpu_us_per_request": Metric("PgBouncer CPU", "µs/request", "less", 0),
+    "proxy_cpu_us_per_request": Metric("HAProxy CPU", "µs/request", "less", 0),
     "capacity_rps": Metric("capacity", "1/s", "more", 0),
     "response_time_p50_ms": Metric("response time p50", "ms", "less"),
     "response_time_p90_ms": Metric("response time p90", "ms", "less"),
     P99: Metric("response time p99", "ms", "less"),
+    "response_time_p999_ms": Metric("response time p99.9", "ms", "less"),
     "service_time_mean_ms": Metric("service time, mean", "ms", "less"),
     "anonymous_memory_mib": Metric("peak memory by its control group", "MiB", "less", 0),
     "total_s": Metric("total time", "s", "less"),
@@ -77,4 +83,20 @@ def metric(key: str) -> Metric:
         return found
     return Metric(
         f"{found.title} at {share} % of what the slowest reaches", found.unit, found.better, found.digits
+    )
+
+
+def told_coordinates(coordinates: Coordinates) -> str:
+    """Coordinates for people: `wait 5 ms, pool 20`."""
+    return ", ".join(_told_coordinate(name, value) for name, value in coordinates.items())
+
+
+def _told_coordinate(name: str, value: float | str) -> str:
+    *words, unit = name.split("_")
+    if words and unit in UNITS:
+        return f"{' '.join(words).replace('db rtt', 'database')} {value:,}{UNITS[unit]}"
+    return (
+        f"{name.replace('_', ' ')} {value:,}"
+        if isinstance(value, int)
+        else f"{name.replace('_', ' ')} {value}"
     )

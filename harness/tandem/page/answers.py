@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from tandem.analysis.ratios import NO_WINNER
 from tandem.page.pairs import COST, RATE, ModelPair, Question
-from tandem.studies.crossover.conclusions import SAME
 from tandem.wording import ratio_with_interval
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "rust": "Rust", "node": "Node.js", "go": "Go", "java": "Java"}
@@ -30,7 +30,7 @@ REMEDY: dict[Question, str] = {
 }
 
 
-ALIKE = f"the same within {SAME - 1:.0%}"
+ALIKE = f"the same within {NO_WINNER - 1:.0%}"
 """Of a pair whose interval leaves no larger difference."""
 
 

@@ -1,28 +1,17 @@
 """The rows behind the pictures: what single windows show, and what a result has against load or against a setting. Pure."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from tandem.analysis.cost import ROLES as CHARGED
-from tandem.analysis.cost import cpu_us_per_request_by_role
+from tandem.analysis.cost import TOTAL
 from tandem.analysis.histogram import curve
-from tandem.engine.blocks import counting
+from tandem.facts.fact import by_label, counting, facts
+from tandem.facts.metric import GOODPUT, metric, told_coordinates
 from tandem.page.data import PageRow
-from tandem.page.measured import Line
+from tandem.page.lines import Line
 from tandem.page.read import Run
-from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
-from tandem.studies.bench.conclusions import TOTAL, Benched
-from tandem.studies.capacity.conclusions import CapacityFound
-from tandem.studies.compare.report import COLUMNS
-from tandem.studies.explain.conclusions import Explained
-from tandem.studies.questions.conclusions import Answered
-from tandem.studies.questions.conditions import COST
-from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.figures import FIGURES
-from tandem.studies.sweep.conclusions import Swept
 from tandem.wording import times
 
 ROLES = {
@@ -48,30 +37,28 @@ QUANTILES = (
 )
 SATURATED = 0.98
 """Below this share of what was offered, a rate was not held."""
+ROLES_MOST, SWEPT_LEAST = 24, 3
+"""Bars in one picture of the roles; values that make an axis."""
 SWEPT = (
-    *("goodput_rps", "mean_ms", "p50_ms", "p90_ms", "p99_ms"),
+    *("goodput_rps", "service_time_mean_ms", "mean_ms", "p50_ms", "p90_ms", "p99_ms"),
     *("app_cpu_us_per_request", "cpu_percent", "anonymous_memory_mib", "memory_per_idle_kib"),
 )
 
 
-def _good(run: Run) -> list[Trial]:
-    return counting([trial for trial in run.trials if trial.verdict is Verdict.OK])
-
-
-def _labels(run: Run) -> list[str]:
-    return [variant.label for variant in run.result.request.variants]
-
-
-def percentiles(run: Run) -> Iterator[PageRow]:
-    """Response times of the good open windows of each variant, pooled."""
-    good = _good(run)
-    for label in _labels(run):
-        windows = [window for trial in good for window in trial.of(label, "open") if window.response_time_hdr]
+def percentiles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
+    """Response times of the good open windows of each line, pooled."""
+    table = by_label(counting(facts(run.trials, run.result.variants)))
+    for line in lines:
+        windows = [
+            one.window
+            for one in table.get(line.trial_label, [])
+            if one.role == "open" and one.window.response_time_hdr
+        ]
         rates = [window.offered_rps for window in windows if window.offered_rps]
         for quantile, ms in curve([w.response_time_hdr for w in windows if w.response_time_hdr], QUANTILES):
             yield {
                 "run": run.slug,
-                "variant": label,
+                "variant": line.label,
                 "percentile": round(quantile * 100, 4),
                 "beyond": 1 / (1 - quantile),
                 "ms": ms,
@@ -79,69 +66,35 @@ def percentiles(run: Run) -> Iterator[PageRow]:
             }
 
 
-@dataclass(frozen=True)
-class Cost:
-    """CPU for one request of a variant, in µs."""
-
-    by_role: Mapping[str, float]
-    interval: tuple[float, float] | None = None
-    """95 % interval of all roles together."""
-    ratio: float | None = None
-    """Ratio of the whole to the first variant's, within blocks."""
-
-
-def roles(run: Run) -> Iterator[PageRow]:
-    """CPU of each role for one request; the first row of a variant has its whole, with interval and ratio."""
-    for label, cost in _costs(run).items():
-        told = [(place, role) for place, role in enumerate(ROLES) if role in cost.by_role]
-        for place, role in told:
-            name, first = ROLES[role], place == told[0][0]
-            low, high = (cost.interval if first else None) or (None, None)
-            whole = f"{sum(cost.by_role.values()):,.0f} µs" + (f", {times(cost.ratio)}" if cost.ratio else "")
+def roles(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
+    """CPU of each role for one request; the first row of a line has its whole, with interval and ratio to the first variant."""
+    ratios = {
+        (one.of, told_coordinates(one.coordinates)): one.ratio
+        for one in run.result.conclusions.contrasts
+        if one.metric == TOTAL
+    }
+    asked = [line for line in lines if line.coordinates.get("question", "cost") == "cost"]
+    for line in asked if len(asked) <= ROLES_MOST else []:
+        by_role = {role: line.figures.get(f"{role}_cpu_us_per_request") for role in CHARGED}
+        known = [(ROLES[role], one.mean) for role in ROLES if (one := by_role.get(role)) and one.mean]
+        total = line.figures.get(TOTAL)
+        if total is None or total.mean is None:
+            continue
+        ratio = ratios.get((line.variant, told_coordinates(line.coordinates)))
+        low, high = total.interval or (None, None)
+        for place, (name, us) in enumerate(known):
+            first = place == 0
             yield {
                 "run": run.slug,
-                "variant": label,
+                "variant": line.variant if "question" in line.coordinates else line.label,
                 "role": name,
-                "us": cost.by_role[role],
-                "low": low,
-                "high": high,
-                "place": place,
-                "text": whole if first else None,
+                "us": us,
+                "low": low if first else None,
+                "high": high if first else None,
+                "place": list(ROLE_HUES).index(name),
+                "text": f"{total.mean:,.0f} µs" + (f", {times(ratio)}" if ratio else "") if first else None,
                 "hue": ROLE_HUES[name],
             }
-
-
-def _costs(run: Run) -> dict[str, Cost]:
-    """Variant -> what its request costs. Of the questions: under the condition that asks for it."""
-    found = run.result.conclusions
-    if isinstance(found, Explained):
-        return {
-            cell.label: Cost({role: us for role, us in cell.demands_us.items() if role in CHARGED})
-            for cell in found.cells
-        }
-    if isinstance(found, Answered):
-        return {label.partition(" @ ")[0]: cost for label, cost in _benched(found.conditions[COST]).items()}
-    if isinstance(found, Benched):
-        return _benched(found)
-    good, out = _good(run), {}
-    for label in _labels(run):
-        own: dict[str, list[float]] = defaultdict(list)
-        for window in (window for trial in good for window in trial.of(label, "closed")):
-            for role, us in cpu_us_per_request_by_role(window).items():
-                own[role].append(us)
-        out[label] = Cost({role: fmean(values) for role, values in own.items()})
-    return out
-
-
-def _benched(found: Benched) -> dict[str, Cost]:
-    return {
-        row.label: Cost(
-            row.summary.cpu_us_per_request_by_role,
-            row.summary.total_cpu_us_per_request_interval,
-            row.against_first[TOTAL].ratio.ratio if TOTAL in row.against_first else None,
-        )
-        for row in found.rows
-    }
 
 
 def seconds(run: Run) -> Iterator[PageRow]:
@@ -184,48 +137,47 @@ def _seconds(window: Window) -> Iterator[PageRow]:
 
 def loads(run: Run) -> Iterator[PageRow]:
     """Response time and goodput against the offered load, around a capacity."""
-    found = run.result.conclusions
-    if not isinstance(found, CapacityFound):
-        return
-    label = _labels(run)[0]
-    for step in found.behaviour:
-        held = step.goodput_rps >= SATURATED * step.offered_rps and step.verdict is Verdict.OK
-        times = step.response_time_ms
-        told: dict[str, float | None] = {"goodput, 1/s": step.goodput_rps}
-        if times:
-            told |= {"response time p50, ms": times.p50, "response time p99, ms": times.p99}
-        for series, value in told.items():
-            if value is not None:
-                yield {
-                    "run": run.slug,
-                    "variant": label,
-                    "offered_rps": step.offered_rps,
-                    "series": series,
-                    "value": value,
-                    "state": "held" if held else "saturated",
-                    "capacity_rps": found.capacity_rps,
-                    "objective_ms": found.slo.limit_ms if found.slo.percentile in series else None,
-                }
+    every = run.result.conclusions.estimates
+    capacity = next((one for one in every if one.metric == "capacity_rps"), None)
+    for one in every:
+        offered = one.coordinates.get("offered_rps")
+        if not isinstance(offered, int) or one.mean is None or capacity is None:
+            continue
+        goodput = next(
+            e.mean for e in every if e.metric == GOODPUT and e.coordinates == one.coordinates and e.mean
+        )
+        held = goodput >= SATURATED * offered and one.verdict is Verdict.OK
+        yield {
+            "run": run.slug,
+            "variant": one.variant,
+            "offered_rps": offered,
+            "series": metric(one.metric).heading,
+            "value": one.mean,
+            "state": "held" if held else "saturated",
+            "capacity_rps": capacity.mean,
+            "objective_ms": capacity.coordinates.get(one.metric),
+        }
 
 
 def sweep(run: Run, lines: Sequence[Line]) -> Iterator[PageRow]:
-    """Figures against a setting."""
-    found = run.result.conclusions
-    if isinstance(found, Swept):
+    """Figures against a coordinate that takes several values."""
+    for axis in dict.fromkeys(name for line in lines for name in line.coordinates):
+        found = (line.coordinates.get(axis) for line in lines)
+        values = {value for value in found if isinstance(value, int | float)}
+        if len(values) < SWEPT_LEAST or axis == "offered_rps":
+            continue
         for line in lines:
-            value = int(line.condition.rpartition(" ")[2])
-            yield from _points(run, line, line.label, found.axis, value)
-    elif isinstance(found, Reproduced):
-        for row, line in zip(found.rows, lines, strict=True):
-            # "cpp-sync, 1,000" with 1000 connections, but no row that differs in anything else.
-            at = row.settings.get("connections", "")
-            if at.isdecimal() and row.label.endswith((f", {int(at):,}", f", {int(at):,} idle")):
-                yield from _points(run, line, row.label.partition(",")[0], "connections", int(at))
+            at = line.coordinates.get(axis)
+            if isinstance(at, int | float):
+                others = {name: value for name, value in line.coordinates.items() if name != axis}
+                variant = ", ".join(filter(None, [line.variant, told_coordinates(others)]))
+                yield from _points(run, line, variant, axis.removesuffix("_ms"), at)
 
 
-def _points(run: Run, line: Line, variant: str, axis: str, at: int) -> Iterator[PageRow]:
-    for figure in SWEPT:
-        if value := line.figures.get(figure):
+def _points(run: Run, line: Line, variant: str, axis: str, at: float) -> Iterator[PageRow]:
+    for name in SWEPT:
+        value = line.figures.get(name)
+        if value is not None and value.mean is not None:
             low, high = value.interval or (None, None)
             yield {
                 "run": run.slug,
@@ -234,20 +186,8 @@ def _points(run: Run, line: Line, variant: str, axis: str, at: int) -> Iterator[
                 "model": line.kind.model,
                 "axis": axis,
                 "at": at,
-                "figure": title(figure),
+                "figure": metric(name).heading,
                 "mean": value.mean,
                 "low": None if low is None else max(low, 0.0),
                 "high": high,
             }
-
-
-def title(figure: str) -> str:
-    """A figure's name with its unit."""
-    if figure == "duet_cpu_us_per_request":
-        return "app CPU side by side, µs/request"
-    if figure == TOTAL:
-        return "CPU of all roles, µs/request"
-    known = FIGURES.get(figure)
-    if known is None:
-        return ", ".join(COLUMNS[figure]) if figure in COLUMNS else figure
-    return f"{known.title}, {known.unit}" if known.unit else known.title

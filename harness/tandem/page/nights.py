@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.analysis import change
+from tandem.facts.metric import metric
 from tandem.history import files
 from tandem.history.judged import NightlySeries, begin, events, series_of, shared_limit
 from tandem.history.night import AlarmAnswer, Night, SeriesKey
 from tandem.page.data import PageRow
-from tandem.page.detail import title
 from tandem.page.read import BELOW, NotShown
 
 ROWS_MOST = 8_000
@@ -118,7 +118,7 @@ def _of_series(
     def row(night: str, panel: str, line: str, value: float, hue: str, passed: bool = False) -> PageRow:
         return {
             "run": slug(key.machine),
-            "of": f"{key.implementation}, {key.scenario}, {title(key.metric)}, frozen {key.frozen}",
+            "of": f"{key.implementation}, {key.scenario}, {metric(key.metric).heading}, frozen {key.frozen}",
             "night": number[night],
             "date": night[:8],
             "panel": panel,

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog
-from tandem.page.detail import title
-from tandem.page.measured import Line
+from tandem.facts.metric import METRICS, metric
+from tandem.page.lines import Line
 from tandem.page.read import Run
 from tandem.studies.reproduce.claims import ClaimResult
 from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.figures import FIGURES
 from tandem.studies.reproduce.report import judgement
 from tandem.wording import number, ratio_with_interval
 
@@ -99,7 +98,7 @@ def experiment(run: Run) -> ToldExperiment | None:
 
 
 def _claim(claim: ClaimResult) -> ToldClaim:
-    name = FIGURES[claim.figure].title if claim.figure in FIGURES else title(claim.figure)
+    name = METRICS[claim.figure].title if claim.figure in METRICS else metric(claim.figure).heading
     return ToldClaim(
         text=claim.text,
         figure=f"{name}: {claim.of} against {claim.to}",

@@ -1,26 +1,19 @@
-"""Ratios: those that studies judged, and those of sync and async of one language, which answer the three questions. Pure."""
+"""Ratios of sync and async of one language, which answer the three questions. Pure."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tandem.analysis.ratios import MARGIN, Ratio, compare, verdict
-from tandem.engine.blocks import counting
+from tandem.analysis.ratios import MARGIN, NO_WINNER, Ratio, verdict
+from tandem.facts.estimate import AT_FULL_LOAD, ratio
+from tandem.facts.fact import Fact, at_full_load, by_label, facts
 from tandem.judge.bottleneck import tags
-from tandem.page.measured import Line
+from tandem.page.lines import Line
 from tandem.page.read import Run
-from tandem.record.trial import Trial
-from tandem.record.window import Verdict, Window
-from tandem.studies.bench.conclusions import TOTAL, Benched
-from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, word
-from tandem.studies.crossover.conclusions import SAME, Crossed
-from tandem.studies.questions.conclusions import Answered
-from tandem.studies.questions.conditions import APP_BOUND
-from tandem.studies.questions.conditions import COST as AS_ASKED
-from tandem.studies.reproduce.claims import ratio
-from tandem.studies.reproduce.conclusions import Reproduced, RowResult
+from tandem.record.conclusion import Contrast
+from tandem.record.window import Verdict
 
 Question = Literal["cost", "application-bound", "waiting-bound"]
 QUESTIONS: tuple[Question, ...] = ("cost", "application-bound", "waiting-bound")
@@ -30,61 +23,10 @@ OF_WAITING = {"pool-wait", "distance", "latency-bound"}
 SCARCE_THREADS = "thread-pool"
 """Beside a wait it is one more name of it. Alone it is a setting, and none of the model: more threads would answer more."""
 STUDIES = ("questions", "compare", "crossover", "bench", "reproduce")
-"""The better a study is made for a ratio, the earlier it comes."""
-
-
-@dataclass(frozen=True)
-class JudgedRatio:
-    """A ratio and the word that was found for it."""
-
-    figure: str
-    of: str
-    to: str
-    ratio: Ratio
-    word: str
-    text: str = ""
-    """Of a claim."""
-    published: float | None = None
-
-
-def judged(run: Run) -> list[JudgedRatio]:
-    """The ratios that a result holds."""
-    found = run.result.conclusions
-    if isinstance(found, Compared):
-        out = [
-            JudgedRatio(name, entry.variant, found.reference, one.ratio, word(found, entry, name))
-            for entry in found.entries
-            for name, one in entry.against_reference.items()
-        ]
-        again = [
-            JudgedRatio(name, f"{found.reference} again", found.reference, one.ratio, one.verdict)
-            for name, one in found.same_against_itself.items()
-        ]
-        return out + again
-    if isinstance(found, Reproduced):
-        return [
-            JudgedRatio(c.figure, c.of, c.to, c.ratio, c.verdict, c.text, c.published) for c in found.claims
-        ]
-    benches = found.conditions.values() if isinstance(found, Answered) else [found]
-    return [
-        JudgedRatio(figure, row.label, bench.rows[0].label, own.ratio, own.word)
-        for bench in benches
-        if isinstance(bench, Benched)
-        for figure in (RATE, TOTAL, COST)
-        for row in bench.rows
-        if (own := row.against_first.get(figure)) is not None and own.ratio.interval is not None
-    ]
-
-
-def _values(trials: Sequence[Trial], label: str, figure: str) -> dict[int, float]:
-    """Block -> figure of the closed window."""
-    good = counting([t for t in trials if t.verdict is Verdict.OK and t.spec.variants == [label]])
-    found = {t.spec.block: _figure(w, figure) for t in good for w in t.of(label, "closed")}
-    return {block: value for block, value in found.items() if value}
-
-
-def _figure(window: Window, figure: str) -> float | None:
-    return window.goodput_rps if figure == RATE else window.app_cpu_us_per_request
+"""The better a study is made for a ratio, the earlier it comes; one that is not named comes last."""
+TESTED = {"faster", "slower", "cheaper", "dearer", "inconclusive", "equivalent", "too few"}
+"""Words that rest on tests beside the interval."""
+FOUND = {"faster", "slower", "cheaper", "dearer"}
 
 
 @dataclass(frozen=True)
@@ -102,18 +44,16 @@ class ModelPair:
     """The async one met another limit first, so more may be in it."""
     rank: tuple[float, ...]
     """The smallest is the best evidence."""
-    by_interval: bool = True
-    """Whether its interval alone decides, as for the claims of a document; else the tests of a comparison as well."""
+    word: str | None = None
+    """The verdict of the tests beside the interval; null: the interval alone decides."""
     slug: str = ""
     told: str = ""
     """Where and when."""
 
     @property
     def decided(self) -> bool:
-        """The interval lies on one side of 1, and not all of it within the margin."""
-        if self.ratio.interval is None:
-            return False
-        if not self.by_interval and verdict(self.ratio) not in ("faster", "slower"):
+        """Whether the interval lies on one side of 1, and not all of it within the margin."""
+        if self.ratio.interval is None or (self.word is not None and self.word not in FOUND):
             return False
         low, high = self.ratio.interval
         within = low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN
@@ -121,11 +61,11 @@ class ModelPair:
 
     @property
     def alike(self) -> bool:
-        """No difference was found, and none above SAME would have been missed."""
+        """Whether no difference was found, and none above NO_WINNER would have been missed."""
         if self.decided or self.ratio.interval is None:
             return False
         low, high = self.ratio.interval
-        return low >= 1 / SAME and high <= SAME
+        return low >= 1 / NO_WINNER and high <= NO_WINNER
 
 
 def _stem(label: str) -> str:
@@ -142,7 +82,7 @@ def questions(sync: Line, other: Line) -> list[Question]:
         return out
     limits = {*tags(sync.limited), *tags(other.limited)}
     # Where the faster one met a limit beyond the application, the slower one's limit still was the application.
-    slower = min((sync, other), key=lambda line: line.figures[RATE].mean)
+    slower = min((sync, other), key=lambda line: line.figures[RATE].mean or 0.0)
     if OF_APPLICATION.issuperset(tags(slower.limited)) and not limits & {*OF_WAITING, SCARCE_THREADS}:
         out.append("application-bound")
     elif all(_waits(line) for line in (sync, other)):
@@ -157,63 +97,38 @@ def _waits(line: Line) -> bool:
 
 
 def pairs(run: Run, lines: Sequence[Line]) -> list[ModelPair]:
-    """All of a result that is ok."""
-    if run.result.verdict is not Verdict.OK or run.result.request.study not in STUDIES:
+    """All pairs of a result that is ok. Of pairs along an axis of waits, the one with the longest wait and the most threads:
+    nothing but the wait is scarce there."""
+    if run.result.verdict is not Verdict.OK:
         return []
-    by_interval = isinstance(run.result.conclusions, Reproduced | Crossed)
-    return [
-        ModelPair(
-            question=question,
-            language=sync.kind.language,
-            sync=sync,
-            other=other,
-            ratio=found,
-            at_least=question == "application-bound" and not OF_APPLICATION.issuperset(tags(other.limited)),
-            rank=_rank(run, sync, other, found),
-            by_interval=by_interval,
-        )
-        for question, sync, other, found in _compared(run, lines)
-        if found is not None and found.ratio is not None and found.interval is not None
-    ]
+    table = by_label(facts(run.trials, run.result.variants))
+    found = []
+    for sync, other in _couples(run, lines):
+        for question in _asked(sync) or questions(sync, other):
+            if question not in questions(sync, other):
+                continue
+            told, word = _ratio(run, table, sync, other, COST if question == "cost" else RATE)
+            if told is None or told.ratio is None or told.interval is None:
+                continue
+            beyond = not OF_APPLICATION.issuperset(tags(other.limited))
+            found.append(
+                ModelPair(
+                    question=question,
+                    language=sync.kind.language,
+                    sync=sync,
+                    other=other,
+                    ratio=told,
+                    at_least=question == "application-bound" and beyond,
+                    rank=_rank(run, sync, other, told),
+                    word=word,
+                )
+            )
+    return found
 
 
-def _compared(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Question, Line, Line, Ratio | None]]:
-    """What answers which question, sync, async, and their ratio. What answers it best comes first."""
-    found = run.result.conclusions
-    if isinstance(found, Crossed):
-        yield from _crossed(found, lines)
-        return
-    by_label = {line.label: line for line in lines}
-    for sync, other in _couples(run, by_label):
-        for question in questions(sync, other):
-            if not isinstance(found, Answered) or question == _asked(sync):
-                yield question, sync, other, _ratio(run, sync, other, COST if question == "cost" else RATE)
-
-
-def _asked(line: Line) -> Question:
-    """Which of the questions the condition of a line is about."""
-    known: dict[str, Question] = {AS_ASKED: "cost", APP_BOUND.name: "application-bound"}
-    return known.get(line.label.partition(" @ ")[2], "waiting-bound")
-
-
-def _crossed(found: Crossed, lines: Sequence[Line]) -> Iterator[tuple[Question, Line, Line, Ratio | None]]:
-    """The cells with the most threads and the longest wait first: nothing but the wait is scarce there."""
-    places = sorted(
-        range(len(found.cells)),
-        key=lambda n: (found.cells[n].at.threads or math.inf, found.cells[n].at.wait_ms),
-        reverse=True,
-    )
-    for place in places:
-        cell, sides = found.cells[place], lines[2 * place : 2 * place + 2]
-        if not all(side.figures for side in sides) or cell.ratio is None or not _one_program(*sides):
-            continue
-        told = dict.fromkeys(("sd_ln", "p_t", "p_sign_flip", "p_equivalent", "detectable_ratio"))
-        ratio = Ratio(ratio=cell.ratio, interval=cell.interval, n=cell.blocks, **told)
-        sync, other = sides
-        if other.kind.model == "sync":
-            sync, other, ratio = other, sync, turned(ratio)
-        if "waiting-bound" in questions(sync, other):
-            yield "waiting-bound", sync, other, ratio
+def _asked(line: Line) -> list[Question]:
+    """The question that a study asked by the coordinates of a line; empty: it asked none."""
+    return [one for one in QUESTIONS if one == line.coordinates.get("question")]
 
 
 def _one_program(one: Line, other: Line) -> bool:
@@ -227,20 +142,21 @@ def _one_program(one: Line, other: Line) -> bool:
     )
 
 
-def _couples(run: Run, by_label: Mapping[str, Line]) -> Iterator[tuple[Line, Line]]:
-    """Lines of one program, sync and async: alike in what else they are, or claimed to be comparable by a document."""
-    claimed = set()
-    if isinstance(run.result.conclusions, Reproduced):
-        claimed = {frozenset((claim.of, claim.to)) for claim in run.result.conclusions.claims}
-    for sync in by_label.values():
-        for other in by_label.values():
+def _couples(run: Run, lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+    """Lines of one program, sync and async: alike in what else they are, or compared by the study itself."""
+    compared = {frozenset((one.of, one.to)) for one in run.result.conclusions.contrasts}
+    waits = [at for line in lines if isinstance(at := line.coordinates.get("wait_ms"), int)]
+    for sync in lines:
+        for other in lines:
             if sync.kind.model != "sync" or not _one_program(sync, other) or sync.scenario != other.scenario:
                 continue
-            if isinstance(run.result.conclusions, Reproduced):
-                same = _stem(sync.label) == _stem(other.label)
-            else:  # of the three questions, each has conditions of its own
-                same = sync.label.partition(" @ ")[2] == other.label.partition(" @ ")[2]
-            if same or frozenset((sync.label, other.label)) in claimed:
+            named = frozenset((sync.variant, other.variant)) in compared
+            shared = sync.coordinates.keys() & other.coordinates.keys()
+            if any(sync.coordinates[name] != other.coordinates[name] for name in shared):
+                continue
+            if waits and sync.coordinates.get("wait_ms") != max(waits):
+                continue
+            if named or _stem(sync.variant) == _stem(other.variant):
                 yield sync, other
 
 
@@ -251,31 +167,47 @@ def _rank(run: Run, sync: Line, other: Line, found: Ratio) -> tuple[float, ...]:
     names = {*sync.settings, *other.settings} - {"implementation"}
     differ = sum(sync.settings.get(name) != other.settings.get(name) for name in names)
     stacks = sync.kind.stack, other.kind.stack
+    study = run.result.request.study
     return (
         len(stacks[0] ^ stacks[1]) if all(stacks) else math.inf,
-        STUDIES.index(run.result.request.study),
+        STUDIES.index(study) if study in STUDIES else len(STUDIES),
         differ,
         -found.n,
     )
 
 
-def _ratio(run: Run, sync: Line, other: Line, figure: str) -> Ratio | None:
-    """Async by sync, block by block."""
-    found = run.result.conclusions
-    if isinstance(found, Benched | Answered):
-        return ratio(*(_values(run.trials, one.label, figure) for one in (other, sync)))
-    if isinstance(found, Reproduced):
-        rows = {row.label: row for row in found.rows}
-        return ratio(*(_of_row(rows[one.label], figure) for one in (other, sync)))
-    if isinstance(found, Compared):
-        entries = {entry.variant: entry for entry in found.entries}
-        if sync.label == found.reference and figure in entries[other.label].against_reference:
-            return entries[other.label].against_reference[figure].ratio
-        if other.label == found.reference and figure in entries[sync.label].against_reference:
-            return turned(entries[sync.label].against_reference[figure].ratio)
-        if found.reference not in (sync.label, other.label):
-            return compare(ln_ratios(counting(run.trials), other.label, [sync.label], METRICS[figure]))
-    return None
+def _ratio(
+    run: Run, table: dict[str, list[Fact]], sync: Line, other: Line, metric: str
+) -> tuple[Ratio | None, str | None]:
+    """Async by sync, with the word that was found for it: as the study concluded it, where it ranked the two; else block by
+    block."""
+    for one in run.result.conclusions.contrasts:
+        at = {**sync.coordinates, **other.coordinates}
+        if one.metric != metric or one.word == "not ranked" or (one.coordinates and one.coordinates != at):
+            continue
+        if (one.of, one.to) in ((other.variant, sync.variant), (sync.variant, other.variant)):
+            found = of_contrast(one)
+            word = one.word if one.word in TESTED else None
+            return (found if one.of == other.variant else turned(found)), word
+    own, base = (
+        at_full_load([one for one in table.get(line.trial_label, []) if one.good]) for line in (other, sync)
+    )
+    found = ratio(own, base, AT_FULL_LOAD[metric])
+    return found, verdict(found)
+
+
+def of_contrast(one: Contrast) -> Ratio:
+    """A contrast as a ratio, without the tests that it does not keep."""
+    return Ratio(
+        ratio=one.ratio,
+        interval=one.interval,
+        n=one.n,
+        sd_ln=one.sd_ln,
+        p_t=one.p,
+        p_sign_flip=None,
+        p_equivalent=None,
+        detectable_ratio=None,
+    )
 
 
 def turned(found: Ratio) -> Ratio:
@@ -284,14 +216,6 @@ def turned(found: Ratio) -> Ratio:
         return found
     low, high = found.interval
     return found.model_copy(update={"ratio": 1 / found.ratio, "interval": (1 / high, 1 / low)})
-
-
-def _of_row(row: RowResult, figure: str) -> dict[tuple[int, int], float]:
-    return {
-        (one.block, one.attempt): one.figures[figure]
-        for one in row.trials
-        if one.verdict is Verdict.OK and one.figures.get(figure, 0) > 0
-    }
 
 
 def best(found: Sequence[ModelPair]) -> dict[Question, list[ModelPair]]:

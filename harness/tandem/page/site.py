@@ -14,17 +14,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from rich.console import RenderableType
 
+from tandem.analysis.cost import TOTAL
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.facts.metric import metric, told_coordinates
 from tandem.facts.session import read_sessions
 from tandem.facts.statement import read_statements
 from tandem.lab.provenance import TANDEM_VERSION
 from tandem.page import detail, documents, nights, plots, statements
 from tandem.page.answers import ToldAnswer, answer, language
 from tandem.page.data import PageRow, Texts, columns, script
-from tandem.page.measured import Kinds, Line, kinds, lines
+from tandem.page.lines import Kinds, Line, kinds, lines
 from tandem.page.outcomes import Outcomes, ToldExperiment, experiment
-from tandem.page.pairs import COST, RATE, ModelPair, Question, best, judged, pairs
+from tandem.page.pairs import COST, RATE, ModelPair, Question, best, pairs
 from tandem.page.read import Header, NotShown, Run, find, read
 from tandem.page.show import drawn, parts, show
 from tandem.page.specs import SPECS
@@ -32,7 +34,6 @@ from tandem.record.store import give
 from tandem.record.window import Verdict
 from tandem.report.forest import SAYS
 from tandem.report.parts import conditions_line, host_line
-from tandem.studies.bench.conclusions import TOTAL
 from tandem.studies.reproduce.experiment import Experiment, read_claims
 
 HERE = Path(__file__).parent / "templates"
@@ -127,10 +128,12 @@ class Gathered:
         self._set(
             "roles",
             DETAILED_MOST,
-            lambda: list(detail.roles(run)),
+            lambda: list(detail.roles(run, found)),
         )
         self._set(
-            "percentiles", DETAILED_MOST, lambda: _ended(self._hued(detail.percentiles(run), found), "beyond")
+            "percentiles",
+            DETAILED_MOST,
+            lambda: _ended(self._hued(detail.percentiles(run, found), found), "beyond"),
         )
         self._set("seconds", SECONDS_MOST, lambda: list(detail.seconds(run)))
 
@@ -186,27 +189,28 @@ class Gathered:
         return out
 
     def _ratios(self, run: Run, found: list[Line]) -> list[PageRow]:
-        of = {line.label: line.kind.language for line in found}
+        of = {line.variant: line.kind.language for line in found}
         out: list[PageRow] = []
-        for one in judged(run):
-            if one.ratio.ratio is None or one.ratio.interval is None:
+        for one in run.result.conclusions.contrasts:
+            if one.ratio is None or one.interval is None:
                 continue
-            low, high = one.ratio.interval
+            low, high = one.interval
             grey = one.word in ("inconclusive", "not decided", "too few")
+            at = told_coordinates(one.coordinates)
             out.append(
                 {
                     "run": run.slug,
-                    "figure": detail.title(one.figure),
-                    "name": one.text or f"{one.of} against {one.to}",
+                    "figure": metric(one.metric).heading,
+                    "name": one.text or ", ".join(filter(None, [f"{one.of} against {one.to}", at])),
                     "of": one.of,
                     "to": one.to,
-                    "ratio": one.ratio.ratio,
+                    "ratio": one.ratio,
                     "low": low,
                     "high": high,
-                    "word": one.word,
+                    "word": one.word or "",
                     "published": one.published,
                     "end": max(high, one.published or 0),
-                    "n": one.ratio.n,
+                    "n": one.n,
                     "hue": "--undecided" if grey else HUES.get(of.get(one.of, ""), "--lang-other"),
                 }
             )
@@ -223,7 +227,7 @@ def _half(line: Line, figure: str) -> float | None:
 
 
 def _table_row(header: Header, line: Line) -> PageRow:
-    means = {name: value.mean for name, value in line.figures.items()}
+    means = {name: one.mean for name, one in line.figures.items()}
     return {
         "label": line.label,
         "scenario": line.scenario,
@@ -235,8 +239,8 @@ def _table_row(header: Header, line: Line) -> PageRow:
         "total_half": _half(line, TOTAL),
         "cpu": means.get(COST),
         "cpu_half": _half(line, COST),
-        "p50": means.get("p50_ms"),
-        "p99": means.get("p99_ms"),
+        "p50": means.get("response_time_p50_ms", means.get("p50_ms")),
+        "p99": means.get("response_time_p99_ms", means.get("p99_ms")),
         "limited": line.limit,
         "starts": line.starts or None,
         "reasons": "; ".join(line.reasons[:2])[:300],

@@ -1,5 +1,7 @@
 """The two forms of everything that a study concludes: a figure of one variant, and the ratio of two variants."""
 
+from typing import Any
+
 from pydantic import Field
 
 from tandem.record.part import Number, Part
@@ -9,6 +11,11 @@ type Coordinates = dict[str, int | float | str]
 """Where a variant stands in a design, such as {"wait_ms": 5, "pool": 20}. Keys carry their unit."""
 
 
+def _unsaid(value: Any) -> bool:
+    """Whether a value is left out of a record, which has thousands of them."""
+    return value in (None, {}, [])
+
+
 class Estimate(Part):
     """A metric of one variant at its coordinates."""
 
@@ -16,19 +23,19 @@ class Estimate(Part):
     """The key, which carries the unit."""
     variant: str
     """What the request calls it; its coordinates are no part of the name."""
-    coordinates: Coordinates = Field(default_factory=dict)
+    coordinates: Coordinates = Field(default_factory=dict, exclude_if=_unsaid)
     mean: Number | None
     """Mean over blocks of fresh starts; null: not measured, not published, or the variant is not ok."""
     interval: tuple[Number, Number] | None = None
     """95 %, over the blocks."""
     n: int
     """Blocks."""
-    limit: str | None = None
+    limit: str | None = Field(default=None, exclude_if=_unsaid)
     """The bottleneck's tag (tandem.wording.BOTTLENECKS)."""
     verdict: Verdict = Verdict.OK
-    reasons: list[str] = Field(default_factory=list)
+    reasons: list[str] = Field(default_factory=list, exclude_if=_unsaid)
     """Why the verdict is not ok."""
-    published: Number | None = None
+    published: Number | None = Field(default=None, exclude_if=_unsaid)
     """The value that somebody else published; null: nobody, or not this one."""
 
 
@@ -38,7 +45,7 @@ class Contrast(Part):
     metric: str
     of: str
     to: str
-    coordinates: Coordinates = Field(default_factory=dict)
+    coordinates: Coordinates = Field(default_factory=dict, exclude_if=_unsaid)
     """Those at which both stand; empty: the two names say it."""
     ratio: Number | None
     """Geometric mean over the blocks."""
@@ -46,15 +53,17 @@ class Contrast(Part):
     """95 %, within the session."""
     n: int
     """Blocks."""
-    sd_ln: Number | None = None
+    sd_ln: Number | None = Field(default=None, exclude_if=_unsaid)
     """Standard deviation of the logarithms over the blocks."""
-    p: Number | None = None
+    p: Number | None = Field(default=None, exclude_if=_unsaid)
     """The p value of no difference, adjusted within `family`."""
-    word: str | None = None
+    word: str | None = Field(default=None, exclude_if=_unsaid)
     """The verdict on the ratio, such as `cheaper`, `equivalent`, `stands`."""
-    family: str | None = None
+    family: str | None = Field(default=None, exclude_if=_unsaid)
     """The contrasts that share one 5 %; null: this one stands alone."""
-    not_ranked: str | None = None
+    not_ranked: str | None = Field(default=None, exclude_if=_unsaid)
     """Why the ratio says little of the programs, such as a limit that both share; null: it is ranked."""
-    published: Number | None = None
+    published: Number | None = Field(default=None, exclude_if=_unsaid)
     """The value that somebody else published; null: nobody, or not this one."""
+    text: str | None = Field(default=None, exclude_if=_unsaid)
+    """What somebody claims by it, in words."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
-from tandem.record.request import Request
+from tandem.record.request import Request, Variant
 from tandem.record.window import Finding, Verdict
 
 SCHEMA_VERSION: Literal[3] = 3
@@ -106,6 +106,8 @@ class Result[C: Conclusions](Part):
     host: HostSeen | None = None
     """Null where there was no window, and in older records; what reads them takes it from their trials."""
     baselines: Baselines
+    variants: list[Variant] = Field(default_factory=list)
+    """Everything that appears in a trial: what its labels stand for, with coordinates."""
     conclusions: C
     phases_s: dict[str, Number] = Field(default_factory=dict)
     """Where the time went."""

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json
 
-from tandem.engine.findings import host_seen
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
@@ -88,13 +87,7 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
     if not file.is_file():
         raise TandemError(f"{folder} holds no finished study (no {RESULT})")
     kind, trials = study_of(file), read_trials(file.parent)
-    return kind, _completed(kind, read_result(file), trials), trials
-
-
-def _completed(kind: type[Study[Any]], result: Result[Any], trials: list[Trial]) -> Result[Any]:
-    """A record with what was not concluded yet when it was made, from its trials."""
-    found = kind.completed(result, trials)
-    return found if found.host else found.model_copy(update={"host": host_seen(trials)})
+    return kind, read_result(file), trials
 
 
 def json_schema() -> dict[str, Any]:

@@ -5,32 +5,36 @@ from pathlib import Path
 
 import pytest
 
-from tandem.analysis.ratios import Ratio, compare
+from tandem.analysis.ratios import Ratio, compare, verdict
 from tandem.catalog.catalog import Catalog
 from tandem.page.answers import answer
-from tandem.page.measured import READERS, Kind, Line, Value, kind_of, kinds, lines
-from tandem.page.pairs import COST, RATE, ModelPair, best, judged, pairs, questions, turned
+from tandem.page.lines import Kind, Line, kind_of, kinds, lines
+from tandem.page.pairs import COST, RATE, ModelPair, best, pairs, questions, turned
 from tandem.page.read import Run, find, read
-from tandem.record.trial import Trial
+from tandem.record.conclusion import Estimate
 from tandem.record.window import Verdict
-from tandem.studies.bench.conclusions import Benched
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.crossover.conclusions import Crossed
-from tandem.studies.questions.conclusions import Answered
-from tandem.studies.questions.conditions import APP_BOUND, WAITING
-from tandem.studies.questions.conditions import COST as COST_AS_ASKED
 
 
 @pytest.fixture(scope="module")
 def runs(root: Path) -> dict[str, Run]:
-    names = ("reference", "reference-experiments", "reference-claims", "comparisons", "crossovers")
+    names = (
+        "reference",
+        "questions",
+        "reference-experiments",
+        "reference-claims",
+        "comparisons",
+        "crossovers",
+    )
     folders = [root / "results" / name for name in names]
     found = [read(header) for header in find(folders, root)[0]]
     return {run.header.name.removeprefix("results/"): run for run in found if isinstance(run, Run)}
 
 
 def line(model: str, limited: str, rate: float = 100.0, **more: float) -> Line:
-    figures = {RATE: Value(rate), **{name: Value(value) for name, value in more.items()}}
+    values = {RATE: rate, **more}
+    figures = {name: Estimate(metric=name, variant=model, mean=value, n=1) for name, value in values.items()}
     return Line(
         model, f"x-{model}", Kind("x", model), "index", "", Verdict.OK, limited=limited, figures=figures
     )
@@ -51,7 +55,10 @@ def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
     kept = next(e for e in conclusions.entries if e.variant == "falcon-async").against_reference
-    assert found["cost"].ratio == kept[COST].ratio
+    assert (found["cost"].ratio.ratio, found["cost"].ratio.interval) == (
+        kept[COST].ratio.ratio,
+        kept[COST].ratio.interval,
+    )
     assert "waiting-bound" not in found
 
 
@@ -63,7 +70,9 @@ def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog
     assert isinstance(conclusions, Compared)
     assert conclusions.reference == "rust-async"
     kept = next(e for e in conclusions.entries if e.variant == "rust-sync").against_reference[COST].ratio
-    assert [one.ratio for one in found] == [turned(kept)]
+    assert [(one.ratio.ratio, one.ratio.interval) for one in found] == [
+        (turned(kept).ratio, turned(kept).interval)
+    ]
     assert found[0].ratio.ratio == pytest.approx(1 / kept.ratio)  # type: ignore[operator]
     low, high = found[0].ratio.interval or (0, 0)
     assert low < (found[0].ratio.ratio or 0) < high
@@ -129,9 +138,11 @@ def test_decided_is_what_lies_on_one_side_and_beyond_the_margin() -> None:
     assert pair(CHEAPER).decided
     assert not pair(OPEN).decided
     assert not pair(SAME).decided, "an interval within 3 % is no difference"
-    assert not replace(pair(CHEAPER), by_interval=False).decided, "three blocks never pass the sign-flip test"
+    assert not replace(pair(CHEAPER), word=verdict(CHEAPER)).decided, (
+        "three blocks never pass the sign-flip test"
+    )
     six = compare([-0.5, -0.51, -0.49, -0.5, -0.52, -0.48])
-    assert replace(pair(six), by_interval=False).decided
+    assert replace(pair(six), word=verdict(six)).decided
 
 
 def test_where_it_waits_a_crossover_answers_with_the_longest_wait(
@@ -141,11 +152,12 @@ def test_where_it_waits_a_crossover_answers_with_the_longest_wait(
         run = runs[f"crossovers/{name}"]
         crossed = run.result.conclusions
         assert isinstance(crossed, Crossed)
-        [found] = pairs(run, lines(run, kinds(real)))
+        made = pairs(run, lines(run, kinds(real)))
+        [found] = [one for one in made if one.question == "waiting-bound"]
         last = crossed.cells[-1]
         assert (found.question, found.language) == ("waiting-bound", language)
         assert (found.ratio.ratio, found.ratio.interval) == (last.ratio, last.interval)
-        assert found.other.condition.endswith("wait=15ms")
+        assert found.other.coordinates == {"wait_ms": 15}
 
 
 def test_scarce_threads_and_unlike_stacks_answer_no_question_of_the_model(
@@ -161,47 +173,17 @@ def test_scarce_threads_and_unlike_stacks_answer_no_question_of_the_model(
 def test_the_three_questions_are_answered_each_under_its_own_condition(
     runs: dict[str, Run], real: Catalog
 ) -> None:
-    """The reference's rows, as if each had been asked as it is, where the application is the limit, and far away."""
-    run = runs["reference"]
-    bench = run.result.conclusions
-    assert isinstance(bench, Benched)
-    limits = {COST_AS_ASKED: "database", APP_BOUND.name: "app-cpu", WAITING[-1].name: "pool-wait+distance"}
-
-    def under(name: str) -> Benched:
-        rows = [
-            row.model_copy(update={"label": f"{row.label} @ {name}", "bottleneck": limits[name]})
-            for row in bench.rows
-        ]
-        return bench.model_copy(update={"rows": rows})
-
-    def renamed(trial: Trial, name: str) -> Trial:
-        [label] = trial.spec.variants
-        own = {"variants": [f"{label} @ {name}"]}
-        windows = [
-            record.model_copy(
-                update={
-                    "spec": record.spec.model_copy(update=own),
-                    "windows": {f"{label} @ {name}": window for window in record.windows.values()},
-                }
-            )
-            for record in trial.windows
-        ]
-        return trial.model_copy(update={"spec": trial.spec.model_copy(update=own), "windows": windows})
-
-    trials = [renamed(trial, name) for name in limits for trial in run.trials]
-    asked = run.result.request.model_copy(update={"study": "questions"})
-    answered = Answered(conditions={name: under(name) for name in limits})
-    result = run.result.model_copy(update={"request": asked, "conclusions": answered})
-    questions_run = replace(run, result=result, trials=trials)
-    found = pairs(questions_run, lines(questions_run, kinds(real)))
-    rust = {one.question: one for one in found if one.language == "rust"}
-    assert {name: one.sync.label for name, one in rust.items()} == {
-        "cost": f"rust-sync @ {COST_AS_ASKED}",
-        "application-bound": f"rust-sync @ {APP_BOUND.name}",
-        "waiting-bound": f"rust-sync @ {WAITING[-1].name}",
+    run = runs["questions"]
+    found = pairs(run, lines(run, kinds(real)))
+    for one in found:
+        assert one.sync.coordinates == one.other.coordinates
+        assert one.sync.coordinates["question"] == one.question
+    assert {one.question for one in found} >= {"cost", "waiting-bound"}
+    assert {(one.sync.implementation, one.other.implementation) for one in found} == {
+        ("falcon-sync", "falcon-async"),
+        ("rust-sync", "rust-async"),
+        ("cpp-sync", "cpp-async"),
     }
-    assert len(found) == 3, "once each; Django and Starlette are no pair"
-    assert [one.of.partition(" @ ")[2] for one in judged(questions_run)][:1] == [COST_AS_ASKED]
 
 
 def test_a_difference_that_is_small_in_any_case_is_told_as_none() -> None:
@@ -230,26 +212,6 @@ def test_a_sentence_tells_what_is_decided_and_what_is_not() -> None:
     assert missing.remedy.startswith("just compare")
 
 
-def test_every_claim_is_in_the_picture_of_the_ratios(runs: dict[str, Run]) -> None:
-    run = runs["reference-experiments/hyper-delay"]
-    found = judged(run)
-    assert [one.word for one in found] == [claim.verdict for claim in run.result.conclusions.claims]
-    assert found[0].published is not None
-
-
-def test_the_words_of_a_bench_are_its_own(runs: dict[str, Run]) -> None:
-    """A goodput that it did not rank has none on the page either."""
-    run = runs["reference"]
-    found = run.result.conclusions
-    assert isinstance(found, Benched)
-    told = {(one.of, one.figure): one.word for one in judged(run)}
-    assert told == {
-        (row.label, figure): own.word for row in found.rows for figure, own in row.against_first.items()
-    }
-    assert {word for (_, figure), word in told.items() if figure == "goodput_rps"} == {"not ranked"}
-    assert "dearer" in told.values()
-
-
 def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None:
     known = kinds(real)
     assert kind_of("python-sync", known) == known["python-sync"]
@@ -258,11 +220,10 @@ def test_of_an_implementation_that_is_gone_its_name_tells(real: Catalog) -> None
     assert kind_of("postgres-sync", known) == Kind(), "that is no language"
 
 
-def test_of_a_study_that_the_page_does_not_know_the_verdicts_are_told(
-    runs: dict[str, Run], real: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(READERS, Benched)
-    found = lines(runs["reference"], kinds(real))
+def test_of_a_study_without_estimates_the_verdicts_are_told(runs: dict[str, Run], real: Catalog) -> None:
+    run = runs["reference"]
+    bare = run.result.conclusions.model_copy(update={"estimates": [], "contrasts": []})
+    found = lines(replace(run, result=run.result.model_copy(update={"conclusions": bare})), kinds(real))
     assert [(one.label, one.verdict) for one in found][:1] == [("rust-async", Verdict.OK)]
     assert len(found) == 6
 

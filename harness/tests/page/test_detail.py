@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from harness_places import ROOT
 
+from tandem.analysis.cost import APP, TOTAL
 from tandem.analysis.cost import ROLES as CHARGED
-from tandem.page.detail import ROLES, roles, title
+from tandem.catalog.catalog import Catalog
+from tandem.page.detail import ROLES, loads, roles, sweep
+from tandem.page.lines import kinds, lines
 from tandem.page.read import Header, Run, read
-from tandem.studies.bench.conclusions import TOTAL
 
 
 def run_of(folder: str) -> Run:
@@ -17,36 +19,49 @@ def run_of(folder: str) -> Run:
     return found
 
 
-@pytest.mark.parametrize(
-    ("folder", "most", "least"),
-    [("reference", "python-sync", "cpp-async"), ("questions", "python-sync", "cpp-async")],
-)
-def test_a_bar_is_the_whole_that_the_table_tells(folder: str, most: str, least: str) -> None:
+def bars(run: Run) -> list[dict[str, Any]]:
+    return list(roles(run, lines(run, kinds(Catalog(ROOT)))))
+
+
+@pytest.mark.parametrize("folder", ["reference", "questions", "comparisons/falcon"])
+def test_a_bar_is_the_whole_that_the_table_tells(folder: str) -> None:
     run = run_of(folder)
+    told = bars(run)
     found = run.result.conclusions
-    rows = found.rows if folder == "reference" else found.conditions["as asked"].rows
-    told = list(roles(run))
-    assert {row["variant"] for row in told} == {row.label.partition(" @ ")[0] for row in rows}
-    for row in rows:
-        own: list[dict[str, Any]] = [one for one in told if one["variant"] == row.label.partition(" @ ")[0]]
-        assert [one["role"] for one in own] == ["application", "pooler", "database", "proxy"]
-        assert sum(one["us"] for one in own) == pytest.approx(row.summary.total_cpu_us_per_request)
-        assert own[0]["us"] == pytest.approx(row.summary.app_cpu_us_per_request, rel=1e-5)
-        assert (own[0]["low"], own[0]["high"]) == row.summary.total_cpu_us_per_request_interval
-        assert {(one["low"], one["text"]) for one in own[1:]} == {(None, None)}, "once for each bar"
-        ratio = row.against_first[TOTAL].ratio.ratio if row is not rows[0] else None
-        ratio_told = "" if ratio is None else f", × {ratio:.2f}"
-        assert own[0]["text"] == f"{row.summary.total_cpu_us_per_request:,.0f} µs{ratio_told}"
-    whole = {label: sum(row["us"] for row in told if row["variant"] == label) for label in (most, least)}
-    assert whole[most] > whole[least]
+    asked = [
+        one
+        for one in found.estimates
+        if one.coordinates.get("question", "cost") == "cost" and "start" not in one.coordinates
+    ]
+    totals = [one for one in asked if one.metric == TOTAL]
+    assert [one["variant"] for one in told if one["text"]] == [one.variant for one in totals]
+    for one in totals:
+        own = [bar for bar in told if bar["variant"] == one.variant]
+        app = next(each.mean for each in asked if (each.metric, each.variant) == (APP, one.variant))
+        assert [bar["role"] for bar in own] == ["application", "pooler", "database", "proxy"]
+        assert sum(bar["us"] for bar in own) == pytest.approx(one.mean, rel=1e-4)
+        assert own[0]["us"] == pytest.approx(app, rel=1e-4)
+        assert (own[0]["low"], own[0]["high"]) == one.interval
+        assert {(bar["low"], bar["text"]) for bar in own[1:]} == {(None, None)}, "once for each bar"
+        ratios = [each.ratio for each in found.contrasts if (each.metric, each.of) == (TOTAL, one.variant)]
+        assert own[0]["text"] == f"{one.mean:,.0f} µs" + (f", × {ratios[0]:.2f}" if ratios else "")
 
 
 @pytest.mark.parametrize("folder", ["comparisons/falcon", "explanations/published-rust"])
 def test_generator_and_latency_proxy_are_in_no_bar(folder: str) -> None:
-    told = list(roles(run_of(folder)))
-    assert {row["role"] for row in told} == {ROLES[role] for role in CHARGED}
-    assert {row["low"] for row in told} == {None}, "no interval is made up for what is a mean only"
+    assert {bar["role"] for bar in bars(run_of(folder))} == {ROLES[role] for role in CHARGED}
 
 
-def test_the_whole_has_its_title() -> None:
-    assert title(TOTAL) == "CPU of all roles, µs/request"
+def test_loads_around_a_capacity_and_settings_have_a_line_each() -> None:
+    around = list(loads(run_of("capacities/falcon-async")))
+    assert {row["series"] for row in around} == {
+        "goodput, 1/s",
+        "response time p50, ms",
+        "response time p99, ms",
+    }
+    assert {row["state"] for row in around} == {"held", "saturated"}
+    assert {row["objective_ms"] for row in around if "p99" in row["series"]} == {50}
+    run = run_of("crossovers/python")
+    swept = list(sweep(run, lines(run, kinds(Catalog(ROOT)))))
+    assert {row["axis"] for row in swept} == {"wait"}
+    assert {row["at"] for row in swept} == {0, 5, 15}

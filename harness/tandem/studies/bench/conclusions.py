@@ -16,7 +16,9 @@ from tandem.analysis.ratios import ALPHA, Ratio, compare, t_interval, verdicts
 from tandem.engine.blocks import counting
 from tandem.engine.findings import warnings
 from tandem.judge.bottleneck import is_own, nearest, working
+from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
+from tandem.record.request import Variant
 from tandem.record.result import Baselines, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Resource, Verdict, Window
@@ -118,8 +120,8 @@ class Benched(Conclusions):
     """A row for each variant."""
 
     rows: list[Row] = Field(default_factory=list)
-    blocks: int | None = None
-    """How many were made; null in a record from before ratios were taken within them."""
+    blocks: int = 0
+    """How many were made."""
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -347,26 +349,26 @@ def _against(
     }
 
 
-def with_totals(found: Benched, trials_of: Mapping[str, Sequence[Trial]]) -> Benched:
-    """A record from before the cost over all roles was concluded, with what its trials tell of it; what has it, as it is.
-
-    trials_of: by label. Nothing else of the record changes.
-    """
-    rows = found.rows
-    known = any(row.summary.total_cpu_us_per_request is not None for row in rows)
-    if known or not any(trials_of.values()):
-        return found
-    against = _against(rows, trials_of, TOTAL)
-
-    def completed(row: Row) -> Row:
-        if row.verdict is not Verdict.OK:
-            return row
-        counted = [trial for trial in good(trials_of[row.label]) if trial.window(CLOSED)]
-        summary = row.summary.model_copy(update=_whole(_windows(counted, CLOSED)))
-        own = {TOTAL: against[row.label]} if row.label in against else {}
-        return row.model_copy(update={"summary": summary, "against_first": {**own, **row.against_first}})
-
-    return found.model_copy(update={"rows": [completed(row) for row in rows]})
+def contrasts(rows: Sequence[Row], variants: Mapping[str, Variant]) -> list[Contrast]:
+    """Each row by the first one. variants: what their labels stand for."""
+    first = rows[0].label if rows else ""
+    return [
+        Contrast(
+            metric=metric,
+            of=variants[row.label].asked,
+            to=variants[first].asked,
+            coordinates=variants[row.label].coordinates,
+            ratio=own.ratio.ratio,
+            interval=own.ratio.interval,
+            n=own.ratio.n,
+            sd_ln=own.ratio.sd_ln,
+            word=own.word,
+            not_ranked=(row.unranked or rows[0].unranked) if own.word == "not ranked" else None,
+        )
+        for metric in METRICS
+        for row in rows
+        if (own := row.against_first.get(metric)) is not None
+    ]
 
 
 def limit_of(row: Row) -> str:

@@ -9,7 +9,7 @@ from tandem.engine import deciding
 from tandem.engine.blocks import complete_blocks, of_each, rounds_of_blocks
 from tandem.engine.estimate import Overheads, trial_s
 from tandem.engine.study import Study
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.bench import report as tables
@@ -18,10 +18,9 @@ from tandem.studies.bench.conclusions import (
     CLOSED,
     OPEN,
     Benched,
-    Row,
     compare_rows,
+    contrasts,
     row,
-    with_totals,
     worst,
 )
 from tandem.wording import lasts, number
@@ -168,35 +167,12 @@ class Bench(Study[Benched]):
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Benched]:
         found = benched(self.labels, trials, self.timing.trials, baselines)
+        found.contrasts = contrasts(found.rows, {one.label: one for one in self.variants})
         return Concluded(
             verdict=worst(r.verdict for r in found.rows),
             reasons=[f"{r.label}: {reason}" for r in found.rows for reason in r.reasons],
             conclusions=found,
         )
-
-    @classmethod
-    def completed(cls, result: Result[Benched], trials: Sequence[Trial]) -> Result[Benched]:
-        """A record from before ratios were taken within blocks, its good rows concluded from its trials today; one from before
-        the cost over all roles was, with that."""
-        old = result.conclusions
-        if old.blocks is not None or not trials:
-            told = with_totals(old, of_each([one.label for one in old.rows], trials))
-            return result.model_copy(update={"conclusions": told})
-        needed = min((one.summary.trials_ok for one in old.rows if one.verdict is Verdict.OK), default=1)
-        new = benched([one.label for one in old.rows], trials, needed, result.baselines)
-
-        def chosen(was: Row, now: Row) -> Row:
-            if not was.verdict is now.verdict is Verdict.OK:
-                return was
-            if (
-                now.summary.response_time_samples and now.summary.response_time_ms.p50 is None
-            ):  # no histograms yet
-                now.summary.response_time_ms = was.summary.response_time_ms
-            return now.model_copy(update={"findings": was.findings})
-
-        rows = [chosen(was, now) for was, now in zip(old.rows, new.rows, strict=True)]
-        conclusions = Benched(rows=rows, blocks=new.blocks)
-        return result.model_copy(update={"conclusions": conclusions})
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tandem.analysis.ceilings import Made, Rates, nearness
 from tandem.analysis.threshold import Threshold
+from tandem.record.conclusion import Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Conclusions
 from tandem.record.trial import Trial, WindowRecord
@@ -79,6 +80,42 @@ class CapacityFound(Conclusions):
     """Stand-in -> the highest goodput of each start by that of the stand-in in the same block, mean over the blocks."""
     near_ceiling: str | None = None
     """The ceiling that the capacity comes near to, in words."""
+
+
+def estimates_of(found: CapacityFound, variant: str, verdict: Verdict) -> list[Estimate]:
+    """The capacity, with its objective as a coordinate, then what each load around it showed."""
+    fit = found.estimate
+    objective = f"response_time_{found.slo.percentile}_ms"
+    out = [
+        Estimate(
+            metric="capacity_rps",
+            variant=variant,
+            coordinates={objective: found.slo.limit_ms},
+            mean=found.capacity_rps,
+            interval=fit.interval_rps if fit else None,
+            n=found.confirmed,
+            limit=found.limited_by,
+            verdict=verdict,
+        )
+    ]
+    for load in found.behaviour:
+        times = load.response_time_ms
+        told = {"goodput_rps": load.goodput_rps}
+        told |= {f"response_time_{name}_ms": getattr(times, name) for name in ("p50", "p99")} if times else {}
+        out += [
+            Estimate(
+                metric=metric,
+                variant=variant,
+                coordinates={"offered_rps": load.offered_rps},
+                mean=value,
+                n=1,
+                limit=load.bottleneck,
+                verdict=load.verdict,
+            )
+            for metric, value in told.items()
+            if value is not None
+        ]
+    return out
 
 
 def limited_by(probes: list[Judged], capacity_rps: int | None) -> str | None:

@@ -17,7 +17,13 @@ from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
 from tandem.studies.bench.study import warm_up_of
 from tandem.studies.capacity import report as tables
-from tandem.studies.capacity.conclusions import CapacityFound, behaviour, limited_by, mark_ceilings
+from tandem.studies.capacity.conclusions import (
+    CapacityFound,
+    behaviour,
+    estimates_of,
+    limited_by,
+    mark_ceilings,
+)
 from tandem.studies.capacity.course import (
     AFTER,
     BEHAVIOUR,
@@ -218,6 +224,7 @@ class Capacity(Study[CapacityFound]):
             behaviour=sorted(course.behaviour, key=lambda load: load.share),
         )
         mark_ceilings(found, trials, baselines)
+        found.estimates = estimates_of(found, self.request.variants[0].label, course.verdict)
         return Concluded(
             verdict=course.verdict,
             reasons=course.reasons,

@@ -20,12 +20,14 @@ from tandem.engine.blocks import counting
 from tandem.engine.findings import once
 from tandem.engine.side_by_side import LAB
 from tandem.judge.bottleneck import is_own
+from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
 from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Finding, Verdict, Window
 from tandem.studies.compare.detecting import Design
+from tandem.wording import limited_by
 
 type Of = Literal["turns", "equal", "duet", "saturated"]
 
@@ -519,6 +521,58 @@ def word(found: Compared, line: ComparedVariant, metric: str) -> str:
     return line.against_reference[metric].verdict
 
 
+def family_of(found: Compared, metric: str) -> str:
+    """The name of the contrasts with the baseline that share 5 % with those of this metric (`families`)."""
+    if found.primary is None:
+        name = metric
+    else:
+        name = "primary" if metric == found.primary else "p99" if metric in TAILS else "others"
+    return f"{name}, against the baseline"
+
+
+def unranked(found: Compared, of: str, to: str) -> str | None:
+    """Why the ratio of two goodputs says little of the programs; None if it is ranked."""
+    lines = [line for line in found.entries if line.variant in (of, to)]
+    if not same_limit(found, lines) and not any(line.censored for line in lines):
+        return None
+    return f"limited by {' and '.join(dict.fromkeys(limited_by(line.bottleneck) for line in lines))}"
+
+
+def contrasts(found: Compared) -> list[Contrast]:
+    """Each variant by the reference, then the reference by itself."""
+    out = [
+        _contrast(name, line.variant, found.reference, one).model_copy(
+            update={
+                "word": word(found, line, name),
+                "family": family_of(found, name),
+                "not_ranked": unranked(found, line.variant, found.reference) if name == GOODPUT else None,
+            }
+        )
+        for line in found.entries
+        for name, one in line.against_reference.items()
+    ]
+    again = second(found.reference)
+    return out + [
+        _contrast(name, again, found.reference, one)
+        for name, one in found.same_against_itself.items()
+        if one.ratio.ratio is not None
+    ]
+
+
+def _contrast(metric: str, of: str, to: str, said: ComparedRatio) -> Contrast:
+    return Contrast(
+        metric=metric,
+        of=of,
+        to=to,
+        ratio=said.ratio.ratio,
+        interval=said.ratio.interval,
+        n=said.ratio.n,
+        sd_ln=said.ratio.sd_ln,
+        p=said.p_adjusted,
+        word=said.verdict,
+    )
+
+
 def mark_ceilings(lines: Sequence[ComparedVariant], blocks: Sequence[Trial], baselines: Baselines) -> None:
     """Notes in each line how near its goodput comes to the ceilings."""
     goodput = METRICS[GOODPUT]
@@ -607,19 +661,16 @@ def conclude(
             Verdict.OK,
         )
         reasons = [f"{line.variant}: {reason}" for line in entries for reason in line.reasons]
-    return Concluded(
-        verdict=verdict,
-        reasons=reasons,
-        findings=findings,
-        conclusions=Compared(
-            reference=reference,
-            session=session,
-            blocks=len(blocks),
-            primary=primary,
-            looks=list(design.looks if design else looks),
-            design=design,
-            entries=entries,
-            same_against_itself=again,
-            control=control,
-        ),
+    compared = Compared(
+        reference=reference,
+        session=session,
+        blocks=len(blocks),
+        primary=primary,
+        looks=list(design.looks if design else looks),
+        design=design,
+        entries=entries,
+        same_against_itself=again,
+        control=control,
     )
+    compared.contrasts = contrasts(compared)
+    return Concluded(verdict=verdict, reasons=reasons, findings=findings, conclusions=compared)

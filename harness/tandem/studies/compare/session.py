@@ -16,17 +16,16 @@ from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import (
     GOODPUT,
     METRICS,
-    TAILS,
     Compared,
     bottleneck_in,
     by_block,
+    family_of,
     ln_ratios,
     rate_of_pair,
-    same_limit,
     second,
     unlike,
+    unranked,
 )
-from tandem.wording import limited_by
 
 CACHES = "cpu_cache_"
 """What the keys of a host's caches begin with: `cpu_cache_l2_bytes`."""
@@ -108,24 +107,6 @@ def widened_ln(found: Compared, metric: str) -> float:
     again = found.same_against_itself
     ratio = again[metric].ratio.ratio if metric in unlike(again) else None
     return abs(math.log(ratio)) if ratio else 0.0
-
-
-def family_of(found: Compared, metric: str) -> str:
-    """The name of the contrasts with the baseline that share 5 % with those of this metric, as
-    `tandem.studies.compare.conclusions.families` has them."""
-    if found.primary is None:
-        name = metric
-    else:
-        name = "primary" if metric == found.primary else "p99" if metric in TAILS else "others"
-    return f"{name}, against the baseline"
-
-
-def unranked(found: Compared, of: str, to: str) -> str | None:
-    """Why the ratio of two goodputs says little of the programs; None if it is ranked."""
-    lines = [line for line in found.entries if line.variant in (of, to)]
-    if not same_limit(found, lines) and not any(line.censored for line in lines):
-        return None
-    return f"limited by {' and '.join(dict.fromkeys(limited_by(line.bottleneck) for line in lines))}"
 
 
 def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:

@@ -311,7 +311,8 @@ class Compare(Study[Compared]):
     @property
     def variants(self) -> list[Variant]:
         first = self.request.variants[0]
-        return [*self.request.variants, first.model_copy(update={"label": second(first.label)})]
+        again = {"label": second(first.label), "base": first.label, "coordinates": {"start": 2}}
+        return [*self.request.variants, first.model_copy(update=again)]
 
     def outline(self) -> list[list[TrialSpec]]:
         if self.aim:

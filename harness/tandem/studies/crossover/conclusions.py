@@ -9,7 +9,7 @@ from typing import Literal
 import scipy
 from pydantic import Field
 
-from tandem.analysis.ratios import ALPHA
+from tandem.analysis.ratios import ALPHA, NO_WINNER
 from tandem.analysis.stack import Predicted
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
@@ -17,8 +17,6 @@ from tandem.studies.crossover.grid import GridPoint
 from tandem.studies.sweep.conclusions import MeanOfRounds
 
 Winner = Literal["first", "second", "nobody", "not decided"]
-SAME = 1.10
-"""A ratio whose interval lies within this and its reciprocal has no winner."""
 
 
 class CrossSide(Part):
@@ -100,7 +98,7 @@ def winner(interval: tuple[float, float] | None) -> Winner:
     if interval is None:
         return "not decided"
     low, high = interval
-    if low >= 1 / SAME and high <= SAME:
+    if low >= 1 / NO_WINNER and high <= NO_WINNER:
         return "nobody"
     return "second" if low > 1 else "first" if high < 1 else "not decided"
 

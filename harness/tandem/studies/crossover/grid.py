@@ -8,6 +8,7 @@ from tandem.catalog.catalog import Implementation
 from tandem.catalog.scenario import Scenario
 from tandem.engine.study import Options
 from tandem.errors import UsageError
+from tandem.record.conclusion import Coordinates
 from tandem.record.part import Part
 from tandem.record.request import Variant
 
@@ -24,6 +25,11 @@ class GridPoint(Part):
     wait_ms: int
     threads: int | None
     pool: int | None
+
+    @property
+    def coordinates(self) -> Coordinates:
+        named = {"wait_ms": self.wait_ms, "threads": self.threads, "pool": self.pool}
+        return {name: value for name, value in named.items() if value is not None}
 
     @property
     def text(self) -> str:
@@ -116,6 +122,8 @@ def variant_at(variant: Variant, model: str, point: GridPoint, scenario: Scenari
         raise UsageError(f"{variant.label}: {twice[0]} is varied here, so it cannot be given as well")
     changes: dict[str, object] = {
         "label": f"{variant.label} {own.text}",
+        "base": variant.label,
+        "coordinates": own.coordinates,
         "settings": {**variant.settings, **chosen},
     }
     if waits_by_itself(scenario):

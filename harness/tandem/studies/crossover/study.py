@@ -14,7 +14,9 @@ from tandem.engine.blocks import best, of_each
 from tandem.engine.findings import not_counted, verdict_of, warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
+from tandem.facts.metric import GOODPUT
 from tandem.lab.cell import setup_of
+from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
@@ -128,6 +130,20 @@ class Crossover(Study[Crossed]):
                 waits_ms=self.asked.waits_ms,
                 rounds=self.asked.rounds,
                 cells=cells,
+                contrasts=[
+                    Contrast(
+                        metric=GOODPUT,
+                        of=self.request.variants[1].label,
+                        to=self.request.variants[0].label,
+                        coordinates=cell.at.coordinates,
+                        ratio=cell.ratio,
+                        interval=cell.interval,
+                        n=cell.blocks,
+                        word=cell.winner,
+                        family="cells",
+                    )
+                    for cell in cells
+                ],
                 meetings=meetings(cells),
             ),
         )

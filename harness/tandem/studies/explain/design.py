@@ -10,6 +10,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine.study import Options
 from tandem.errors import UsageError, unknown
+from tandem.record.conclusion import Coordinates
 from tandem.record.request import Request, Variant
 from tandem.studies.explain.conditions import CONDITIONS, applied, equal
 
@@ -98,7 +99,16 @@ class Leg:
         own = self.own(state)
         same = {name for bit, f in enumerate(self.factors) if not own >> bit & 1 for name in f.settings}
         settings = {name: value for name, value in self.variant.settings.items() if name not in same}
-        named = self.variant.model_copy(update={"label": self.label(state), "settings": settings})
+        stands: Coordinates = {
+            factor.name: "own" if own >> bit & 1 else "equal" for bit, factor in enumerate(self.factors)
+        }
+        changes = {
+            "label": self.label(state),
+            "base": self.variant.label,
+            "coordinates": {"end": SIDES[self.side], **stands} if own else stands,
+            "settings": settings,
+        }
+        named = self.variant.model_copy(update=changes)
         mine = {
             name: pair[0]
             for bit, factor in enumerate(self.factors)

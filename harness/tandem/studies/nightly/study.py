@@ -59,13 +59,27 @@ class Nightly(Study[NightMeasured]):
         stack = {"variables": self._option("stack")}
         frozen, first = self._option("frozen"), self._option("first")
         kept = [
-            variant.model_copy(update={"label": label, "tag": frozen[variant.implementation], **stack})
+            variant.model_copy(
+                update={
+                    "label": label,
+                    "base": variant.label,
+                    "coordinates": {"image": "frozen", "start": start},
+                    "tag": frozen[variant.implementation],
+                    **stack,
+                }
+            )
             for variant in self.request.variants
-            for label in frozen_labels(variant.label)
+            for start, label in enumerate(frozen_labels(variant.label), start=1)
         ]
         kept += [
             variant.model_copy(
-                update={"label": first_label(variant.label), "tag": first[variant.implementation], **stack}
+                update={
+                    "label": first_label(variant.label),
+                    "base": variant.label,
+                    "coordinates": {"image": "first"},
+                    "tag": first[variant.implementation],
+                    **stack,
+                }
             )
             for variant in self.request.variants
             if variant.implementation in first

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.placement import evaluate
+from tandem.record.conclusion import Coordinates
 from tandem.record.request import Variant
 
 APP_BOUND_POOL = 4
@@ -26,9 +27,29 @@ class Condition:
         """What the variant is called under it."""
         return f"{variant.label} @ {self.name}"
 
+    @property
+    def question(self) -> str:
+        """Which of the three it asks."""
+        return "cost" if self.name == COST else "waiting-bound" if self.distance_ms else "application-bound"
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """In what it differs from what was asked for."""
+        named = {
+            "question": self.question,
+            "topology": self.topology,
+            "pool": self.pool,
+            "db_rtt_ms": self.distance_ms,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
     def of(self, variant: Variant, catalog: Catalog) -> Variant:
         """The variant under it."""
-        changes: dict[str, object] = {"label": self.label(variant)}
+        changes: dict[str, object] = {
+            "label": self.label(variant),
+            "base": variant.label,
+            "coordinates": self.coordinates,
+        }
         if self.topology is not None:
             changes["topology"] = self.topology
         if self.pool is not None:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tandem.engine.blocks import of_each
 from tandem.engine.study import Study
 from tandem.record.request import Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.bench.conclusions import with_totals, worst
+from tandem.studies.bench.conclusions import contrasts, worst
 from tandem.studies.bench.study import benched, closed_blocks, too_few
 from tandem.studies.questions import report as tables
 from tandem.studies.questions.conclusions import Answered, application_bound, waited
@@ -60,18 +59,13 @@ class Questions(Study[Answered]):
                     row.label: application_bound(row) for row in found[APP_BOUND.name].rows if row.resources
                 },
                 waited=far,
+                contrasts=[
+                    one
+                    for under in found.values()
+                    for one in contrasts(under.rows, {each.label: each for each in self.variants})
+                ],
             ),
         )
-
-    @classmethod
-    def completed(cls, result: Result[Answered], trials: Sequence[Trial]) -> Result[Answered]:
-        """A record from before the cost over all roles was concluded, with that."""
-        old = result.conclusions
-        conditions = {
-            name: with_totals(found, of_each([row.label for row in found.rows], trials))
-            for name, found in old.conditions.items()
-        }
-        return result.model_copy(update={"conclusions": old.model_copy(update={"conditions": conditions})})
 
     @classmethod
     def headline(cls, conclusions: dict[str, Any]) -> str:

@@ -68,7 +68,12 @@ class Sweep(Study[Swept]):
 
     def at(self, variant: Variant, value: int) -> Variant:
         """The variant with the axis at a value."""
-        axis, changes = self.asked.axis, {"label": self.label(variant, value)}
+        axis = self.asked.axis
+        changes = {
+            "label": self.label(variant, value),
+            "base": variant.label,
+            "coordinates": {"wait_ms" if axis == "wait" else axis: value},
+        }
         if axis in SETTINGS:
             return variant.model_copy(
                 update={**changes, "settings": {**variant.settings, SETTINGS[axis]: str(value)}}

@@ -16,7 +16,6 @@ from tandem.studies.bench.conclusions import (
     CPU,
     GOODPUT,
     TOTAL,
-    Benched,
     ResponseTime,
     Row,
     Summary,
@@ -26,7 +25,6 @@ from tandem.studies.bench.conclusions import (
     row,
     summarise,
     verdict_of,
-    with_totals,
 )
 
 OK = Verdict.OK
@@ -328,39 +326,6 @@ def test_what_a_stack_leaves_to_the_database_is_in_the_whole() -> None:
     assert found.summary.cpu_us_per_request_by_role["db"] == pytest.approx(
         2 * (found.summary.app_cpu_us_per_request or 0)
     )
-
-
-def without_totals(rows: Sequence[Row]) -> Benched:
-    """As a record had them before the cost over all roles was concluded."""
-    left_out: dict[str, Any] = {
-        "total_cpu_us_per_request": None,
-        "total_cpu_us_per_request_interval": None,
-        "cpu_us_per_request_by_role": {},
-    }
-    old = [
-        one.model_copy(
-            update={
-                "summary": one.summary.model_copy(update=left_out),
-                "against_first": {name: of for name, of in one.against_first.items() if name != TOTAL},
-            }
-        )
-        for one in rows
-    ]
-    return Benched(rows=old, blocks=6)
-
-
-def test_an_older_record_gets_its_totals_from_its_trials_and_changes_in_nothing_else() -> None:
-    trials = both()
-    today = list(compared(trials).values())
-    old = without_totals(today)
-    assert with_totals(old, trials) == Benched(rows=today, blocks=6)
-    assert with_totals(old, {label: [] for label in trials}) == old, "null where its trials were not kept"
-    bad = old.model_copy(
-        update={"rows": [old.rows[0], old.rows[1].model_copy(update={"verdict": Verdict.VOID})]}
-    )
-    assert with_totals(bad, trials).rows[1] == bad.rows[1]
-    # What a record says of itself stays.
-    assert with_totals(Benched(rows=today), {label: own[:2] for label, own in trials.items()}).rows == today
 
 
 def test_one_alone_has_a_whole_and_no_contrast() -> None:

@@ -1,7 +1,5 @@
 """tandem.studies.bench.study: which trials a bench wants, and what it concludes of all of them."""
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +7,7 @@ from harness_engine import FakeLab, Quiet, as_recorded, made_trial, request, ses
 from harness_samples import finding, good_window
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine.conclude import conclude
 from tandem.engine.run import run
 from tandem.engine.stand_ins import is_look
 from tandem.record import store
@@ -124,19 +123,7 @@ def test_nothing_was_made(real: Catalog) -> None:
 def test_the_committed_reference_follows_from_its_trials(real: Catalog, root: Path) -> None:
     _, record, trials = read_folder(root / "results/reference")
     made = [trial for trial in trials if not is_look(trial.spec)]
-    today = Bench(real, record.request).conclude(made, record.baselines)
+    today = conclude(Bench(real, record.request), made, record.baselines)
     assert today.verdict is record.verdict
     behind = "behind_cpu_us_per_request"  # the record counted it by the good answers alone
     assert as_recorded(today.conclusions, behind) == as_recorded(record.conclusions, behind)
-
-
-def test_a_record_from_before_ratios_gets_them_from_its_trials(root: Path, tmp_path: Path) -> None:
-    shutil.copytree(root / "results/reference/trials", tmp_path / store.TRIALS)
-    raw = json.loads((root / "results/reference/result.json").read_text())
-    raw["conclusions"]["blocks"] = None
-    for row in raw["conclusions"]["rows"]:
-        row.update(against_first={}, ceiling_shares={}, unranked=None, resources=[])
-    (tmp_path / store.RESULT).write_text(json.dumps(raw))
-    whole, completed = (read_folder(folder)[1] for folder in (root / "results/reference", tmp_path))
-    behind = "behind_cpu_us_per_request"
-    assert as_recorded(completed.conclusions, behind) == as_recorded(whole.conclusions, behind)

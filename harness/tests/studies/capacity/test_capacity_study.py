@@ -13,6 +13,7 @@ from harness_samples import finding
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
+from tandem.engine.conclude import conclude
 from tandem.engine.estimate import Overheads, estimate_s, overheads_of
 from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError, UsageError
@@ -344,6 +345,6 @@ def test_what_the_generator_cannot_offer_is_a_bound_without_looks(real: Catalog,
 def test_the_committed_capacity_follows_from_its_trials(real: Catalog, root: Path) -> None:
     _, record, trials = read_folder(root / "results/capacities/falcon-async")
     made = [trial for trial in trials if not is_look(trial.spec)]
-    today = Capacity(real, record.request).conclude(made, record.baselines)
+    today = conclude(Capacity(real, record.request), made, record.baselines)
     assert today.verdict is record.verdict
     assert as_recorded(today.conclusions) == as_recorded(record.conclusions)

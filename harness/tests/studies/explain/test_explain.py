@@ -31,6 +31,7 @@ import tandem.commands.main  # noqa: F401 (it adds the commands)
 from documents.records import EXPLANATIONS, Records
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import app, read_variant
+from tandem.engine.conclude import conclude
 from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request, Variant
@@ -665,7 +666,7 @@ def test_the_committed_explanations_follow_from_their_trials(real: Catalog) -> N
     """Conclusions and model: what is computed today is what the record has."""
     for name in RECORDS.explanations():
         _, record, trials = read_folder(ROOT / EXPLANATIONS / name)
-        today = Explain(real, record.request).conclude(trials, record.baselines)
+        today = conclude(Explain(real, record.request), trials, record.baselines)
         kept = type(today.conclusions).model_validate_json(today.conclusions.model_dump_json())
         assert kept == record.conclusions, name
 

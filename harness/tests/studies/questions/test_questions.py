@@ -31,7 +31,12 @@ def test_each_implementation_under_each_condition(real: Catalog) -> None:
     study = Questions(real, ASKED)
     assert len(study.variants) == 2 * len(CONDITIONS) == 12
     plain = variant(study, "rust-async @ as asked")
-    assert plain == Variant(label="rust-async @ as asked", implementation="rust-async")
+    assert plain == Variant(
+        label="rust-async @ as asked",
+        base="rust-async",
+        coordinates={"question": "cost"},
+        implementation="rust-async",
+    )
     bound = variant(study, "rust-async @ direct, pool 4")
     assert (bound.topology, bound.settings, bound.db_rtt_ms) == ("direct", {"DB_POOL_MAX": "4"}, None)
     far = variant(study, "rust-async @ 15 ms, pool 80")

@@ -1,0 +1,25 @@
+"""What a study concludes, with the estimates that every study has. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tandem.engine.study import Study
+from tandem.facts.estimate import estimates
+from tandem.record.conclusion import Estimate
+from tandem.record.result import Baselines, Concluded
+from tandem.record.trial import Trial
+
+
+def conclude(study: Study[Any], trials: Sequence[Trial], baselines: Baselines) -> Concluded[Any]:
+    """The study's own conclusions, and for each variant the estimates that its windows give, where the study has none of that
+    metric. trials: all but the looks at the ceilings."""
+    found: Concluded[Any] = study.conclude(trials, baselines)
+    own = found.conclusions.estimates
+    known = {_key(one) for one in own}
+    more = [one for one in estimates(trials, study.variants) if _key(one) not in known]
+    found.conclusions.estimates = [*own, *more]
+    return found
+
+
+def _key(one: Estimate) -> tuple[str, str, str]:
+    return one.metric, one.variant, str(sorted(one.coordinates.items()))

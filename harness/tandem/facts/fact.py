@@ -1,0 +1,119 @@
+"""The table of facts: a row for each window of each start of each variant. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tandem.record.conclusion import Coordinates
+from tandem.record.request import Variant
+from tandem.record.trial import Start, Trial, WindowRecord
+from tandem.record.window import Verdict, Window
+
+type Role = Literal["closed", "open", "sliced", "equal", "duet", "saturated", "probe"]
+"""What a window is for: full load alone; a rate alone; full load in slices; a rate that is the same for all; all variants at once,
+at a rate or at full load; a search's own question."""
+type Made = tuple[int, int]
+"""Block and attempt."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One window of one start of one variant."""
+
+    trial: str
+    """The name, the same for all attempts."""
+    block: int
+    attempt: int
+    label: str
+    """The variant's, unique within the request."""
+    variant: str
+    """What the request calls it, at whatever coordinates."""
+    coordinates: Coordinates
+    role: Role
+    share: float | None
+    """Of a window at an equal rate: of what the slowest reaches."""
+    good: bool
+    """Whether its figures count: the window is ok, and so is its trial where the variant is alone in it."""
+    verdict: Verdict
+    """The worse of the two."""
+    window: Window
+    start: Start = field(default_factory=Start)
+    alone: bool = True
+    """Whether nobody else was loaded in the same seconds."""
+
+    @property
+    def made(self) -> Made:
+        return self.block, self.attempt
+
+
+def role_of(record: WindowRecord) -> Role:
+    """The role of a window, from what it asked for."""
+    spec = record.spec
+    if spec.slices is not None:
+        return "sliced"
+    if spec.equal_share is not None:
+        return "equal"
+    if len(spec.variants) > 1:
+        return "saturated" if spec.name == "saturated" else "duet"
+    return spec.load if spec.counts else "probe"
+
+
+def facts(trials: Iterable[Trial], variants: Iterable[Variant] = ()) -> list[Fact]:
+    """All windows that were made, in order of time. variants: what the labels stand for; one that is not among them stands for
+    itself."""
+    known = {one.label: one for one in variants}
+    return [
+        _fact(trial, record, label, window, known.get(label))
+        for trial in sorted(trials, key=lambda one: one.started_at)
+        for record in trial.windows
+        for label, window in record.windows.items()
+    ]
+
+
+def _fact(trial: Trial, record: WindowRecord, label: str, window: Window, variant: Variant | None) -> Fact:
+    verdict = window.verdict
+    if len(trial.spec.variants) == 1 and trial.verdict is not Verdict.OK:
+        verdict = trial.verdict
+    return Fact(
+        trial=trial.spec.name,
+        block=trial.spec.block,
+        attempt=trial.spec.attempt,
+        label=label,
+        variant=variant.asked if variant else label,
+        coordinates=variant.coordinates if variant else {},
+        role=role_of(record),
+        share=record.spec.equal_share,
+        good=verdict is Verdict.OK,
+        verdict=verdict,
+        window=window,
+        start=trial.starts.get(label, Start()),
+        alone=record.alone,
+    )
+
+
+def counting(found: Sequence[Fact]) -> list[Fact]:
+    """The facts whose figures count: the good ones, and of a start that was made again those of its last good attempt.
+
+    It is the one rule. A ratio has a further condition, as it lives within a block that was made once: see
+    tandem.facts.estimate.ratio.
+    """
+    last: dict[tuple[str, str], int] = {}
+    for one in found:
+        if one.good:
+            key = one.trial, one.label
+            last[key] = max(last.get(key, 0), one.attempt)
+    return [one for one in found if one.good and last[one.trial, one.label] == one.attempt]
+
+
+def by_label(found: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """Label -> its facts, in the order in which labels first appear."""
+    out: dict[str, list[Fact]] = {}
+    for one in found:
+        out.setdefault(one.label, []).append(one)
+    return out
+
+
+def at_full_load(found: Sequence[Fact]) -> list[Fact]:
+    """Those of closed windows in which the variant was loaded alone; where it was measured in slices, those."""
+    sliced = [one for one in found if one.role == "sliced"]
+    return sliced or [one for one in found if one.role == "closed" and one.window.load == "closed"]
