@@ -11,8 +11,9 @@ from typing import Final
 from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
+from tandem.hosts.agent_container import LABEL, AgentContainer
 from tandem.hosts.docker import complaint, docker_client
-from tandem.hosts.remote import LABEL, AgentContainer, Remote
+from tandem.hosts.remote import Remote
 from tandem.hosts.ssh import Connection
 
 SOCKET: Final = "/var/run/docker.sock"

@@ -3,6 +3,7 @@
 import os
 import resource
 import shutil
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,14 +21,15 @@ from tandem.hosts.host import (
     HostCpu,
     KernelLimits,
     Psrecord,
-    Trips,
+    RoundTrips,
     Usage,
 )
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
+from tandem.hosts.round_trip import LocalRoundTrips
 from tandem.hosts.tcpdump import LocalCapture, can_capture
-from tandem.hosts.trips import LocalTrips
 
+HANDSHAKES, HANDSHAKE_S = 5, 1.0
 SYS = Path("/sys")
 CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
 READS, READ_S = 3, 0.002
@@ -151,8 +153,16 @@ class Here:
     def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
         return LocalCapture(interface, expression, packets, snap_bytes, file)
 
-    def trips(self, address: str, port: int, password: str) -> Trips:
-        return LocalTrips(address, port, password)
+    def round_trips(self, address: str, port: int, password: str) -> RoundTrips:
+        return LocalRoundTrips(address, port, password)
+
+    def handshake_s(self, address: str, port: int) -> float:
+        took = []
+        for _ in range(HANDSHAKES):
+            began = time.perf_counter()
+            with socket.create_connection((address, port), timeout=HANDSHAKE_S):
+                took.append(time.perf_counter() - began)
+        return min(took)
 
     def listen_overflows(self, pid: int) -> int | None:
         return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())

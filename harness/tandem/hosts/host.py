@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,9 @@ class HostCpu:
     tell. Unlike `busy_s` it contains, as every group's own time does, the interrupts that came while a process ran."""
 
     def since(self, earlier: "HostCpu") -> "HostCpu":
-        return HostCpu(
-            self.busy_s - earlier.busy_s,
-            self.softirq_s - earlier.softirq_s,
-            self.steal_s - earlier.steal_s,
-            self.total_s - earlier.total_s,
-            None
-            if self.processes_s is None or earlier.processes_s is None
-            else self.processes_s - earlier.processes_s,
-        )
+        pairs = zip(vars(self).values(), vars(earlier).values(), strict=True)
+        since: list[Any] = [None if None in pair else pair[0] - pair[1] for pair in pairs]
+        return HostCpu(*since)
 
 
 @dataclass(frozen=True)
@@ -133,7 +127,7 @@ class Capture(Protocol):
     def stop(self) -> Captured: ...
 
 
-class Trips(Protocol):
+class RoundTrips(Protocol):
     """The administrator's connection to the database, from its making to `close`."""
 
     def trips_ms(self, number: int) -> list[float]:
@@ -243,9 +237,12 @@ class Host(Machines, Protocol):
         """Begins to write packets of an interface of the host (by its number, OTHER_END) to a file in pcap's form, until
         it has so many. expression: which ones, in pcap's language. snap_bytes: so much of each. Raises OSError."""
 
-    def trips(self, address: str, port: int, password: str) -> Trips:
+    def round_trips(self, address: str, port: int, password: str) -> RoundTrips:
         """A connection to the database, or to what stands before it, as this host reaches it. What it raises is an OSError
         or a psycopg.Error."""
+
+    def handshake_s(self, address: str, port: int) -> float:
+        """The quickest of some TCP handshakes. Raises OSError."""
 
     # ---- the network namespace that a process is in ----
 

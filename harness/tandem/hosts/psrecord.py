@@ -31,6 +31,7 @@ class LocalPsrecord:
             str(file),
         ]
         self._file = file
+        self._peaks: tuple[float, int] | None = None
         program = Path(sys.executable).parent / command[0]
         self._process = subprocess.Popen(
             [str(program), *command[1:]],
@@ -49,6 +50,8 @@ class LocalPsrecord:
         """It ends by itself when the application does; this makes sure."""
         self._process.terminate()
         self._process.wait(timeout=5)
+        if self._file.is_file():
+            self._peaks = peaks(self._file.read_text())
 
     def peaks(self) -> tuple[float, int] | None:
-        return peaks(self._file.read_text()) if self._file.is_file() else None
+        return self._peaks
