@@ -69,7 +69,7 @@ class AgentContainer:
             self._docker.container.copy(folder, (self.container, THERE))
         spec = execnet.XSpec("popen//execmodel=thread")
         said = self._said = tempfile.NamedTemporaryFile("r", prefix="agent-")  # noqa: SIM115
-        """It ends with this object."""
+        """Docker's complaints, in a file that ends with this object."""
         attached = shlex.join(["docker", "-H", url, "start", "-ai", self.container.id])
         # What execnet appends is for a Python; what Docker says when the container is removed is for nobody. Ctrl-C is the
         # harness's alone: in a session of its own the attached Docker does not get it.
@@ -84,11 +84,11 @@ class AgentContainer:
                 raise TandemError(f"host {name}: its agent does not answer: {why}") from None
 
     def line(self, name: str) -> Caller:
-        """To the agent. name: of the host."""
+        """Calls to the agent. name: of the host."""
         return Caller(name, lambda: self._gateway.remote_exec(SERVE))
 
     def close(self) -> None:
-        """Ends it; a second time it does nothing."""
+        """Ends the agent; a second time it does nothing."""
         self._group.terminate(timeout=1.0)
         with suppress(DockerException):
             self._docker.container.remove(self.container, force=True, volumes=True)

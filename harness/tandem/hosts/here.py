@@ -13,17 +13,7 @@ import psutil
 
 from tandem.hosts import description, kernel
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
-from tandem.hosts.host import (
-    Capture,
-    Cgroup,
-    Clocks,
-    HiccupMeter,
-    HostCpu,
-    KernelLimits,
-    Psrecord,
-    RoundTrips,
-    Usage,
-)
+from tandem.hosts.host import Cgroup, Clocks, HostCpu, KernelLimits, Usage
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
 from tandem.hosts.round_trip import LocalRoundTrips
@@ -41,6 +31,15 @@ class Here:
 
     proc, sys: where the kernel's files are, for tests. What psutil reads stays at psutil.PROCFS_PATH.
     """
+
+    # Members that are one function or class.
+    can_be_realtime = staticmethod(can_be_realtime)
+    can_capture = staticmethod(can_capture)
+    alive = staticmethod(psutil.pid_exists)
+    hiccup_meter = staticmethod(LocalMeter)
+    psrecord = staticmethod(LocalPsrecord)
+    capture = staticmethod(LocalCapture)
+    round_trips = staticmethod(LocalRoundTrips)
 
     def __init__(self, proc: Path = PROC, sys: Path = SYS) -> None:
         self._proc, self._sys = proc, sys
@@ -73,12 +72,6 @@ class Here:
     def cgroups_readable(self) -> bool:
         return (self._sys / "fs/cgroup/cpuacct").exists() or (self._sys / description.UNIFIED).exists()
 
-    def can_be_realtime(self) -> bool:
-        return can_be_realtime()
-
-    def can_capture(self) -> bool:
-        return can_capture()
-
     def read_cpu(self) -> HostCpu:
         found = kernel.host_cpu(psutil.cpu_times()._asdict())
         return replace(found, processes_s=processes_cpu_s(self._sys / "fs/cgroup"))
@@ -100,9 +93,6 @@ class Here:
     def swapped(self) -> int | None:
         # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
         return kernel.parse_swapped((self._proc / "vmstat").read_text())
-
-    def hiccup_meter(self, cpus: list[int] | None) -> HiccupMeter:
-        return LocalMeter(cpus)
 
     def cgroup(self, pid: int) -> Cgroup:
         return LocalCgroup(pid, self._sys / "fs/cgroup", self._proc)
@@ -128,9 +118,6 @@ class Here:
     def is_harness(self, container: str) -> bool:
         return container in (self._proc / "self/cgroup").read_text()
 
-    def alive(self, pid: int) -> bool:
-        return psutil.pid_exists(pid)
-
     def stopped(self, pid: int) -> list[str] | None:
         try:
             process = psutil.Process(pid)
@@ -144,18 +131,6 @@ class Here:
         except psutil.NoSuchProcess as error:
             raise ProcessLookupError(str(error)) from None
 
-    def signal(self, pid: int, number: int) -> None:
-        os.kill(pid, number)
-
-    def psrecord(self, pid: int, file: Path) -> Psrecord:
-        return LocalPsrecord(pid, file)
-
-    def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
-        return LocalCapture(interface, expression, packets, snap_bytes, file)
-
-    def round_trips(self, address: str, port: int, password: str) -> RoundTrips:
-        return LocalRoundTrips(address, port, password)
-
     def handshake_s(self, address: str, port: int) -> float:
         took = []
         for _ in range(HANDSHAKES):
@@ -163,6 +138,9 @@ class Here:
             with socket.create_connection((address, port), timeout=HANDSHAKE_S):
                 took.append(time.perf_counter() - began)
         return min(took)
+
+    def signal(self, pid: int, number: int) -> None:
+        os.kill(pid, number)
 
     def listen_overflows(self, pid: int) -> int | None:
         return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())
