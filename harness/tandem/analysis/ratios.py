@@ -136,15 +136,6 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
     return np.asarray((hits + 1) / (MONTE_CARLO_FLIPS + 1))
 
 
-def p_unlike(groups: Sequence[Sequence[float]]) -> float | None:
-    """Whether groups of values, each of its own scatter, have one mean: Alexander and Govern, A new and simpler approximation
-    for ANOVA under variance heterogeneity (1994). None where that cannot be asked: a group has fewer than two values."""
-    if len(groups) < 2 or any(len(own) < 2 or np.ptp(own) == 0 for own in groups):
-        return None
-    with _equal_values_allowed():
-        return float(scipy.stats.alexandergovern(*groups).pvalue)
-
-
 def detectable_ratio(
     sd_ln: float, n: int, look: PlannedLook = ONE_LOOK, alpha: float = ALPHA, widened_ln: float = 0.0
 ) -> float | None:

@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from ipaddress import IPv4Address
 from itertools import combinations
@@ -146,11 +146,6 @@ class Lab(Entry):
         """The host that has a role; of loadgen the first."""
         return self.hosts_of(role)[0]
 
-    @property
-    def shape(self) -> list[tuple[Any, ...]]:
-        """What another lab has to have as well, to be one of equals."""
-        return sorted((host.roles, *sorted(host.cpus.items())) for host in self.hosts.values())
-
     def links(self) -> dict[tuple[str, str], list[tuple[Role, Role]]]:
         """The pairs of hosts that talk over the network, each once, and which roles do: who asks, whom."""
         found: dict[tuple[str, str], list[tuple[Role, Role]]] = {}
@@ -194,20 +189,3 @@ class Lab(Entry):
                 }
             }
         )
-
-
-def refuse_unequal(labs: Sequence[Lab]) -> None:
-    """Raises UsageError unless the labs are made alike and share no machine."""
-    for one, other in combinations(labs, 2):
-        if one.shape != other.shape:
-            raise UsageError(
-                f"labs {one.name} and {other.name} differ: only labs whose hosts have the same roles and the same CPU"
-                " sets can share the blocks of a study"
-            )
-        machines = {host.engine_key: host.name for host in one.hosts.values()}
-        for host in other.hosts.values():
-            if host.engine_key in machines:
-                raise UsageError(
-                    f"{machines[host.engine_key]} of lab {one.name} and {host.name} of lab {other.name} have the same engine: each"
-                    " lab needs machines of its own"
-                )

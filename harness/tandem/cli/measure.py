@@ -1,11 +1,6 @@
 """Runs a study for a person or a program: progress, the result, the exit status."""
 
-import os
 import pkgutil
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -13,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, progress
 from tandem.engine.journal import Journal
-from tandem.engine.run import FURTHER, Session, TrialLab, further, run
+from tandem.engine.run import Session, TrialLab, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
@@ -30,7 +25,6 @@ from tandem.lab.prepare import check
 from tandem.record.request import Request, Variant
 from tandem.record.result import Conclusions, Result
 from tandem.record.selftest import Status, line
-from tandem.record.store import file_name
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
 from tandem.report.fit import fitted
@@ -38,8 +32,6 @@ from tandem.report.parts import STYLES, checked
 
 CLIENT = "TANDEM_CLIENT_PID"
 """The process that this one ends with."""
-GONE_S = 120
-"""A further lab's process has so long to remove its containers."""
 
 
 def view_for(as_json: bool) -> View:
@@ -94,72 +86,15 @@ def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | 
     tell_places(kept, page)
 
 
-class OnFurtherLab:
-    """The process that makes blocks of a study in a further lab (tandem.engine.side_by_side.Helper). What it tells is told."""
-
-    def __init__(self, lab: str, journal: Journal, note: Callable[[str], None]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tandem", "blocks", str(journal.folder), lab],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={
-                **os.environ,
-                CLIENT: str(os.getpid()),
-            },  # it ends with this process, also where that is killed
-        )
-        self._telling = threading.Thread(target=self._tell, args=(lab, note), daemon=True)
-        self._telling.start()
-
-    def _tell(self, lab: str, note: Callable[[str], None]) -> None:
-        assert self._process.stderr is not None
-        for said in self._process.stderr:
-            note(f"lab {lab}: {said.rstrip()}")
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def end(self) -> None:
-        if self.alive:
-            self._process.send_signal(signal.SIGINT)
-        try:
-            self._process.wait(GONE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._telling.join(1)
-
-
-class Notes(Lines):
-    """Of a further lab: what it tells of the whole, and of each trial once it is made."""
-
-    def trial(self, title: str) -> None:
-        pass
-
-    def phase(self, name: str, expected_s: float | None) -> None:
-        pass
-
-
-def make_blocks(kind: type[Study[Any]], journal: Journal, lab: str) -> None:
-    """What that process does. Raises UsageError, TandemError."""
-    catalog, view = Catalog(ROOT), Notes(Console(stderr=True, width=140))
-    own = session(kind, catalog, view, journal.folder / FURTHER / file_name(lab))
-    number = further(kind, journal, lab, own)
-    view.note(f"{number} block{'s' if number != 1 else ''} made")
-
-
-def session[C: Conclusions](
-    kind: type[Study[C]], catalog: Catalog, view: View, folder: Path | None = None
-) -> Session:
-    """What the engine needs, on this machine. folder: for what it keeps beside the trials; default: the study's."""
+def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
+    """What the engine needs, on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         first = next((spec.variants for block in study.outline() for spec in block), [])
         found: TrialLab = place(
             *(catalog, RESULTS, view, study.request, variants),
-            *(folder or journal.folder, study.generators, first, study.holds),
+            *(journal.folder, study.generators, first, study.holds),
         )
         return found
 
@@ -173,10 +108,7 @@ def session[C: Conclusions](
         return [Finding.of("unfit-machine", "warning", unfit)] if unfit else []
 
     selftest = line(RESULTS, ROOT, datetime.now(UTC))[1]
-    return Session(
-        *(catalog, RESULTS, view, lab, selftest, ahead, findings),
-        help=lambda lab, journal: OnFurtherLab(lab, journal, view.note),
-    )
+    return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)
 
 
 def make[C: Conclusions](

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from tandem.catalog.catalog import Catalog
-from tandem.catalog.labs import OF_A_LAB, Lab, refuse_unequal
+from tandem.catalog.labs import OF_A_LAB, Lab
 from tandem.catalog.placement import cpus_in
 from tandem.errors import UsageError
 from tandem.hosts import HERE
@@ -73,14 +73,6 @@ LabName = Annotated[
     typer.Option(
         "--lab",
         help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. Default: this machine.",
-    ),
-]
-LabNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--lab",
-        help="Machines and CPUs of the roles: a name in loadgen/labs or the path of a file. If repeated, equal labs measure"
-        " blocks at the same time. Default: this machine.",
     ),
 ]
 Settings = Annotated[
@@ -217,13 +209,11 @@ def make_request(
     db_rtt: str | None = None,
     generators: int = 1,
     options: dict[str, JsonValue] | None = None,
-    lab: str | list[str] | None = None,
+    lab: str | None = None,
 ) -> Request:
     """What a command measures, from its options. Raises UsageError for names that do not exist."""
-    first, *further = [lab] if isinstance(lab, str) else lab or [""]
-    if first:
-        refuse_unequal([catalog.lab(name) for name in (first, *further)])
-        generators = generators_in(catalog.lab(first), generators)
+    if lab:
+        generators = generators_in(catalog.lab(lab), generators)
         if placement is not None:
             raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
         placement = OF_A_LAB
@@ -241,8 +231,7 @@ def make_request(
             topology=topology or asked.topology or DEFAULT_TOPOLOGY,
             placement=placement or catalog.default_placement(HERE.cpus).name,
             db_rtt_ms=parse_db_rtt(db_rtt),
-            lab=first or None,
-            further_labs=further,
+            lab=lab or None,
             generators=generators,
         ),
         plan=plan,

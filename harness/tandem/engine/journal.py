@@ -4,7 +4,6 @@ A kill at any moment loses the running trial at most: a file is complete or not 
 """
 
 import shutil
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +26,6 @@ from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 
 BEGUN = "request.json"
-CLAIMS, ASIDE = "claims", "aside"
-"""Folders of a study that has several labs."""
 NAME_MOST = 80
 """A folder is named after its variants where that is no longer; else after its scenario."""
 
@@ -65,14 +62,6 @@ class Journal:
         write_model(folder / BEGUN, begun)
         (folder / TRIALS).mkdir()
         return cls(folder, begun)
-
-    @classmethod
-    def of(cls, folder: Path) -> "Journal":
-        """The study that is made in a folder. Raises TandemError where there is none."""
-        try:
-            return cls(folder, Begun.model_validate_json((folder / BEGUN).read_text()))
-        except (ValueError, OSError) as error:
-            raise TandemError(f"{folder / BEGUN} cannot be read: {error}") from None
 
     @classmethod
     def resume(cls, results: Path, request: Request) -> "Journal":
@@ -121,34 +110,6 @@ class Journal:
                 f"{file} cannot be used: it belongs to another trial specification. Remove it to measure that trial again."
             )
         return trial
-
-    def claim(self, spec: TrialSpec, lab: str) -> bool:
-        """Takes the block of a spec for a lab; False where another has it, or had it."""
-        folder = self.folder / CLAIMS
-        folder.mkdir(exist_ok=True)
-        try:
-            with self._claim(spec).open("x") as file:
-                file.write(lab)
-        except FileExistsError:
-            return False
-        return True
-
-    def claimed_by(self, spec: TrialSpec) -> str:
-        """Which lab took the block of a spec."""
-        return self._claim(spec).read_text()
-
-    def _claim(self, spec: TrialSpec) -> Path:
-        return self.folder / CLAIMS / f"{spec.block}-{spec.attempt}"
-
-    def forget_claims(self) -> None:
-        """Those of processes that are gone."""
-        shutil.rmtree(self.folder / CLAIMS, ignore_errors=True)
-
-    def set_aside(self, spec: TrialSpec) -> None:
-        """Keeps a trial where it is not found: its block is made anew elsewhere."""
-        folder = self.folder / ASIDE
-        folder.mkdir(exist_ok=True)
-        self._file(spec).rename(folder / f"{time.time_ns()}-{self._file(spec).name}")
 
     def fresh_raw(self, spec: TrialSpec) -> Path:
         """An empty folder for a trial: what a killed one left there is thrown away."""

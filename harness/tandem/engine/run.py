@@ -1,9 +1,8 @@
 """The loop: takes a study's specs, makes the trials that the journal does not have, concludes, keeps the result."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,20 +15,17 @@ from tandem.engine.conclude import conclude
 from tandem.engine.estimate import estimate_s, recorded_overheads
 from tandem.engine.findings import compared, host_seen, made_again, why
 from tandem.engine.journal import Journal, told
-from tandem.engine.side_by_side import LAB, Helper, Make, Shared, by_lab, make_from_the_last
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError
 from tandem.judge.on_wire import stated
 from tandem.lab.live import View
-from tandem.record.request import Conditions, Request, Variant
+from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
-from tandem.record.store import file_name, write_atomically
+from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
-from tandem.record.window import Finding, Verdict
+from tandem.record.window import Finding
 from tandem.wording import lasts
 
-FURTHER = "labs"
-"""The folder of what further labs keep beside the trials."""
 FEW = 6
 """Variants of one trial that are named one by one."""
 
@@ -68,8 +64,6 @@ class Session:
     before anything is left on disk."""
     findings: Callable[[Request], list[Finding]] = lambda request: []
     """What this machine is not fit for."""
-    help: Callable[[str, Journal], Helper] | None = None
-    """Starts the process that makes blocks in a further lab."""
 
 
 def blocks_s[C: Conclusions](study: Study[C], results: Path) -> float:
@@ -99,7 +93,6 @@ def run[C: Conclusions](
     else:
         journal = Journal.begin(session.results, request)
     expected_s = blocks_s(study, session.results)
-    expected_s /= 1 + len(study.request.conditions.further_labs)
     view.note(f"{kind.name}: about {lasts(expected_s)} after the builds")
     made_s = _made_s(journal.trials(), session.results)
     view.expected(expected_s - made_s)
@@ -107,23 +100,20 @@ def run[C: Conclusions](
         view.note(line)
     try:
         lab = session.lab(study, [*study.variants, *looks], journal)
-        with lab.up(), _helped(study.request.conditions, session, journal) as before:
+        with lab.up():
             make = _maker(study, lab, journal, view)
             plan = (
                 stand_ins.in_each_block(study.catalog, study.request, study.plan) if looks else study.plan()
             )
 
-            def told_before(block: Sequence[TrialSpec]) -> None:
+            def tell_news(_: Sequence[TrialSpec]) -> None:
                 if news := study.news():
                     for line in news:
                         view.note(line)
                     view.expected(blocks_s(study, session.results) - made_s)
-                before(block)
 
-            every = drive(plan, make, told_before)
+            every = drive(plan, make, tell_news)
         trials = [trial for trial in every if not stand_ins.is_look(trial.spec)]
-        if shares := by_lab(trials):
-            view.note(f"trials by lab: {', '.join(f'{name} {number}' for name, number in shares.items())}")
         looked = stand_ins.looks_of([trial for trial in every if stand_ins.is_look(trial.spec)])
         baselines = Baselines(
             ceilings_rps=stand_ins.ceilings_rps(looked), looks=looked, selftest=session.selftest
@@ -146,7 +136,7 @@ def run[C: Conclusions](
             baselines=baselines,
             conclusions=concluded.conclusions,
             phases_s=phases(every, lab.phases_s),
-            environments=_with_further_hosts(lab.environments, study.request.conditions, journal),
+            environments=lab.environments,
         )
         for name, text in kind.files(result).items():
             write_atomically(journal.folder / name, text)
@@ -163,53 +153,6 @@ def run[C: Conclusions](
 def _made_s(trials: Sequence[Trial], results: Path) -> float:
     """The estimate of what is there already."""
     return estimate_s([[trial.spec for trial in trials]], recorded_overheads(results)) if trials else 0.0
-
-
-@contextmanager
-def _helped(
-    under: Conditions, session: Session, journal: Journal
-) -> Iterator[Callable[[Sequence[TrialSpec]], None]]:
-    """While further labs make blocks as well: what is asked before each block."""
-    if under.lab is None or not under.further_labs or session.help is None:
-        yield lambda block: None
-        return
-    journal.forget_claims()
-    helpers = {lab: session.help(lab, journal) for lab in under.further_labs}
-    try:
-        yield Shared(under.lab, journal, helpers, session.view.note).before
-    finally:
-        for helper in helpers.values():
-            helper.end()
-        journal.forget_claims()
-
-
-def _hosts_file(journal: Journal, lab: str) -> Path:
-    return journal.folder / FURTHER / f"{file_name(lab)}.json"
-
-
-def _with_further_hosts(
-    environments: dict[str, Environment], under: Conditions, journal: Journal
-) -> dict[str, Environment]:
-    """With the hosts of the further labs that told theirs."""
-    for lab in under.further_labs:
-        with suppress(OSError):
-            hosts = json.loads(_hosts_file(journal, lab).read_text())
-            for environment in environments.values():
-                environment.hosts |= {f"{lab}/{name}": host for name, host in hosts.items()}
-    return environments
-
-
-def further[C: Conclusions](kind: type[Study[C]], journal: Journal, name: str, session: Session) -> int:
-    """Makes blocks of a study that another process runs, in one of its further labs. Returns how many. Raises as `run` does."""
-    under = journal.request.conditions.model_copy(update={"lab": name, "further_labs": []})
-    study = kind(session.catalog, journal.request.model_copy(update={"conditions": under}))
-    lab = session.lab(study, study.variants, journal)
-    with lab.up():
-        hosts = next(iter(lab.environments.values())).hosts
-        write_atomically(_hosts_file(journal, name), json.dumps(hosts, indent=1))
-        return make_from_the_last(
-            study.outline(), name, journal, _maker(study, lab, journal, session.view, name)
-        )
 
 
 def drive(
@@ -231,11 +174,9 @@ def drive(
 
 
 def _maker[C: Conclusions](
-    study: Study[C], lab: TrialLab, journal: Journal, view: View, name: str | None = None
-) -> Make:
-    """name: of a further lab, whose failed trials are not kept: it may be the lab that failed, so the first one tries again."""
-    under, of_further = study.request.conditions, name is not None
-    name = name or (under.lab if under.further_labs else None)
+    study: Study[C], lab: TrialLab, journal: Journal, view: View
+) -> Callable[[TrialSpec], Trial]:
+    """What makes the trial of a spec, or finds it in the journal."""
     programs = {one.label: one.implementation for one in study.variants if one.stand_in is None}
 
     def make(spec: TrialSpec) -> Trial:
@@ -246,10 +187,6 @@ def _maker[C: Conclusions](
         made = lab.visit(spec, _told(study, spec, view), journal.fresh_raw(spec))
         for label, start in made.starts.items():
             start.implementation = programs.get(label)
-        if name is not None:
-            made.facts[LAB] = name
-        if of_further and made.verdict is Verdict.FAILED:
-            raise TandemError(f"{_title(spec)} failed here and is left to the first lab: {why(made)}")
         journal.save(made)
         trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
         assert trial is not None

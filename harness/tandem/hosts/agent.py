@@ -1,149 +1,89 @@
-"""What runs on a host behind another engine: `Here`, asked over execnet's channel.
+"""The program on a host behind another engine: `Here`, asked over execnet's channel.
 
-A request is a list: the number of an object, the name of its member, its arguments and named arguments. The answer is a list: a
-word, and the value, the number of an object that was made, or the kind and text of what was raised. Number 0 is the host.
+A request is a list: the number of an object, the name of its member, its arguments, its named arguments. The answer is a list: a
+word, and a value, or the kind and the text of an error. Number 0 is the host; other objects get their number when they are made.
 """
 
 import itertools
 import os
-import socket
 import tempfile
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from tandem.hosts.cgroup import LocalCgroup
 from tandem.hosts.here import Here
-from tandem.hosts.host import Usage
 from tandem.hosts.meter import LocalMeter
 from tandem.hosts.psrecord import LocalPsrecord
+from tandem.hosts.round_trip import LocalRoundTrips
 from tandem.hosts.tcpdump import LocalCapture
-from tandem.hosts.trips import LocalTrips
-from tandem.hosts.values import packed
+from tandem.hosts.wire import ERROR, FILE, HOST, KINDS, REFERENCE, VALUE, Reference, packed, unpacked
 
-VALUE, OBJECT, ERROR = "value", "object", "error"
-HOST: Final = 0
-STAYING = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture, LocalTrips)
-"""What stays on this host and is asked by its number."""
-MEMORY = Path("/dev/shm")
-HANDSHAKE_S = 1.0
+STAYING: Final = (LocalCgroup, LocalMeter, LocalPsrecord, LocalCapture, LocalRoundTrips)
+"""Objects that stay on this host, as long as the agent: one of them is small, and a load makes few."""
+MEMORY: Final = Path("/dev/shm")
 
 
 class Channel(Protocol):
-    """What is used of execnet's."""
+    """The part of execnet's channel that is used."""
 
     def receive(self, timeout: float | None = None) -> Any: ...
     def send(self, item: object) -> None: ...
 
 
-class Agent(Here):
-    """`Here`, with what a host that is far away needs besides."""
+def own_file(path: str) -> Path:
+    """The file of this agent that stands for a path of the harness's machine."""
+    folder = MEMORY if MEMORY.is_dir() else Path(tempfile.gettempdir())
+    file = folder / f"tandem-{os.getpid()}" / path.lstrip("/")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._files = Path(tempfile.mkdtemp(prefix="tandem-", dir=MEMORY if MEMORY.is_dir() else None))
-        self._numbers = itertools.count()
 
-    def time_s(self) -> float:
-        """Its wall clock."""
-        return time.time()
+class AgentHost(Here):
+    """`Here`, which also hands over the files that its probes wrote."""
 
-    def pid(self) -> int:
-        return os.getpid()
-
-    def handshake_s(self, address: str, port: int, tries: int = 5) -> float:
-        """The quickest TCP handshake. Raises OSError."""
-        took = []
-        for _ in range(tries):
-            began = time.perf_counter()
-            with socket.create_connection((address, port), timeout=HANDSHAKE_S):
-                took.append(time.perf_counter() - began)
-        return min(took)
-
-    def new_file(self) -> str:
-        """Where a probe writes."""
-        return str(self._files / str(next(self._numbers)))
-
-    def taken(self, file: str) -> bytes | None:
-        """What a file of `new_file` has, which is gone then; None without such."""
-        path = self._files / Path(file).name
-        if not path.is_file():
+    def take(self, file: Path) -> bytes | None:
+        """The content of a file, which is gone then; None where there is no such file."""
+        if not file.is_file():
             return None
-        content = path.read_bytes()
-        path.unlink()
+        content = file.read_bytes()
+        file.unlink()
         return content
 
-    def read(self, file: str) -> bytes | None:
-        """The same, and it stays."""
-        path = self._files / Path(file).name
-        return path.read_bytes() if path.is_file() else None
 
-    def usages_of(self, pids: dict[str, int]) -> tuple[float, dict[str, Usage]]:
-        """`usages` of the groups of these processes, at this machine's time."""
-        return self.usages({role: self.cgroup(pid) for role, pid in pids.items()})
-
-    def psrecord_into(self, pid: int, file: str) -> LocalPsrecord:
-        return LocalPsrecord(pid, Path(file))
-
-    def capture_into(
-        self, interface: int, expression: str, packets: int, snap_bytes: int, file: str
-    ) -> LocalCapture:
-        return LocalCapture(interface, expression, packets, snap_bytes, Path(file))
-
-
-class Desk:
-    """The objects of a host, and the answers to what is asked of them; several threads ask at once."""
+class Agent:
+    """The objects of a host by their numbers, and the answers to requests, of several threads at once."""
 
     def __init__(self, host: object) -> None:
-        self._objects: dict[int, object] = {HOST: host}
-        self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
+        self._objects, self._numbers = {HOST: host}, itertools.count(1)
+        self._kinds = {**KINDS, FILE: own_file, REFERENCE: lambda number: self._objects[number]}
 
     def answer(self, request: list[Any]) -> list[object]:
-        """One request. Whatever is raised becomes an answer."""
+        """The answer to one request. Whatever is raised becomes an answer."""
         try:
-            number, name, given, named = request
-            if name.startswith("_"):
+            number, name, given, named = [unpacked(part, self._kinds) for part in request]
+            if str(name).startswith("_"):
                 raise AttributeError(f"{name} is not for others")
-            with self._lock:
-                asked = self._objects[number]
-            found = getattr(asked, name)
+            found: Any = getattr(self._objects[number], name)
             value = found(*given, **named) if callable(found) else found
-            if isinstance(value, STAYING):
-                return [OBJECT, self._kept(value)]
-            return [VALUE, packed(value)]
+            return [VALUE, packed(self._kept(value) if isinstance(value, STAYING) else value)]
         except Exception as error:
             return [ERROR, type(error).__name__, str(error)]
 
-    def forget(self, number: int) -> None:
-        with self._lock:
-            self._objects.pop(number, None)
-
-    def _kept(self, value: object) -> int:
-        with self._lock:
-            number = next(self._numbers)
-            self._objects[number] = value
-        return number
+    def _kept(self, value: object) -> Reference:
+        number = next(self._numbers)
+        self._objects[number] = value
+        return Reference(number)
 
 
-DESK: Final[list[Desk]] = []
+AGENT: Final = Agent(AgentHost())
 """One for all channels of this process: each thread of the harness has a channel of its own."""
-MAKING: Final = threading.Lock()
 
 
-def serve(channel: Channel, make: Callable[[], Agent] = Agent) -> None:
+def serve(channel: Channel) -> None:
     """Answers until the channel is closed."""
-    with MAKING:
-        if not DESK:
-            DESK.append(Desk(make()))
     while True:
         try:
             request = channel.receive()
         except EOFError:
             return
-        if request[1] == "forget":
-            DESK[0].forget(request[0])
-            continue
-        channel.send(DESK[0].answer(request))
+        channel.send(AGENT.answer(request))

@@ -12,7 +12,7 @@ from tandem.hosts.kernel import kernel_parameters
 CPU = Path("devices/system/cpu")
 CLOCK_SOURCE = Path("devices/system/clocksource/clocksource0/current_clocksource")
 UNIFIED = Path("fs/cgroup/cgroup.controllers")
-"""There is one where version 2 of control groups is mounted."""
+"""The file that exists where version 2 of control groups is mounted."""
 CLOCK_SOURCES = CLOCK_SOURCE.with_name("available_clocksource")
 UNITS = {"K": 1 << 10, "M": 1 << 20}
 CACHES = {"l1d": ("1", "Data"), "l1i": ("1", "Instruction"), "l2": ("2", "Unified"), "l3": ("3", "Unified")}
@@ -51,7 +51,7 @@ def first_line(file: Path) -> str | None:
 
 
 def _processor(proc: Path) -> dict[str, str]:
-    """What cpuinfo says of the first processor: name -> value. Empty without such a file."""
+    """The fields of the first processor in cpuinfo: name -> value. Empty without such a file."""
     out: dict[str, str] = {}
     try:
         for line in (proc / "cpuinfo").read_text(errors="replace").splitlines():
@@ -74,7 +74,7 @@ def _bytes(text: str | None) -> int | None:
 
 
 def _set_bits(mask: str | None) -> int | None:
-    """How many CPUs the kernel's mask names: hexadecimal, a comma after each 32 bits."""
+    """The number of CPUs in a mask of the kernel's: hexadecimal, a comma after each 32 bits."""
     return int(mask.replace(",", ""), 16).bit_count() if mask else None
 
 
@@ -112,7 +112,7 @@ def _caches(sys: Path) -> dict[str, int | None]:
 
 
 def _hypervisor(sys: Path, product: str | None, flags: str | None) -> str | None:
-    """Which hypervisor this is a guest of: as the kernel says, or its clocks or the firmware's names tell; `yes` where the CPU
+    """The hypervisor that this machine is a guest of: as the kernel says, or its clocks or the firmware's names tell; `yes` where the CPU
     only says that there is one, `none` where it says that there is none. None: it is not known.
 
     flags: cpuinfo's, which Arm has not. product: of the firmware.
@@ -148,7 +148,7 @@ def _turbo(sys: Path) -> str | None:
 
 
 def mitigations(sys: Path) -> str:
-    """What the kernel does about each flaw of the CPU: a line each."""
+    """A line for each flaw of the CPU, with what the kernel does about it."""
     files = sorted((sys / CPU / "vulnerabilities").glob("*"))
     return "\n".join(f"{file.name}: {first_line(file)}" for file in files)
 

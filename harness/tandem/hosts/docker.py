@@ -8,7 +8,7 @@ ANSWERS_S: Final = 300
 """An engine on another host may hang while its SSH connection lives, and no command of Docker's gives up by itself. Copying a
 window's rows home takes longest."""
 GAVE_UP: Final = 124
-"""What `timeout` ends with where it had to end the command."""
+"""The exit status of `timeout` where it had to end the command."""
 
 
 def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> DockerClient:
@@ -22,7 +22,7 @@ def docker_client(url: str | None, lasts_s: float = 0.0, **options: Any) -> Dock
 
 
 def complaint(error: DockerException) -> str:
-    """What was wrong, for people."""
+    """The reason of an error, for people."""
     if error.return_code == GAVE_UP:
         return "its Docker engine has stopped answering, but its SSH connection is still open"
     return ((error.stderr or "") + (error.stdout or "")).strip() or str(error)

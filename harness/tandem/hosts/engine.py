@@ -4,33 +4,34 @@ import itertools
 import json
 import random
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
 from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
+from tandem.hosts.agent_container import LABEL, AgentContainer
 from tandem.hosts.docker import complaint, docker_client
-from tandem.hosts.remote import LABEL, AgentContainer, Remote
+from tandem.hosts.remote import Remote
 from tandem.hosts.ssh import Connection
 
 SOCKET: Final = "/var/run/docker.sock"
 OLDEST: Final = (20, 10)
-"""Of engines: the first with `--cgroupns`, which the agent needs."""
+"""The oldest engine that will do: the first with `--cgroupns`, which the agent needs."""
 COPY_S: Final = 1800
 ADDRESSES: Final = 256 * 254
 LOOPBACK: Final = "127.84.{}.{}"
-"""Where forwarded services are heard on this machine: an address for each, so that each keeps its port."""
+"""Addresses of forwarded services on this machine: one for each service, so that each keeps its port."""
 
 
 def version(told: str) -> tuple[int, ...]:
-    """Of an engine, such as 20.10.24+dfsg1: its first two numbers. Raises ValueError for anything else."""
+    """The first two numbers of an engine's version, such as 20.10.24+dfsg1. Raises ValueError for anything else."""
     return tuple(int(part) for part in told.split(".")[:2])
 
 
 def content(docker: DockerClient, image: str) -> str | None:
-    """What an image is, whichever store its engine has; None where it has none. An id is not enough: an engine with
+    """The content of an image, alike in every store; None where the engine has no such image. An id is not enough: an engine with
     containerd's store makes another of the same image."""
     try:
         if not docker.image.exists(image):
@@ -44,13 +45,13 @@ def content(docker: DockerClient, image: str) -> str | None:
 
 
 class Engine:
-    """An engine that is reached. Everything of it ends with `close`; what it had ended, with its SSH connection, at the latest.
+    """A reached engine. `close` ends whatever it has; without it, the end of its SSH connection does.
 
     Raises TandemError where it cannot be reached, is too old, or is measured on by somebody else.
     """
 
     _addresses = itertools.count(random.randrange(ADDRESSES))
-    """From anywhere: another command may have forwards of its own."""
+    """A random start: another command may have forwards of its own."""
 
     def __init__(self, name: str, destination: str, port: int | None = None, socket: str = SOCKET) -> None:
         """name: of the host, for people. destination, port: as ssh takes them. socket: of its engine, there."""
@@ -98,7 +99,7 @@ class Engine:
             )
 
     def start_agent(self, image: str) -> Remote:
-        """Begins to read its machine. image: the agent's, which must have been sent. Raises TandemError."""
+        """Begins to read its machine. image: the agent's, which the engine must have. Raises TandemError."""
         self.expect_free()
         self._agent = AgentContainer(self.name, self.docker, self.url, image)
         self._host = Remote(self._agent.line(self.name))
@@ -106,7 +107,7 @@ class Engine:
 
     @property
     def host(self) -> Remote:
-        """There is one since `start_agent`."""
+        """Its machine, once `start_agent` was called."""
         assert self._host is not None
         return self._host
 
@@ -153,7 +154,7 @@ class Engine:
             )
 
     def reach(self, address: str, ports: Sequence[int]) -> str:
-        """Where this machine reaches a service of that host: an address of its own loopback interface, with the same ports.
+        """The address at which this machine reaches a service of that host: one of the loopback interface, with the same ports.
         address: as that host knows it. Raises TandemError."""
         if address in self._forwarded:
             here, known = self._forwarded[address]
@@ -169,13 +170,12 @@ class Engine:
         return here
 
     def close(self) -> None:
-        """A second time it does nothing."""
-        steps: list[Callable[[], object]] = []
-        if self._agent is not None:
-            steps.append(self._agent.close)
-        for step in (*steps, self.connection.close):
-            with suppress(DockerException, OSError):
-                step()
+        """Ends whatever it has; a second time it does nothing."""
+        with suppress(DockerException, OSError):
+            if self._agent is not None:
+                self._agent.close()
+        with suppress(DockerException, OSError):
+            self.connection.close()
 
 
 def remove_agents(engine: Engine) -> list[str]:

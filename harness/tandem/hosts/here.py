@@ -3,6 +3,7 @@
 import os
 import resource
 import shutil
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,22 +13,13 @@ import psutil
 
 from tandem.hosts import description, kernel
 from tandem.hosts.cgroup import PROC, LocalCgroup, processes_cpu_s
-from tandem.hosts.host import (
-    Capture,
-    Cgroup,
-    Clocks,
-    HiccupMeter,
-    HostCpu,
-    KernelLimits,
-    Psrecord,
-    Trips,
-    Usage,
-)
+from tandem.hosts.host import Cgroup, Clocks, HostCpu, KernelLimits, Usage
 from tandem.hosts.meter import LocalMeter, can_be_realtime
 from tandem.hosts.psrecord import LocalPsrecord
+from tandem.hosts.round_trip import LocalRoundTrips
 from tandem.hosts.tcpdump import LocalCapture, can_capture
-from tandem.hosts.trips import LocalTrips
 
+HANDSHAKES, HANDSHAKE_S = 5, 1.0
 SYS = Path("/sys")
 CLOCK_TRIES, CLOCK_FINE_S = 10, 0.001
 READS, READ_S = 3, 0.002
@@ -39,6 +31,15 @@ class Here:
 
     proc, sys: where the kernel's files are, for tests. What psutil reads stays at psutil.PROCFS_PATH.
     """
+
+    # Members that are one function or class.
+    can_be_realtime = staticmethod(can_be_realtime)
+    can_capture = staticmethod(can_capture)
+    alive = staticmethod(psutil.pid_exists)
+    hiccup_meter = staticmethod(LocalMeter)
+    psrecord = staticmethod(LocalPsrecord)
+    capture = staticmethod(LocalCapture)
+    round_trips = staticmethod(LocalRoundTrips)
 
     def __init__(self, proc: Path = PROC, sys: Path = SYS) -> None:
         self._proc, self._sys = proc, sys
@@ -71,12 +72,6 @@ class Here:
     def cgroups_readable(self) -> bool:
         return (self._sys / "fs/cgroup/cpuacct").exists() or (self._sys / description.UNIFIED).exists()
 
-    def can_be_realtime(self) -> bool:
-        return can_be_realtime()
-
-    def can_capture(self) -> bool:
-        return can_capture()
-
     def read_cpu(self) -> HostCpu:
         found = kernel.host_cpu(psutil.cpu_times()._asdict())
         return replace(found, processes_s=processes_cpu_s(self._sys / "fs/cgroup"))
@@ -98,9 +93,6 @@ class Here:
     def swapped(self) -> int | None:
         # psutil.swap_memory tells 0 where the kernel counts none, which would be a quiet host.
         return kernel.parse_swapped((self._proc / "vmstat").read_text())
-
-    def hiccup_meter(self, cpus: list[int] | None) -> HiccupMeter:
-        return LocalMeter(cpus)
 
     def cgroup(self, pid: int) -> Cgroup:
         return LocalCgroup(pid, self._sys / "fs/cgroup", self._proc)
@@ -126,9 +118,6 @@ class Here:
     def is_harness(self, container: str) -> bool:
         return container in (self._proc / "self/cgroup").read_text()
 
-    def alive(self, pid: int) -> bool:
-        return psutil.pid_exists(pid)
-
     def stopped(self, pid: int) -> list[str] | None:
         try:
             process = psutil.Process(pid)
@@ -142,17 +131,16 @@ class Here:
         except psutil.NoSuchProcess as error:
             raise ProcessLookupError(str(error)) from None
 
+    def handshake_s(self, address: str, port: int) -> float:
+        took = []
+        for _ in range(HANDSHAKES):
+            began = time.perf_counter()
+            with socket.create_connection((address, port), timeout=HANDSHAKE_S):
+                took.append(time.perf_counter() - began)
+        return min(took)
+
     def signal(self, pid: int, number: int) -> None:
         os.kill(pid, number)
-
-    def psrecord(self, pid: int, file: Path) -> Psrecord:
-        return LocalPsrecord(pid, file)
-
-    def capture(self, interface: int, expression: str, packets: int, snap_bytes: int, file: Path) -> Capture:
-        return LocalCapture(interface, expression, packets, snap_bytes, file)
-
-    def trips(self, address: str, port: int, password: str) -> Trips:
-        return LocalTrips(address, port, password)
 
     def listen_overflows(self, pid: int) -> int | None:
         return kernel.parse_listen_overflows((self._proc / str(pid) / "net/netstat").read_text())

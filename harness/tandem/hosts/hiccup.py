@@ -18,9 +18,9 @@ core together, and still meet every stop that is longer."""
 PRIORITY = 1
 """The lowest real-time priority is above every ordinary process."""
 CHECKED_EACH = 5
-"""After so many sleeps it looks whether it is to end."""
+"""Sleeps between two looks at whether it is to end."""
 LONGEST = 3_600_000
-"""So many notes are kept: two hours."""
+"""Notes that are kept at most: those of two hours."""
 
 
 def _become_realtime() -> bool:

@@ -4,18 +4,18 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Of a control group. CPU-seconds and throttled seconds since its start; anonymous memory now."""
+    """Counters of a control group: CPU-seconds and throttled seconds since its start, anonymous memory now."""
 
     cpu_s: float
     throttled_s: float
     anonymous_bytes: int
     system_s: float | None = None
-    """What of the CPU time the kernel used for it; the kernel's estimate, by ticks. None where it does not tell."""
+    """The part of the CPU time that the kernel used for it: the kernel's estimate, by ticks. None where it has none."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,14 @@ class HostCpu:
     steal_s: float
     total_s: float
     processes_s: float | None = None
-    """What all processes together used by the clock that control groups are charged by; None where the kernel does not
-    tell. Unlike `busy_s` it contains, as every group's own time does, the interrupts that came while a process ran."""
+    """CPU time of all processes, by the clock that control groups are charged by; None where the kernel has none. Like a group's
+    time and unlike `busy_s`, it contains the interrupts that came while a process ran."""
 
     def since(self, earlier: "HostCpu") -> "HostCpu":
-        return HostCpu(
-            self.busy_s - earlier.busy_s,
-            self.softirq_s - earlier.softirq_s,
-            self.steal_s - earlier.steal_s,
-            self.total_s - earlier.total_s,
-            None
-            if self.processes_s is None or earlier.processes_s is None
-            else self.processes_s - earlier.processes_s,
-        )
+        """The difference of each counter."""
+        pairs = zip(vars(self).values(), vars(earlier).values(), strict=True)
+        since: list[Any] = [None if None in pair else pair[0] - pair[1] for pair in pairs]
+        return HostCpu(*since)
 
 
 @dataclass(frozen=True)
@@ -51,16 +46,16 @@ class Clocks:
     wall_s: float
     monotonic_s: float
     source: str | None
-    """The kernel's; None where it does not tell."""
+    """The kernel's source of time; None where it has none to show."""
 
 
 @dataclass(frozen=True)
 class Oversleep:
-    """What hiccup meters noted: parallel columns, of all CPUs together."""
+    """The notes of hiccup meters: parallel columns, of all CPUs together."""
 
     realtime: bool
     cpu_cores: float
-    """What the meters themselves used."""
+    """CPU time of the meters themselves."""
     at_s: array[float]
     """time.time() at the end of each sleep."""
     longer_s: array[float]
@@ -68,16 +63,16 @@ class Oversleep:
 
 @dataclass(frozen=True)
 class KernelLimits:
-    """What a container that Compose starts may have: the engine's defaults, which the harness's container has too."""
+    """Limits of a container that Compose starts: the engine's defaults, which the harness's container has too."""
 
     open_files: int
-    """Of one process, the hard limit."""
+    """The hard limit of one process."""
     threads: int
-    """Of all processes together."""
+    """The limit of all processes together."""
     pids: int
     """The number above the highest; threads have one each."""
     mappings: int
-    """Areas of memory of one process."""
+    """Areas of memory that one process may have."""
 
 
 OTHER_END = "/sys/class/net/eth0/iflink"
@@ -86,18 +81,18 @@ OTHER_END = "/sys/class/net/eth0/iflink"
 
 @dataclass(frozen=True)
 class Captured:
-    """What a capture came to."""
+    """The outcome of a capture."""
 
     packets: int
     dropped: int
-    """Because its buffer was full."""
+    """Packets lost because its buffer was full."""
     cpu_s: float
     problem: str | None
-    """What it said where it could not capture; None where it could."""
+    """Its error message where it could not capture; None where it could."""
 
 
 class Cgroup(Protocol):
-    """The control group of a container. Everything raises OSError once the container is gone."""
+    """The control group of a container. Each member raises OSError once the container is gone."""
 
     def usage(self) -> Usage: ...
 
@@ -115,16 +110,16 @@ class Cgroup(Protocol):
 
 
 class HiccupMeter(Protocol):
-    """Notes how much longer than asked its sleeps last; a process for each CPU. `start`, then `stop`."""
+    """A process for each CPU, which notes how much longer than asked its sleeps last. `start`, then `stop`."""
 
     def start(self) -> None: ...
 
     def stop(self) -> Oversleep | None:
-        """Ends the meter; None if a process of it broke."""
+        """Ends the meter and returns its notes; None if a process of it broke."""
 
 
 class Capture(Protocol):
-    """Packets on their way into a file, from its making to its end."""
+    """A capture of packets into a file, which has begun."""
 
     @property
     def ended(self) -> bool:
@@ -133,11 +128,11 @@ class Capture(Protocol):
     def stop(self) -> Captured: ...
 
 
-class Trips(Protocol):
-    """The administrator's connection to the database, from its making to `close`."""
+class RoundTrips(Protocol):
+    """An open connection of the administrator to the database."""
 
     def trips_ms(self, number: int) -> list[float]:
-        """How long so many round trips took from there, one after the other: `select 1` each."""
+        """The durations of so many round trips from there, one after the other: `select 1` each."""
 
     def close(self) -> None: ...
 
@@ -146,20 +141,20 @@ class Psrecord(Protocol):
     """psrecord, attached to a process and its children: a line per second."""
 
     def freeze(self) -> None:
-        """It looks no more until `thaw`."""
+        """Stops it from looking until `thaw`."""
 
     def thaw(self) -> None: ...
 
     def stop(self) -> None:
-        """It ends by itself when the process does; this makes sure."""
+        """Ends it, if the end of the process has not."""
 
     def peaks(self) -> tuple[float, int] | None:
         """The most CPU in percent of a core within a second, and the most resident memory in bytes, both summed over the
-        processes. To be asked once it is stopped. None where it has no line."""
+        processes. None before `stop`, and where the log has no line."""
 
 
 class Machines(Protocol):
-    """One host or several: what is counted of all of it."""
+    """One host or several, whose counters are read together."""
 
     @property
     def cpus(self) -> int:
@@ -168,11 +163,11 @@ class Machines(Protocol):
     def read_cpu(self) -> HostCpu: ...
 
     def usages(self, groups: Mapping[str, Cgroup]) -> tuple[float, dict[str, Usage]]:
-        """Of groups of this host, as nearly at one moment as it can, and that moment (time.time() of this process). Raises
-        OSError once one of them is gone."""
+        """The usage of groups of this host, read as nearly at one moment as it can, and that moment (time.time() of this process).
+        Raises OSError once one of them is gone."""
 
     def harness_cgroup(self) -> Cgroup:
-        """Of the part of the harness that runs there."""
+        """The control group of the part of the harness that runs there."""
 
 
 class Host(Machines, Protocol):
@@ -181,15 +176,15 @@ class Host(Machines, Protocol):
     # ---- what it is ----
 
     def describe(self) -> dict[str, str | int | float | None]:
-        """For the record. None: the kernel does not tell."""
+        """The machine, for the record. None: the kernel does not tell."""
 
     def mitigations(self) -> str:
-        """What the kernel does about each flaw of the CPU: a line each."""
+        """A line for each flaw of the CPU, with what the kernel does about it."""
 
     def limits(self) -> KernelLimits: ...
 
     def free_bytes(self) -> int:
-        """Of the disk that the engine keeps containers and volumes on."""
+        """Free space on the disk that has the engine's containers and volumes."""
 
     def cgroups_readable(self) -> bool:
         """Whether `cgroup` can work at all."""
@@ -200,7 +195,7 @@ class Host(Machines, Protocol):
     def can_capture(self) -> bool:
         """Whether `capture` may read packets."""
 
-    # ---- what it did as a whole ----
+    # ---- its clocks and counters ----
 
     def to_ours(self, moment_s: float) -> float:
         """A moment of its wall clock (a program's that runs there), as time.time() of this process."""
@@ -212,12 +207,12 @@ class Host(Machines, Protocol):
         """Pages swapped in and out since boot; None where the kernel counts none."""
 
     def hiccup_meter(self, cpus: list[int] | None) -> HiccupMeter:
-        """One that is not started. cpus: their numbers, or None for a meter that is not pinned."""
+        """A meter that is not started. cpus: their numbers, or None for a meter that is not pinned."""
 
     # ---- control groups and processes ----
 
     def cgroup(self, pid: int) -> Cgroup:
-        """Of a process, usually a container's first one. Raises FileNotFoundError if there is no such process."""
+        """The group of a process, usually a container's first one. Raises FileNotFoundError if there is no such process."""
 
     def is_harness(self, container: str) -> bool:
         """Whether this very process runs in the container. container: its full id."""
@@ -229,13 +224,13 @@ class Host(Machines, Protocol):
         """The command of a process that a signal has stopped; None of one that runs, or is gone."""
 
     def threads(self, pid: int) -> int:
-        """How many threads a process has. Raises OSError if it is gone."""
+        """The number of threads of a process. Raises OSError if it is gone."""
 
     def signal(self, pid: int, number: int) -> None:
         """Sends a signal. Raises OSError if the process is gone."""
 
     def psrecord(self, pid: int, file: Path) -> Psrecord:
-        """Starts one. file: its log, in psrecord's own format."""
+        """Starts psrecord on a process. file: its log, in psrecord's own format."""
 
     # ---- the network ----
 
@@ -243,9 +238,11 @@ class Host(Machines, Protocol):
         """Begins to write packets of an interface of the host (by its number, OTHER_END) to a file in pcap's form, until
         it has so many. expression: which ones, in pcap's language. snap_bytes: so much of each. Raises OSError."""
 
-    def trips(self, address: str, port: int, password: str) -> Trips:
-        """A connection to the database, or to what stands before it, as this host reaches it. What it raises is an OSError
-        or a psycopg.Error."""
+    def round_trips(self, address: str, port: int, password: str) -> RoundTrips:
+        """A connection to the database, or to a proxy before it, as this host reaches it. It raises OSError or psycopg.Error."""
+
+    def handshake_s(self, address: str, port: int) -> float:
+        """The quickest of some TCP handshakes. Raises OSError."""
 
     # ---- the network namespace that a process is in ----
 

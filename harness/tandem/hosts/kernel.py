@@ -1,4 +1,4 @@
-"""Reads what the kernel writes, and what psutil made of it. Pure."""
+"""Parsers of the kernel's files and of psutil's figures. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from tandem.hosts.host import HostCpu
 
 
 def host_cpu(times: Mapping[str, float]) -> HostCpu:
-    """What the harness distinguishes of psutil.cpu_times(): seconds since boot. A guest's time, which it has too, is in the
-    user time already. https://docs.kernel.org/filesystems/proc.html, 1.7"""
+    """The counters of psutil.cpu_times() that the harness tells apart. A guest's time, which is there too, is in the user time
+    already. https://docs.kernel.org/filesystems/proc.html, 1.7"""
     busy = times["user"] + times["nice"] + times["system"]
     idle, irq, softirq = times["idle"], times["irq"], times["softirq"]
     total = busy + idle + times["iowait"] + irq + softirq + times["steal"]
@@ -38,7 +38,7 @@ def count_established(table: bytes, *, local_port: int | None = None, remote_por
 
 
 def kernel_parameters(command_line: str | None) -> str | None:
-    """What of the kernel's command line is for the kernel: what names or follows the first process is not."""
+    """The kernel's own part of its command line: without words that name or follow the first process."""
     if command_line is None:
         return None
     words = command_line.partition(" -- ")[0].split()

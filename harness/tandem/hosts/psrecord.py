@@ -9,7 +9,7 @@ INTERVAL_S = 1
 
 
 def peaks(log: str) -> tuple[float, int] | None:
-    """Psrecord.peaks, from a log as it was."""
+    """The highest CPU and resident memory of a log (tandem.hosts.host.Psrecord.peaks)."""
     lines = [line.split() for line in log.splitlines() if line and not line.startswith("#")]
     rows = [[float(value) for value in line[:3]] for line in lines if len(line) >= 3]
     if not rows:
@@ -21,22 +21,15 @@ class LocalPsrecord:
     """A Psrecord. Samples a process and its children until stopped; the file has a line per second."""
 
     def __init__(self, pid: int, file: Path) -> None:
-        command = [
-            "psrecord",
-            str(pid),
-            "--interval",
-            str(INTERVAL_S),
-            "--include-children",
-            "--log",
-            str(file),
-        ]
         self._file = file
-        program = Path(sys.executable).parent / command[0]
+        self._peaks: tuple[float, int] | None = None
+        program = Path(sys.executable).with_name("psrecord")
+        options = f"--interval {INTERVAL_S} --include-children --log".split()
         self._process = subprocess.Popen(
-            [str(program), *command[1:]],
+            [program, str(pid), *options, file],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
         )
 
     def freeze(self) -> None:
@@ -46,9 +39,10 @@ class LocalPsrecord:
         self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """It ends by itself when the application does; this makes sure."""
         self._process.terminate()
         self._process.wait(timeout=5)
+        if self._file.is_file():
+            self._peaks = peaks(self._file.read_text())
 
     def peaks(self) -> tuple[float, int] | None:
-        return peaks(self._file.read_text()) if self._file.is_file() else None
+        return self._peaks

@@ -15,9 +15,9 @@ from tandem.errors import TandemError
 
 CONNECT_S: Final = 10
 ALIVE_S, ALIVE_TRIES = 3, 3
-"""A connection that hangs is noticed after as many tries, so many seconds apart."""
+"""Seconds between two looks at a silent connection, and the looks until it counts as lost."""
 ASK_S: Final = 10
-"""For one question to the connection that is open."""
+"""The limit of one question to the open connection."""
 OPTIONS: Final = {
     "BatchMode": "yes",  # nobody is there who could type a password
     "StrictHostKeyChecking": "yes",
@@ -37,11 +37,11 @@ REMEDIES: Final = {
     "Could not resolve hostname": "the lab's file names an unknown host",
     "administratively prohibited": "its sshd must allow forwarding: AllowTcpForwarding, AllowStreamLocalForwarding",
 }
-"""What ssh says, and what helps."""
+"""A message of ssh -> what helps."""
 
 
 def explained(said: str, destination: str) -> str:
-    """The last line of what ssh said that tells something, with what helps where that is known."""
+    """The last meaningful line of ssh's messages, with what helps where that is known."""
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(("@", "debug"))]
     last = lines[-1].strip() if lines else "it said nothing"
     for symptom, remedy in REMEDIES.items():
@@ -102,10 +102,7 @@ class Connection:
             time.sleep(0.02)
 
     def forward(self, local: str, remote: str) -> None:
-        """From now on what connects to `local` reaches `remote`, as its sshd sees it: a path of a socket, or address:port.
-
-        Raises TandemError.
-        """
+        """Lets connections to `local` reach `remote`, as its sshd sees it: a path of a socket, or address:port. Raises TandemError."""
         self._ask("forward", "-L", f"{local}:{remote}")
 
     def cancel(self, local: str, remote: str) -> None:
@@ -114,7 +111,7 @@ class Connection:
 
     @property
     def open(self) -> bool:
-        """Whether it still is, as far as ssh has noticed."""
+        """Whether the connection is open, as far as ssh has noticed."""
         return self._master.poll() is None
 
     def _ask(self, what: str, *arguments: str) -> None:
@@ -138,7 +135,7 @@ class Connection:
             )
 
     def close(self) -> None:
-        """Ends it and all that goes through it; a second time it does nothing."""
+        """Ends the connection and all that goes through it; a second time it does nothing."""
         if self._master.poll() is None:
             self._master.terminate()
             try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from tandem.hosts.host import Captured
 
 RING_KIB, LEAST_KIB, FRAME_BYTES = 16384, 512, 256
-"""At most, at least, and what the kernel adds to each packet in it, about. A ring takes CPU time to set up: 16 MiB as much as the
-packets of a short burst."""
+"""The ring at most and at least, and the space that the kernel adds to a packet in it, about. A ring takes CPU time to set up:
+16 MiB as much as the packets of a short burst."""
 
 
 def can_capture() -> bool:

@@ -18,7 +18,7 @@ from tandem.hosts import Host
 from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
-from tandem.hosts.together import Together
+from tandem.hosts.several import SeveralHosts
 from tandem.lab.old_images import BUILT
 from tandem.lab.single_image import build_image
 from tandem.lab.sites import FAULTS, PORTS, Local, Place, Sites, as_role, home, overlay
@@ -43,7 +43,7 @@ class LabSites(Sites):
         """sites: by the name of the lab's host."""
         super().__init__()
         self.lab, self._sites = lab, dict(sites)
-        self._machines = Together([site.host for site in sites.values()])
+        self._machines = SeveralHosts([site.host for site in sites.values()])
         self._first_cpu, first = dict[str, int](), 0
         for name, site in self._sites.items():
             self._first_cpu[name] = first

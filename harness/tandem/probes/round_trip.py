@@ -37,7 +37,7 @@ class RoundTrip:
 
     def start(self) -> None:
         """Measures the round trips before the load, then goes on in the background. Raises psycopg.Error, OSError."""
-        self._trips = self._host.trips(self._address, PROXIED_PORT, self._password)
+        self._trips = self._host.round_trips(self._address, PROXIED_PORT, self._password)
         self._trips.trips_ms(1)  # lets PgBouncer open its connection
         self._before = self._trips.trips_ms(BEFORE)
         self._looking.start()

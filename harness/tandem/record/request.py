@@ -58,10 +58,10 @@ class Conditions(Part):
     """How far the database is away; None: no latency proxy in the path."""
     lab: str | None = None
     """The machines: a file of loadgen/labs, which says their CPU sets as well, in place of the placement. None: all on one."""
-    further_labs: list[str] = Field(default_factory=list)
-    """Made like it; they take blocks of the study at the same time."""
     generators: int = Field(default=1, ge=1)
     """So many load generators share each load."""
+    further_labs: list[str] = Field(default_factory=list, max_length=0, exclude=True)
+    """Read and never written: records until 26 November 2026 have it, empty."""
 
 
 class Request(Part):

@@ -19,8 +19,7 @@ def conditions_line(request: Request) -> str:
     """Under what a study ran."""
     under = request.conditions
     distance = "" if under.db_rtt_ms is None else f", database {under.db_rtt_ms} ms away"
-    labs = " and ".join([under.lab or "", *under.further_labs])
-    where = f"placement {under.placement}" if under.lab is None else f"lab {labs}"
+    where = f"placement {under.placement}" if under.lab is None else f"lab {under.lab}"
     shared = "" if under.generators == 1 else f", load from {under.generators} generators"
     return f"scenario {request.scenario}, topology {under.topology}, {where}{distance}{shared}, plan {request.plan}"
 

@@ -13,7 +13,6 @@ from tandem.lab.prepare import Ground, in_a_lab
 from tandem.lab.sites import Sites
 from tandem.record.request import Request
 from tandem.report.parts import conditions_line
-from tandem.studies.compare.study import Compare
 from tandem.studies.questions.conditions import CONDITIONS
 
 LAB = "three-hosts"
@@ -113,47 +112,3 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
     ground = Ground.of(real, wanted, wanted.variants[0], There())
     assert ground.app_cpus == workers
     assert ground.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
-
-
-# ---- several labs ----
-
-
-def copy_of(real: Catalog, folder: Path, name: str, *changes: tuple[str, str]) -> str:
-    """A lab file made from the example."""
-    text = (real.root / "loadgen/labs/three-hosts.toml").read_text()
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    (folder / f"{name}.toml").write_text(text)
-    return str(folder / f"{name}.toml")
-
-
-MACHINES = ((".example", ".elsewhere"), ("192.0.2.", "198.51.100."))
-
-
-def test_labs_that_are_made_alike_take_blocks_of_one_study(real: Catalog, tmp_path: Path) -> None:
-    other = copy_of(real, tmp_path, "other", *MACHINES)
-    found = asked(real, lab=[LAB, other]).conditions
-    assert (found.lab, found.further_labs) == (LAB, [other])
-    assert asked(real, lab=[LAB]) == asked(real, lab=LAB)
-    assert asked(real, lab=None) == asked(real)
-
-
-def test_labs_that_differ_or_share_a_machine_do_not(real: Catalog, tmp_path: Path) -> None:
-    smaller = copy_of(real, tmp_path, "smaller", *MACHINES, ('app = "2-3"', 'app = "2"'))
-    with pytest.raises(UsageError, match="differ: only labs"):
-        asked(real, lab=[LAB, smaller])
-    shared = copy_of(real, tmp_path, "shared", MACHINES[1])
-    with pytest.raises(UsageError, match=r"database of lab .* have the same engine: each lab needs machines"):
-        asked(real, lab=[LAB, shared])
-
-
-def test_a_comparison_with_looks_takes_one_lab(real: Catalog, tmp_path: Path) -> None:
-    other = copy_of(real, tmp_path, "other", *MACHINES)
-    for options in ({}, {"looks": [6, 9]}):
-        request = asked(real, lab=[LAB, other], options=options).model_copy(update={"study": "compare"})
-        if options:
-            with pytest.raises(UsageError, match="use one lab, or no looks"):
-                Compare(real, request)
-        else:
-            Compare(real, request)

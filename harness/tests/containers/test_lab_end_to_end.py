@@ -174,15 +174,6 @@ def test_nothing_is_heard_beyond_the_labs_address(hosts: NestedLab, file: str) -
     assert "it was clean" in run(*TANDEM, "down", "--lab", file).stdout
 
 
-ALL_ROLES = ["db", "pgbouncer", "app", "proxy", "loadgen"]
-
-
-def two_labs(hosts: NestedLab) -> list[str]:
-    """Options that name two labs, of one host each."""
-    files = [hosts.write(name, {host: ALL_ROLES}) for name, host in (("first", "data"), ("second", "work"))]
-    return [word for file in files for word in ("--lab", str(file))]
-
-
 @pytest.mark.weekly
 def test_a_host_whose_clock_is_ahead_is_measured_by_this_machines(tmp_path: Path) -> None:
     """One of two generators begins by a clock that is 300 ms ahead; `generators-apart` finds those that begin 100 ms apart."""
@@ -202,54 +193,3 @@ def test_a_host_whose_clock_is_ahead_is_measured_by_this_machines(tmp_path: Path
             assert len(made["generators"]) == 2
             assert "generators-apart" not in {finding["code"] for finding in made["findings"]}
             assert made["goodput_rps"] > 0
-
-
-def labs_of(folder: Path) -> list[str]:
-    """Which lab made each trial."""
-    return [Path(trial["facts"]["lab"]).stem for trial in trials(folder)]
-
-
-@pytest.mark.weekly
-def test_two_labs_take_blocks_of_one_comparison(hosts: NestedLab, tmp_path: Path) -> None:
-    done = run(
-        *(*TANDEM, "compare", "rust-async", *two_labs(hosts), "--plan", "smoke", "--json"),
-        TANDEM_RESULTS=str(tmp_path),
-    )
-    assert done.stdout, done.stderr
-    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
-    assert set(labs_of(folder)) == {"first", "second"}, done.stderr
-    assert {trial["spec"]["block"] for trial in trials(folder)} == {1, 2, 3}
-    [told] = {tuple(one["hosts"]) for one in json.loads(done.stdout)["environments"].values()}
-    assert [name.rpartition("/")[2] for name in told] == ["data", "work"]
-    assert ours(hosts, "ps -a") == NOTHING
-
-
-@pytest.mark.weekly
-def test_a_lab_whose_machine_hangs_loses_its_block_and_the_study_ends(
-    hosts: NestedLab, tmp_path: Path
-) -> None:
-    """The last test of these hosts: what the lost lab had up stays on it."""
-    process = subprocess.Popen(
-        [*TANDEM, "compare", "rust-async", *two_labs(hosts), "--plan", "smoke", "--json"],
-        env=os.environ | {"TANDEM_RESULTS": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 300
-    while not any(claim.read_text().endswith("second.toml") for claim in tmp_path.glob("*/claims/*")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-    time.sleep(5)
-    hosts.hosts["work"].freeze()
-    try:
-        _, told = process.communicate(timeout=600)
-    finally:
-        hosts.hosts["work"].thaw()
-        # An application that waits for its turn is frozen, and what is frozen cannot be killed with its host.
-        hosts.hosts["work"].sh("docker ps -q --filter status=paused | xargs -r docker unpause")
-    [folder] = [found.parent for found in tmp_path.glob("*/result.json")]
-    assert "second.toml was lost: block 3 is measured in lab" in told
-    assert set(labs_of(folder)) == {"first"}
-    assert {trial["spec"]["block"] for trial in trials(folder)} == {1, 2, 3}

@@ -79,8 +79,10 @@ def test_this_host_can_be_read() -> None:
     described = HERE.describe()
     assert described["cpus"] == HERE.cpus == os.cpu_count()
     assert described["cgroup_version"] in (1, 2)
-    assert isinstance(described["memory_bytes"], int)
-    assert described["memory_bytes"] > 1 << 20
+    assert HERE.free_bytes() > 0
+    assert all(": " in line for line in HERE.mitigations().splitlines())
+    assert (HERE.swapped() or 0) >= 0
+    assert (HERE.listen_overflows(os.getpid()) or 0) >= 0
 
 
 def test_memory_and_swap_are_the_kernels_own_totals() -> None:
@@ -94,14 +96,7 @@ def test_what_a_kernel_does_not_tell_is_null(tmp_path: Path) -> None:
     described = Here(proc=tmp_path, sys=tmp_path).describe()
     told = {"cpus", "memory_bytes", "kernel", "machine", "open_files_limit", "swap_bytes"}
     assert {name for name, value in described.items() if value is not None} == told
-    assert {
-        "cpu_model",
-        "governor",
-        "smt",
-        "hypervisor",
-        "cgroup_version",
-        "cpu_cache_l3_bytes",
-    } <= described.keys()
+    assert {"cpu_model", "governor", "smt", "hypervisor", "cpu_cache_l3_bytes"} <= described.keys()
     assert not Here(sys=tmp_path).cgroups_readable()
 
 
@@ -261,19 +256,7 @@ def test_a_version_of_control_groups_that_is_not_mounted_is_not_told(tmp_path: P
     assert Here(sys=tmp_path).describe()["cgroup_version"] == 1
 
 
-def test_mitigations_are_lines() -> None:
-    assert all(": " in line for line in HERE.mitigations().splitlines())
-
-
-def test_the_disk_has_room() -> None:
-    assert HERE.free_bytes() > 0
-
-
 # ---- what it did ----
-
-
-def test_swapped_pages() -> None:
-    assert (HERE.swapped() or 0) >= 0
 
 
 def test_a_kernel_that_counts_no_swapping(tmp_path: Path) -> None:
@@ -316,10 +299,6 @@ def test_the_threads_of_a_process_are_counted() -> None:
     finally:
         process.kill()
         process.communicate()
-
-
-def test_dropped_connections_of_a_process() -> None:
-    assert (HERE.listen_overflows(os.getpid()) or 0) >= 0
 
 
 def test_connections_in_both_tables_are_counted(tmp_path: Path) -> None:

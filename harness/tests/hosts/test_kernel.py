@@ -71,19 +71,13 @@ def test_the_kernels_own_parameters(line: str | None, told: str | None) -> None:
     assert kernel_parameters(line) == told
 
 
-def test_established_connections_to_the_port_are_counted() -> None:
-    table = TABLE.encode()
-    # One more was closed by the other side, one is PgBouncer's.
-    assert count_established(table, remote_port=8080) == 2
-    assert count_established(table, remote_port=6432) == 1
-    assert count_established(table.splitlines()[0], remote_port=8080) == 0
-
-
-def test_established_connections_of_any_port_and_of_both() -> None:
-    table = TABLE.encode()
-    assert count_established(table) == 3
-    assert count_established(table, local_port=0x8F2E, remote_port=8080) == 1
-    assert count_established(table, local_port=0x8F34, remote_port=8080) == 0
+@pytest.mark.parametrize(
+    ("local", "remote", "number"),
+    [(None, 8080, 2), (None, 6432, 1), (None, None, 3), (0x8F2E, 8080, 1), (0x8F34, 8080, 0)],
+)
+def test_established_connections_are_counted(local: int | None, remote: int | None, number: int) -> None:
+    """One more to 8080 was closed by the other side; the one to 6432 is PgBouncer's."""
+    assert count_established(TABLE.encode(), local_port=local, remote_port=remote) == number
 
 
 def test_established_connections_are_counted_where_they_are_served(fixtures: Path) -> None:

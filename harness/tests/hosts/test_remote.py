@@ -17,10 +17,10 @@ import pytest
 
 from tandem.errors import TandemError
 from tandem.hosts import HERE, remote
-from tandem.hosts.agent import ERROR, VALUE, Desk
-from tandem.hosts.host import Captured, Clocks, HostCpu, KernelLimits, Oversleep, Usage
-from tandem.hosts.remote import SERVE, Caller, Remote, offset
-from tandem.hosts.values import VALUES, error_of, packed, unpacked
+from tandem.hosts.agent import Agent
+from tandem.hosts.host import Captured, Cgroup, Clocks, HostCpu, KernelLimits, Oversleep, Usage
+from tandem.hosts.remote import SERVE, Caller, Proxy, Remote, offset
+from tandem.hosts.wire import ERROR, HOST, VALUE, VALUES, error_of, packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,9 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
         {7: 0.5, 8: 1.5},
         {"app": Usage(1.5, 0.0, 7, 0.5)},
         ["sleep", "60"],
+        (1.5, 7),
+        signal.SIGSTOP,
+        Path("/some/file"),
         b"\0\1",
         None,
     ],
@@ -72,8 +75,8 @@ def test_every_value_of_the_interface_crosses() -> None:
 
 
 def test_nothing_else_crosses() -> None:
-    with pytest.raises(TypeError, match="a PosixPath does not cross"):
-        packed(Path("/"))
+    with pytest.raises(TypeError, match="a Here does not cross"):
+        packed({"host": [HERE]})
 
 
 @pytest.mark.parametrize(
@@ -92,17 +95,17 @@ def test_an_error_from_there_is_one_of_ours(kind: str, found: type[Exception]) -
     assert type(error_of(kind, "gone")) is found
 
 
-def test_a_desk_answers_with_what_was_raised_and_hands_out_nothing_private() -> None:
-    desk = Desk(HERE)
-    assert desk.answer([0, "cpus", [], {}]) == [VALUE, HERE.cpus]
+def test_an_agent_answers_with_what_was_raised_and_hands_out_nothing_private() -> None:
+    agent = Agent(HERE)
+    assert agent.answer([0, "cpus", [], {}]) == [VALUE, HERE.cpus]
     for request in (
         [0, "_proc", [], {}],
         [0, "__class__", [], {}],
         [0, "no_such", [], {}],
         [9, "usage", [], {}],
     ):
-        assert desk.answer(request)[0] == ERROR
-    assert desk.answer([0, "cgroup", [2**22 + 1], {}])[:2] == [ERROR, "FileNotFoundError"]
+        assert agent.answer(request)[0] == ERROR
+    assert agent.answer([0, "cgroup", [2**22 + 1], {}])[:2] == [ERROR, "FileNotFoundError"]
 
 
 # ---- the same as here ----
@@ -185,9 +188,32 @@ def test_psrecords_log_comes_home(there: Remote, sleeper: subprocess.Popen[bytes
     assert peaks[1] > 0
 
 
+def test_a_capture_comes_home_and_leaves_nothing_there(there: Remote, tmp_path: Path) -> None:
+    if not there.can_capture():
+        pytest.skip("this container may not read packets")
+    file = tmp_path / "packets.pcap"
+    capture = there.capture(socket.if_nametoindex("lo"), "udp port 9", 1, 100, file)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        deadline = time.monotonic() + 10
+        while not capture.ended and time.monotonic() < deadline:
+            sender.sendto(b"x", ("127.0.0.1", 9))
+            time.sleep(0.05)
+    captured = capture.stop()
+    assert (captured.packets, captured.problem) == (1, None)
+    assert len(file.read_bytes()) > 24, "the header of a pcap file and a packet"
+    assert there.line.call(HOST, "take", file) is None
+
+
 def test_a_capture_that_cannot_begin_is_an_oserror(there: Remote, tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"."):
         there.capture(999_999, "tcp", 1, 100, tmp_path / "none.pcap")
+
+
+def test_a_member_that_no_interface_has_is_not_asked_for(there: Remote) -> None:
+    group = Proxy(there.line, Cgroup, 9)
+    for one, name in ((there, "no_such"), (there, "_proc"), (there, "usage"), (group, "cpus")):
+        with pytest.raises(AttributeError):
+            getattr(one, name)
 
 
 def test_no_container_is_the_harness(there: Remote) -> None:
@@ -247,7 +273,7 @@ def own(root: Path) -> Iterator[tuple[Remote, int]]:
     group = execnet.Group()
     gateway = group.makegateway(f"popen//execmodel=thread//python={sys.executable}")
     there = Remote(Caller("own", lambda: gateway.remote_exec(SERVE)))
-    pid = int(there._ask("pid"))
+    pid = int(gateway.remote_exec("import os; channel.send(os.getpid())").receive(5))
     yield there, pid
     os.kill(pid, signal.SIGCONT)
     os.kill(pid, signal.SIGKILL)
@@ -258,7 +284,7 @@ def test_an_agent_that_hangs_is_an_oserror_in_time(
     own: tuple[Remote, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, pid = own
-    monkeypatch.setattr(remote.Caller.call, "__kwdefaults__", {"within_s": 0.3})
+    monkeypatch.setattr(remote, "CALL_S", 0.3)
     os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
     with pytest.raises(OSError, match=r"host own did not answer within 0\.3 s"):
@@ -288,4 +314,4 @@ def test_threads_do_not_wait_for_each_other(there: Remote, sleeper: subprocess.P
 
 def test_a_database_that_nobody_answers_for_is_an_error_here(there: Remote) -> None:
     with pytest.raises(OSError, match="OperationalError"):
-        there.trips("127.0.0.1", 9, "nobody")
+        there.round_trips("127.0.0.1", 9, "nobody")

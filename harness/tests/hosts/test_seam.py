@@ -14,7 +14,7 @@ OFFERED = {
     "tandem.hosts.host",
     "tandem.hosts.engine",
     "tandem.hosts.remote",
-    "tandem.hosts.together",
+    "tandem.hosts.several",
 }
 """What others may import of it."""
 MODULES = {"psutil", "platform"}

@@ -11,9 +11,9 @@ from tandem.catalog.labs import Lab
 from tandem.engine.replay import differences
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
-from tandem.hosts.host import Usage
-from tandem.hosts.remote import RemoteCgroup
-from tandem.hosts.together import Parts, Together
+from tandem.hosts.host import Cgroup, Usage
+from tandem.hosts.remote import Caller, Proxy
+from tandem.hosts.several import SeveralCgroups, SeveralHosts
 from tandem.lab import reached, sites
 from tandem.lab.application import Application
 from tandem.lab.reached import LabSites, destination
@@ -283,18 +283,18 @@ class Group:
 
 
 def test_the_harness_is_the_sum_of_its_parts() -> None:
-    both = Parts([Group(1.0), Group(2.0)])  # type: ignore[list-item]
+    both = SeveralCgroups([Group(1.0), Group(2.0)])  # type: ignore[list-item]
     assert both.usage() == Usage(3.0, 0.0, 200, 2.0)
     assert both.resident_bytes() == 14
-    assert Parts([Group(1.0), Group(6.0)]).usage().system_s is None  # type: ignore[list-item]
+    assert SeveralCgroups([Group(1.0), Group(6.0)]).usage().system_s is None  # type: ignore[list-item]
     with pytest.raises(ValueError, match="numbers of one host"):
         both.thread_cpu_s()
 
 
 def test_a_group_of_no_host_is_an_error() -> None:
-    far = RemoteCgroup(object(), ("object", 1), 1)  # type: ignore[arg-type]
+    far = Proxy(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
     with pytest.raises(ValueError, match="of none of these hosts"):
-        Together([HERE]).usages({"app": far})
+        SeveralHosts([HERE]).usages({"app": far})
 
 
 # ---- how an engine is reached ----

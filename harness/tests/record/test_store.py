@@ -10,6 +10,7 @@ import pytest
 from harness_engine import made_trial
 
 from tandem.errors import TandemError
+from tandem.record.request import Conditions
 from tandem.record.store import file_name, read_model, read_trial, room_for, write_atomically, write_model
 from tandem.record.trial import Phase, Trial
 
@@ -111,3 +112,10 @@ def test_room(tmp_path: Path) -> None:
 )
 def test_a_name_in_a_path_is_one_word(name: str, word: str) -> None:
     assert file_name(name) == word
+
+
+def test_records_of_the_time_when_labs_shared_a_study_are_read() -> None:
+    told = {"topology": "full", "placement": "shared", "further_labs": []}
+    assert "further_labs" not in Conditions.model_validate(told).model_dump()
+    with pytest.raises(ValueError, match="further_labs"):
+        Conditions.model_validate(told | {"further_labs": ["other"]})

@@ -66,7 +66,7 @@ def compare(
     setting: cli.Settings = None,
     db_rtt: cli.DbRtt = None,
     generators: cli.Generators = 1,
-    lab: cli.LabNames = None,
+    lab: cli.LabName = None,
     primary: Annotated[
         str | None,
         typer.Option(

@@ -15,10 +15,8 @@ from tandem.analysis.cost import APP, ROLES, TOTAL, at, cpu_us_per_request_by_ro
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Better, Decision, Ratio, Word
 from tandem.catalog.catalog import EQUAL_SHARES
-from tandem.engine.agreement import labs_differ
 from tandem.engine.blocks import counting
 from tandem.engine.findings import once
-from tandem.engine.side_by_side import LAB
 from tandem.judge.bottleneck import is_own
 from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
@@ -605,23 +603,6 @@ def findings_of(trials: Sequence[Trial]) -> list[Finding]:
     return [Finding.of(code, "warning", text) for (_, code), text in once(found).items()]
 
 
-def in_labs(
-    blocks: Sequence[Trial], reference: str, others: Sequence[str], primary: str | None
-) -> dict[str, dict[str, list[float]]]:
-    """Each ratio in each lab, as tandem.engine.agreement.labs_differ has it."""
-    of_lab: dict[str, list[Trial]] = {}
-    for block in blocks:
-        of_lab.setdefault(str(block.facts.get(LAB)), []).append(block)
-    both = [reference, second(reference)]
-    return {
-        f"{variant}, {name}": {
-            lab: ln_ratios(own, variant, both, METRICS[name]) for lab, own in of_lab.items()
-        }
-        for name in ([primary] if primary else METRICS)
-        for variant in others
-    }
-
-
 def conclude(
     trials: Sequence[Trial],
     labels: list[str],
@@ -655,7 +636,6 @@ def conclude(
             Finding.of("unlike-itself", "warning", f"{text}; this metric is not published")
             for text in unpublished.values()
         ]
-        findings += labs_differ(in_labs(blocks, reference, others, primary))
         verdict = next(
             (v for v in (Verdict.FAILED, Verdict.INVALID) if any(line.verdict is v for line in entries)),
             Verdict.OK,

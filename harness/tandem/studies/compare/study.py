@@ -220,8 +220,6 @@ class Compare(Study[Compared]):
         self._planned = detecting.PILOT
         """Blocks of an aim, as far as they are known."""
         self._news: list[str] = []
-        if (self.looks or self.aim) and request.conditions.further_labs:
-            raise UsageError("a look decides whether more blocks are measured: use one lab, or no looks")
 
     @classmethod
     def only(cls, catalog: Catalog, request: Request, rows: Sequence[str]) -> Request:

@@ -37,7 +37,7 @@ def crossover(
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
-    lab: cli.LabNames = None,
+    lab: cli.LabName = None,
     setting: cli.Settings = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,

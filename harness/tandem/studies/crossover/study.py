@@ -9,7 +9,6 @@ from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, pred
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine import deciding
-from tandem.engine.agreement import by_labs, labs_differ
 from tandem.engine.blocks import best, of_each
 from tandem.engine.findings import not_counted, verdict_of, warnings
 from tandem.engine.study import Study
@@ -105,12 +104,7 @@ class Crossover(Study[Crossed]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Crossed]:
         chosen = best(trials)
         own = of_each((variant.label for variant in self.variants), chosen)
-        by_block = [self._ln_ratios(*(own[variant.label] for variant in pair)) for pair in self.at]
-        in_labs = {
-            " and ".join(variant.label for variant in pair): by_labs(found, trials)
-            for pair, found in zip(self.at, by_block, strict=True)
-        }
-        ln_ratios = [list(found.values()) for found in by_block]
+        ln_ratios = [self._ln_ratios(*(own[variant.label] for variant in pair)) for pair in self.at]
         bases = [self._base(side, own) for side in range(2)]
         cells = [
             self._cell(point, pair, own, ln, interval, bases)
@@ -122,7 +116,7 @@ class Crossover(Study[Crossed]):
         return Concluded(
             verdict=verdict_of(trials, known),
             reasons=not_counted(chosen),
-            findings=[*labs_differ(in_labs), *warnings(trials)],
+            findings=warnings(trials),
             conclusions=Crossed(
                 first=self.request.variants[0].label,
                 second=self.request.variants[1].label,
@@ -148,13 +142,13 @@ class Crossover(Study[Crossed]):
             ),
         )
 
-    def _ln_ratios(self, first: Sequence[Trial], second: Sequence[Trial]) -> dict[int, float]:
-        """Block -> ln(second / first), of each in which both are good."""
+    def _ln_ratios(self, first: Sequence[Trial], second: Sequence[Trial]) -> list[float]:
+        """ln(second / first) of each block in which both are good."""
         rates = [
             {t.spec.block: window.goodput_rps for t in side for window in good_windows([t])}
             for side in (first, second)
         ]
-        return {b: math.log(rates[1][b] / rates[0][b]) for b in rates[0] if b in rates[1]}
+        return [math.log(rates[1][b] / rates[0][b]) for b in rates[0] if b in rates[1]]
 
     def _base(self, side: int, own: dict[str, list[Trial]]) -> Calibrated | None:
         """What a side's predictions are made from: its windows at the shortest wait, where CPU time is most of it."""

@@ -92,18 +92,6 @@ class CellWindows:
             return None
         return fitted, place
 
-    def ln_ratios(self, a: str, b: str, figure: Figure) -> dict[int, float]:
-        """Block -> ln(b / a), of each in which both cells have a good window."""
-        sides = [
-            {
-                block: statistics.fmean(found)
-                for block in dict.fromkeys(block for block, _ in self.good[label])
-                if (found := [math.log(v) for at, w in self.good[label] if at == block and (v := figure(w))])
-            }
-            for label in (a, b)
-        ]
-        return {block: ln - sides[0][block] for block, ln in sides[1].items() if block in sides[0]}
-
     def means(self, figure: Figure) -> dict[str, float]:
         """Label -> the cell's value, in the figure's own unit; of those that have one."""
         found = self.model(figure)

@@ -60,7 +60,7 @@ def explain(
     topology: cli.ChosenTopology = None,
     placement: cli.ChosenPlacement = None,
     generators: cli.Generators = 1,
-    lab: cli.LabNames = None,
+    lab: cli.LabName = None,
     db_rtt: cli.DbRtt = None,
     seed: cli.Seed = None,
     resume: cli.Resume = False,

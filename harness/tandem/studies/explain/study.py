@@ -6,7 +6,6 @@ from typing import Any
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.agreement import by_labs, labs_differ
 from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.study import Study
@@ -123,7 +122,7 @@ class Explain(Study[Explained]):
         return Concluded(
             verdict=verdict,
             reasons=reasons,
-            findings=[*self._without(measured), *self._labs_differ(measured, trials), *warnings(trials)],
+            findings=[*self._without(measured), *warnings(trials)],
             conclusions=self._explained(measured, by_rate),
         )
 
@@ -173,12 +172,6 @@ class Explain(Study[Explained]):
         windows = [window for _, window in measured.good[cell.label]]
         found = modelled(windows, setup, cell.settings, cell.goodput_rps)
         return cell.model_copy(update={"model": found})
-
-    def _labs_differ(self, measured: CellWindows, trials: Sequence[Trial]) -> list[Finding]:
-        """Of the gap as a whole: its factors have too few starts in each lab."""
-        first, last = self.legs[0].corners[0], self.legs[1].corners[1]
-        ends = self.legs[0].label(first), self.legs[1].label(last)
-        return labs_differ({" and ".join(ends): by_labs(measured.ln_ratios(*ends, goodput), trials)})
 
     def _without(self, measured: CellWindows) -> list[Finding]:
         found = []

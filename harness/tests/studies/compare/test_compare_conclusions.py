@@ -14,7 +14,6 @@ from rich.table import Table
 from tandem.analysis.cost import APP, TOTAL, at
 from tandem.analysis.ratios import compare, detectable_ratio
 from tandem.catalog.catalog import EQUAL_SHARES
-from tandem.engine.agreement import labs_differ
 from tandem.engine.stand_ins import is_look
 from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
@@ -344,32 +343,6 @@ def test_a_reference_that_differs_from_itself_blanks_that_metric_alone() -> None
     asked = conclusions.conclude(blocks, ["A", "B"], Baselines(), primary="goodput_rps")
     assert asked.verdict is Verdict.VOID
     assert set(asked.conclusions.entries[1].means.values()) == {None}
-
-
-def in_labs(effect_elsewhere: float, seed: int) -> list[Trial]:
-    """Blocks of two labs, in which B is 1.1 and `effect_elsewhere` times as fast as A."""
-    first, other = make_blocks(1.1, 6, seed=seed), make_blocks(effect_elsewhere, 6, seed=seed + 1)
-    for lab, blocks in (("mine", first), ("other", other)):
-        for number, block in enumerate(blocks, start=1 if lab == "mine" else 7):
-            block.facts = {"lab": lab}
-            block.spec = block.spec.model_copy(update={"block": number, "name": f"block-{number}"})
-    return first + other
-
-
-def test_a_ratio_that_labs_do_not_agree_on_is_told() -> None:
-    def told(blocks: list[Trial]) -> list[str]:
-        found = conclusions.in_labs(blocks, "A", ["B"], "goodput_rps")
-        return [one.text for one in labs_differ(found)]
-
-    [text] = told(in_labs(1.2, 1))
-    assert re.search(r"B, goodput_rps: the labs do not agree: x 1\.\d+ in mine \(6 blocks\), x 1\.[12]", text)
-    concluded = conclusions.conclude(in_labs(1.2, 1), ["A", "B"], Baselines(), primary="goodput_rps")
-    assert concluded.verdict is Verdict.OK
-    assert [one.code for one in concluded.findings] == ["labs-differ"]
-    assert sum(bool(told(in_labs(1.1, seed))) for seed in range(0, 200, 2)) <= 10, "5 % of equal labs"
-    assert told(make_blocks(1.1)) == [], "one lab"
-    few = in_labs(1.2, 1)
-    assert told([*few[:6], few[6]]) == [], "one block tells nothing of a lab's scatter"
 
 
 def test_a_visit_that_broke_fails_the_session() -> None:

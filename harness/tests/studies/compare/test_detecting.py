@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import drive
 from tandem.errors import UsageError
-from tandem.record.request import Conditions
 from tandem.record.result import Baselines
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
@@ -205,13 +204,6 @@ def test_what_goes_on_is_said_beforehand() -> None:
 def test_what_cannot_be_asked(options: dict[str, JsonValue], told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(told)):
         asking(**options)
-
-
-def test_it_takes_one_lab() -> None:
-    under = Conditions(topology="full", placement="two-cores", lab="a", further_labs=["b"])
-    asked = request("A", "B", study="compare", plan="quick", options={"detect": 0.03}, conditions=under)
-    with pytest.raises(UsageError, match="use one lab"):
-        Compare(CATALOG, asked)
 
 
 def test_a_plan_that_looks_is_told_what_to_detect_instead() -> None:

@@ -247,25 +247,6 @@ def test_both_are_compared_in_each_cell(real: Catalog) -> None:
     assert near.interval[0] < near.ratio < near.interval[1] < 1
 
 
-@pytest.mark.parametrize(("elsewhere", "differ"), [(1.0, 0), (1.5, 1)])
-def test_a_cell_that_two_labs_do_not_agree_on_is_told(real: Catalog, elsewhere: float, differ: int) -> None:
-    """The second lab's async answers are more at one wait alone; that the lab is faster as a whole changes nothing."""
-    mine, other = trials(BOTH, WAITS), trials({label: 2 * rate for label, rate in BOTH.items()}, WAITS)
-    for one in other:
-        one.spec = one.spec.model_copy(update={"block": one.spec.block + 3, "name": f"{one.spec.name}-other"})
-    for lab, made in (("mine", mine), ("other", other)):
-        for one in made:
-            one.facts = {"lab": lab}
-    for one in other:
-        if one.spec.variants == [f"{ASYNC} wait=0ms"]:
-            [record] = one.windows
-            [(label, seen)] = record.windows.items()
-            record.windows = {label: seen.model_copy(update={"goodput_rps": seen.goodput_rps * elsewhere})}
-    found = [f.text for f in concluded(real, asked(), mine + other).findings if f.code == "labs-differ"]
-    assert len(found) == differ
-    assert all(text.startswith(f"{SYNC} wait=0ms and {ASYNC} wait=0ms: the labs do not") for text in found)
-
-
 def test_the_model_stands_beside_each_cell(real: Catalog) -> None:
     """Both cost what the shared core costs: 1.2 ms a request; far away twenty connections take 8 x 15 ms and that."""
     found = concluded(real, asked(), trials(BOTH, WAITS)).conclusions

@@ -445,24 +445,6 @@ def test_no_gap_is_an_answer(real: Catalog) -> None:
     assert Explain.headline(found.conclusions.model_dump(mode="json")).endswith(", within noise")
 
 
-@pytest.mark.parametrize(("elsewhere", "differ"), [(1.0, False), (1.5, True)])
-def test_a_gap_that_two_labs_do_not_agree_on_is_told(real: Catalog, elsewhere: float, differ: bool) -> None:
-    """The second lab, which has the last three blocks, is faster as a whole, or at B alone."""
-    study = Explain(real, asked(blocks=6))
-
-    def answer(spec: TrialSpec, window: WindowSpec) -> Window:
-        there = spec.block > 3
-        at_b = elsewhere if there and spec.variants == [ASYNC] else 1.0
-        return answers(lambda label: limits(label) * at_b * (2 if there else 1), 0.02)(spec, window)
-
-    trials = play(study, answer)
-    for trial in trials:
-        trial.facts = {"lab": "other" if trial.spec.block > 3 else "mine"}
-    found = [one.text for one in study.conclude(trials, Baselines()).findings if one.code == "labs-differ"]
-    assert bool(found) is differ
-    assert all(text.startswith(f"{SYNC} and {ASYNC}: the labs do not agree") for text in found)
-
-
 def test_a_cell_that_never_starts_is_listed_and_its_orders_are_left_out(real: Catalog) -> None:
     missing = "A python-sync own persistence"
 

@@ -7,8 +7,8 @@ import psycopg
 CONNECT_S = 20
 
 
-class LocalTrips:
-    """Trips (tandem.hosts.host). Raises psycopg.Error, now and later."""
+class LocalRoundTrips:
+    """RoundTrips (tandem.hosts.host). Raises psycopg.Error, now and later."""
 
     def __init__(self, address: str, port: int, password: str) -> None:
         self._connection = psycopg.connect(
