@@ -1,4 +1,6 @@
-"""The history on disk: a folder for each machine, a file for each night. Histories merge by copying their files together."""
+"""The history on disk: a folder for each machine, a file for each night. Histories merge by copying their files together.
+
+One that nothing is added to may have its nights in one file, nights.jsonl, a line each."""
 
 import fcntl
 from collections.abc import Iterator
@@ -53,9 +55,11 @@ def read(folder: Path) -> History:
     found = History()
 
     def every[M: BaseModel](kind: type[M], place: str) -> Iterator[M]:
-        for file in sorted(folder.glob(f"{place}/*.json")):
+        for file in sorted([*folder.glob(f"{place}/*.json"), *folder.glob(f"{place}.jsonl")]):
             try:
-                yield kind.model_validate_json(file.read_text())
+                text = file.read_text()
+                for one in text.splitlines() if file.suffix == ".jsonl" else [text]:
+                    yield kind.model_validate_json(one)
             except (ValueError, OSError) as error:
                 found.broken[file] = explained(error)
 

@@ -1,10 +1,11 @@
-"""The record of a study, one schema for all of them: result.json. Its trials stand beside it, a file each."""
+"""The record of a study, one schema for all of them: result.json. Its trials stand beside it."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
 
+from tandem.record import shared
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
@@ -39,6 +40,32 @@ class Environment(Part):
     """SHA-256 of every lock file, and of the contract as a whole."""
     configuration: dict[str, str] = Field(default_factory=dict)
     """Component -> its effective configuration, as text."""
+
+
+class Environments(Part):
+    """The environments of all variants as result.json has them: what most of them share stands once."""
+
+    common: Environment | None = None
+    own: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    """Label of a variant -> what is laid over `common`, key by key, to get its environment."""
+
+
+def per_variant(stored: Any) -> Any:
+    """Label -> environment, from the form of result.json or from one that is whole already, as in older records."""
+    if not isinstance(stored, dict) or not stored.keys() or stored.keys() - {"common", "own"}:
+        return stored
+    Environments.model_validate(stored)
+    return {label: shared.laid_over(stored["common"] or {}, own) for label, own in stored["own"].items()}
+
+
+def shared_once(environments: dict[str, Environment]) -> Environments:
+    """The form of result.json."""
+    every = {label: one.model_dump(mode="json") for label, one in environments.items()}
+    if not every:
+        return Environments()
+    common = shared.common([*every.values()])
+    own = {label: shared.difference(one, common) for label, one in every.items()}
+    return Environments(common=Environment.model_validate(common), own=own)
 
 
 class CeilingLook(Part):
@@ -83,6 +110,15 @@ class Concluded[C: Conclusions](Part):
     conclusions: C
 
 
+class RawFiles(Part):
+    """Where the files of a record are that it is not judged from: rows, logs, what the stack was given."""
+
+    sha256: str
+    """Of their tar archive (tandem.record.packed), before compression."""
+    commit: str | None = None
+    """A commit whose tree has them; null where none has."""
+
+
 class Result[C: Conclusions](Part):
     """result.json"""
 
@@ -111,5 +147,11 @@ class Result[C: Conclusions](Part):
     conclusions: C
     phases_s: dict[str, Number] = Field(default_factory=dict)
     """Where the time went."""
-    environments: dict[str, Environment] = Field(default_factory=dict)
-    """By the label of the variant."""
+    environments: Annotated[
+        dict[str, Environment],
+        BeforeValidator(per_variant),
+        PlainSerializer(shared_once, return_type=Environments),
+    ] = Field(default_factory=dict)
+    """By the label of the variant. The file has what they share once (Environments)."""
+    raw: RawFiles | None = None
+    """Of a committed record: the files that are not committed. Null where they stand beside it."""

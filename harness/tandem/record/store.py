@@ -1,8 +1,11 @@
 """Results on disk: one folder per study. A file is complete or not there."""
 
+import gzip
 import os
 import re
 import shutil
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,8 @@ from tandem.record.trial import Trial
 
 NEEDED_BYTES = 1 << 30
 """Free space below which a study does not start: rows and logs of the longest plan fit."""
-RESULT, TRIALS = "result.json", "trials"
+RESULT, TRIALS, PACKED = "result.json", "trials", "trials.jsonl.gz"
+"""A study keeps its trials in a folder, a file each; a committed record has one file of them, a line each."""
 
 
 def write_atomically(file: Path, text: str) -> None:
@@ -81,10 +85,31 @@ def explained(error: Exception) -> str:
 
 def read_trials(folder: Path) -> list[Trial]:
     """Those of a study's folder, in order of time. Raises TandemError for a file that cannot be read."""
-    found = [read_trial(file) for file in (folder / TRIALS).glob("*.json")]
-    return sorted(found, key=lambda trial: trial.started_at)
+    packed = folder / PACKED
+    found = (
+        _unpacked(packed)
+        if packed.exists()
+        else [read_trial(file) for file in (folder / TRIALS).glob("*.json")]
+    )
+    return sorted(found, key=lambda trial: (trial.started_at, trial.spec.key))
 
 
 def read_trial(file: Path) -> Trial:
     """A trial. Raises TandemError, naming the file, if it cannot be read."""
     return read_model(Trial, file, " Move it away to measure that trial again.")
+
+
+def _unpacked(file: Path) -> list[Trial]:
+    try:
+        lines = gzip.decompress(file.read_bytes()).splitlines()
+        if not lines:
+            raise ValueError("it is empty")
+        return [Trial.model_validate_json(line) for line in lines]
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise TandemError(f"{file}: the trials cannot be read: {explained(error)}") from None
+
+
+def pack_trials(trials: Sequence[Trial], file: Path) -> None:
+    """Writes trials into one file, a line each. The same trials give the same bytes."""
+    lines = "".join(f"{trial.model_dump_json()}\n" for trial in trials)
+    file.write_bytes(gzip.compress(lines.encode(), 9, mtime=0))

@@ -7,6 +7,7 @@ import pytest
 from harness_commands import bench_containers, printed, tandem
 from harness_places import PLANS
 
+from tandem.record.result import per_variant
 from tandem.studies.registry import read_folder
 
 pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
@@ -43,5 +44,5 @@ def test_a_capacity_is_found(results: Path) -> None:
     assert json.loads(file.read_text()) == result
     assert read_folder(file.parent)[1].verdict == result["verdict"]
     assert "probes for" in printed(file)
-    assert result["environments"]["rust-async"]["versions"]["oha"]
+    assert per_variant(result["environments"])["rust-async"]["versions"]["oha"]
     assert not bench_containers()

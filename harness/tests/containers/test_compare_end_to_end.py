@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from harness_commands import ONE_TRIAL, bench_containers, tandem
 
+from tandem.record.result import per_variant
+
 pytestmark = pytest.mark.docker
 
 HONEST = ["rust-async", "rust-async:DB_POOL_MAX=2", "cpp-sync"]
@@ -43,7 +45,10 @@ def undisturbed(compared: Compared) -> bool:
 def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared, undisturbed: bool) -> None:
     lines = compared.entries
     assert list(lines) == [*HONEST, LIAR]
-    assert compared.record["environments"]["rust-async:DB_POOL_MAX=2"]["settings"]["DB_POOL_MAX"] == "2"
+    assert (
+        per_variant(compared.record["environments"])["rust-async:DB_POOL_MAX=2"]["settings"]["DB_POOL_MAX"]
+        == "2"
+    )
     for name in HONEST:
         assert lines[name]["verdict"] == "ok", compared.said
         assert not undisturbed or lines[name]["means"]["goodput_rps"] > 100

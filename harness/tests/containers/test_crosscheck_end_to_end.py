@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from harness_commands import printed, tandem
 
+from tandem.record.result import per_variant
+
 pytestmark = [pytest.mark.docker, pytest.mark.weekly]
 
 
@@ -15,7 +17,7 @@ def test_a_second_generator(results: Path) -> None:
     )
     assert found["conclusions"]["word"] in ("agree", "undecided"), said
     assert (status, found["verdict"]) == (0, "ok")
-    assert found["environments"]["rust-async"]["versions"]["vegeta"] == "12.12.0"
+    assert per_variant(found["environments"])["rust-async"]["versions"]["vegeta"] == "12.12.0"
     assert found["conclusions"]["pairs"] + found["conclusions"]["disturbed"] == 3
     [folder] = results.glob("*-crosscheck-*")
     for file in folder.glob("trials/*.json"):

@@ -11,6 +11,7 @@ from harness_commands import ONE_TRIAL, bench_containers, codes, run, trials, wi
 
 from tandem.analysis.histogram import curve, recorded
 from tandem.load.rows import read_rows
+from tandem.record.result import per_variant
 
 pytestmark = pytest.mark.docker
 
@@ -82,7 +83,7 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
         assert counts.sum() == found["service_time_ms"]["samples"]
         [(_, p50)] = curve([found["service_time_hdr"]], [0.5])
         assert p50 == pytest.approx(found["service_time_ms"]["p50"], rel=0.002)
-    environment = benched.result["environments"][HONEST]
+    environment = per_variant(benched.result["environments"])[HONEST]
     assert environment["images"].keys() >= {"app", "db", "pgbouncer", "proxy", "loadgen"}
     configuration = environment["configuration"]
     assert "pool_mode" in configuration["pgbouncer"]
@@ -111,7 +112,7 @@ def test_without_a_latency_proxy_there_is_none(benched: Benched) -> None:
     assert closed["db_rtt_ms"] is None
     assert closed["answer_ms_min"] < FAR_MS, "the quickest: the mean is that of a busy host"
     assert "faults" not in closed["roles"]
-    environment = benched.result["environments"][HONEST]
+    environment = per_variant(benched.result["environments"])[HONEST]
     assert "faults" not in environment["images"]
     assert environment["variables"]["DATABASE_ADDRESS"] == "pgbouncer:6432"
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from harness_commands import TWO_TRIALS, codes, printed, tandem, trials, window
 
+from tandem.record.result import per_variant
+
 pytestmark = pytest.mark.docker
 
 RTT_MS = 15
@@ -43,7 +45,7 @@ def test_each_statement_waits(far: Path) -> None:
     assert not codes(trials(far)) & {"sql-extra", "sql-mismatch"}
     # test_end_to_end.py has the control: near by it takes less.
     assert window(first, "closed")["service_time_ms"]["mean"] >= STATEMENTS * RTT_MS
-    environment = result(far)["environments"]["rust-async"]
+    environment = per_variant(result(far)["environments"])["rust-async"]
     assert environment["variables"]["DATABASE_ADDRESS"] == "faults:6433"
     assert environment["versions"]["toxiproxy"] == "2.12.0"
 

@@ -9,6 +9,7 @@ from harness_commands import TANDEM, printed, run, tandem, tandem_interrupted
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
+from tandem.record.result import per_variant
 from tandem.record.trial import Trial
 from tandem.studies.files.container import IMAGE, FilesContainer
 from tandem.studies.files.document import counting, read
@@ -52,7 +53,7 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
     for label in ("io_uring", "one thread, cold"):  # what the kernel or the disk does not let is said
         row = rows[label]
         assert row["figures"] or all(one["warnings"] for one in row["trials"])
-    assert found["environments"]["file-io"]["versions"]["tokio"]
+    assert per_variant(found["environments"])["file-io"]["versions"]["tokio"]
     [folder] = tmp_path.glob("*-files-tiny-files-smoke")
     trials = [Trial.model_validate_json(file.read_text()) for file in folder.glob("trials/*.json")]
     assert len([trial for trial in trials if trial.spec.attempt == 1]) == 4, "two blocks of two cases"

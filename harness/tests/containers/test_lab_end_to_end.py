@@ -15,6 +15,8 @@ import pytest
 from harness_commands import ONE_TRIAL, TANDEM, run, trials, window
 from harness_nested import AHEAD_S, NestedLab, nested
 
+from tandem.record.result import per_variant
+
 pytestmark = pytest.mark.docker
 
 ROLES = {"data": ["db", "pgbouncer", "loadgen"], "work": ["app", "proxy"], "load": ["loadgen"]}
@@ -72,7 +74,7 @@ def test_a_bench_over_three_hosts_is_a_record_like_any_other(
     sets = {closed["roles"][role]["cpuset"] for role in ("db", "app")}
     assert len(sets) == 2, "the CPUs of another host are other CPUs"
     assert list((folder / "raw").rglob("psrecord.log")), "it came home"
-    told = result["environments"]["rust-async"]["hosts"]
+    told = per_variant(result["environments"])["rust-async"]["hosts"]
     assert {name: host["roles"] for name, host in told.items()} == {
         name: ", ".join(roles) for name, roles in ROLES.items()
     }
@@ -118,7 +120,7 @@ def test_what_the_other_commands_measure_is_measured_there(
     for far in filter(None, (one.get("db_rtt_ms") for one in made)):
         assert far["setting"] <= far["before_p50"] < far["setting"] + 5, "what is asked over SSH is not in it"
     told = json.loads(done.stdout)
-    told = told.get("result", told)["environments"].values()
+    told = per_variant(told.get("result", told)["environments"]).values()
     assert all(set(one["hosts"]) == set(ROLES) for one in told)
     assert ours(hosts, "ps -a") == NOTHING
 
@@ -184,7 +186,7 @@ def test_a_host_whose_clock_is_ahead_is_measured_by_this_machines(tmp_path: Path
             TANDEM_RESULTS=str(tmp_path / "results"),
         )
     assert done.stdout, done.stderr
-    told = json.loads(done.stdout)["environments"]["rust-async"]["hosts"]
+    told = per_variant(json.loads(done.stdout)["environments"])["rust-async"]["hosts"]
     ahead_ms = {name: host["clock_ahead_ms"] for name, host in told.items()}
     assert ahead_ms == pytest.approx({"data": 0, "work": 0, "load": AHEAD_S * 1e3}, abs=5)
     [folder] = [found.parent for found in (tmp_path / "results").glob("*/result.json")]

@@ -10,6 +10,7 @@ from harness_places import EXPERIMENTS
 from tandem.errors import TandemError
 from tandem.lab.drive import installed
 from tandem.lab.stack import BENCH_PROJECT, Stack
+from tandem.record.result import per_variant
 
 pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 
@@ -38,7 +39,7 @@ def test_wrk_drill_and_oha_before_two_builds(results: Path) -> None:
     if "drill" in figures:
         assert figures["drill"]["requests"] == 3_000
         assert figures["drill"]["errors"] == 0
-    environments = found["environments"]
+    environments = per_variant(found["environments"])
     debug, release = (environments[f"rust-hyper {build} index"] for build in ("debug", "release"))
     assert debug["images"]["app"] != release["images"]["app"], "the debug build is another image"
     assert (release["versions"]["drill"], release["versions"]["wrk"][:7]) == ("0.9.1", "debian/")

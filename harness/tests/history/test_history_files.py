@@ -51,6 +51,18 @@ def night(number: int, value: float = 0.01, machine: str = "m", **changes: objec
     return Night.model_validate(whole)
 
 
+def test_nights_in_one_file_are_read_as_in_many(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        files.append(tmp_path / "many", night(number))
+    lines = [file.read_text() for file in sorted((tmp_path / "many/nights").iterdir())]
+    (tmp_path / "nights.jsonl").write_text("".join(lines))
+    assert files.read(tmp_path) == files.read(tmp_path / "many")
+    (tmp_path / "nights.jsonl").write_text(lines[0] + lines[1][:50])
+    found = files.read(tmp_path)
+    assert len(found.nights) == 1
+    assert list(found.broken) == [tmp_path / "nights.jsonl"]
+
+
 def test_what_is_kept_is_read_again_in_order(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         files.append(tmp_path, night(number, value=number / 100))

@@ -1,17 +1,35 @@
 """tandem.record.store: a file is complete or not there; what cannot be read is named."""
 
 import errno
+import gzip
 import json
 import os
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from harness_engine import made_trial
+from harness_engine import environment_of, made_trial
 
 from tandem.errors import TandemError
+from tandem.record import shared
+from tandem.record.packed import pack
 from tandem.record.request import Conditions
-from tandem.record.store import file_name, read_model, read_trial, room_for, write_atomically, write_model
+from tandem.record.result import per_variant, shared_once
+from tandem.record.store import (
+    PACKED,
+    RESULT,
+    TRIALS,
+    file_name,
+    pack_trials,
+    read_model,
+    read_trial,
+    read_trials,
+    room_for,
+    write_atomically,
+    write_model,
+)
 from tandem.record.trial import Phase, Trial
 
 
@@ -119,3 +137,85 @@ def test_records_of_the_time_when_labs_shared_a_study_are_read() -> None:
     assert "further_labs" not in Conditions.model_validate(told).model_dump()
     with pytest.raises(ValueError, match="further_labs"):
         Conditions.model_validate(told | {"further_labs": ["other"]})
+
+
+# ---- packed ----
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A finished study's folder with two trials, of which the second has the first name, and a log."""
+    folder = tmp_path / "study"
+    (folder / TRIALS).mkdir(parents=True)
+    for name, hour in (("1-b", 1), ("2-a", 0)):
+        trial = made_trial()
+        trial.spec.name, trial.started_at = name, datetime(2026, 1, 1, hour, tzinfo=UTC)
+        write_model(folder / TRIALS / f"{name}.json", trial)
+    environments = {label: environment_of(label).model_dump(mode="json") for label in ("node", "go")}
+    (folder / RESULT).write_text(json.dumps({"id": "mine", "small": 2.5e-8, "environments": environments}))
+    (folder / "raw").mkdir()
+    (folder / "raw/app.log").write_text("ended\n")
+    return folder
+
+
+def test_a_packed_study_has_the_same_trials_in_order_of_time(study: Path, tmp_path: Path) -> None:
+    pack(study, tmp_path / "packed", tmp_path / "archives")
+    found = read_trials(tmp_path / "packed")
+    assert found == read_trials(study)
+    assert [trial.spec.name for trial in found] == ["2-a", "1-b"]
+    assert sorted(file.name for file in (tmp_path / "packed").iterdir()) == [RESULT, PACKED]
+    assert '"small": 2.5e-8,' in (tmp_path / "packed" / RESULT).read_text()
+
+
+def test_packing_is_the_same_every_time(study: Path, tmp_path: Path) -> None:
+    for name in "ab":
+        pack(study, tmp_path / name, tmp_path / f"of-{name}")
+        os.utime(study / "raw/app.log", (1, 1))
+    one, other = ([file.read_bytes() for file in sorted(tmp_path.glob(f"*{name}/*"))] for name in "ab")
+    assert one == other
+    assert len(one) == 3
+    pack(tmp_path / "a", tmp_path / "again", tmp_path / "none")
+    assert (tmp_path / "again" / RESULT).read_text() == (tmp_path / "a" / RESULT).read_text()
+    assert not (tmp_path / "none").exists(), "its raw files are elsewhere already"
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda b: b"",
+        lambda b: b[:-30],
+        lambda b: b[:40] + b"?" + b[41:],
+        lambda b: b"{}",
+        lambda b: gzip.compress(gzip.decompress(b).replace(b'"verdict":"ok"', b'"verdict":"fine"')),
+    ],
+)
+def test_packed_trials_that_were_harmed_are_named(study: Path, harm: Callable[[bytes], bytes]) -> None:
+    file = study / PACKED
+    pack_trials(read_trials(study), file)
+    assert read_trials(study)
+    file.write_bytes(harm(file.read_bytes()))
+    with pytest.raises(TandemError, match=f"{PACKED}: the trials cannot be read: "):
+        read_trials(study)
+
+
+# ---- what environments share ----
+
+ONE = {"a": {"x": 1, "y": 2}, "b": "same", "c": {}}
+ALIKE = [ONE, {**ONE, "a": {"x": 1, "y": 3}}, {**ONE, "a": {"x": 1, "y": 3, "z": 4}, "c": {"only": "here"}}]
+
+
+def test_what_is_alike_stands_once_and_comes_back_whole() -> None:
+    common = shared.common(ALIKE)
+    assert common == {"a": {"x": 1, "y": 3}, "b": "same", "c": {}}
+    own = [shared.difference(one, common) for one in ALIKE]
+    assert own == [{"a": {"y": 2}}, {}, {"a": {"z": 4}, "c": {"only": "here"}}]
+    assert [shared.laid_over(common, one) for one in own] == ALIKE
+
+
+def test_environments_are_read_in_the_form_of_old_results_too() -> None:
+    every = {"node": environment_of("node"), "go": environment_of("go", settings={"WORKERS": "2"})}
+    whole = {label: one.model_dump(mode="json") for label, one in every.items()}
+    stored = shared_once(every).model_dump(mode="json")
+    assert len(json.dumps(stored)) < 0.8 * len(json.dumps(whole))
+    assert per_variant(stored) == per_variant(whole) == whole
+    assert per_variant(shared_once({}).model_dump(mode="json")) == per_variant({}) == {}
