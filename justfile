@@ -71,7 +71,7 @@ set positional-arguments := true
 @replay *arguments:
     harness/run replay "$@"
 
-# List the committed records and the time to measure each again; --make measures them
+# List the committed records and the time to measure each again; --make measures them, --fetch brings back their raw files
 [group('measure')]
 @records *arguments:
     harness/run records "$@"

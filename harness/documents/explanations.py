@@ -3,6 +3,7 @@
 from documents.records import Records
 from documents.tables import span
 from tandem.report.markdown import of_terminal, table
+from tandem.studies.explain import waterfall
 from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare, Interval
 from tandem.studies.explain.design import PROGRAMS, SIDES
 from tandem.studies.explain.report import bound_of, bounds, differing, factor_table, model_table, sentence
@@ -16,6 +17,15 @@ PAIRS = {
 """The gaps of the founding experiment: its record -> the two sides."""
 DISTANCES_MS = {0: "-0ms", 4: "", 15: "-15ms"}
 """How far away the database is -> the end of the record's name."""
+
+
+def picture(records: Records) -> str:
+    """From sync Python's goodput to async Python's, a step for each factor, as SVG."""
+    found = records.explanation("published-python")
+    assert found is not None
+    explained = found.conclusions.goodput()
+    assert explained is not None
+    return f"{waterfall.svg(found.conclusions, explained)}\n"
 
 
 def _with(ratio: float, interval: Interval | None, bound: str | None = None) -> str:

@@ -22,6 +22,7 @@ from documents.fill import Figure
 from documents.records import Records
 
 PICTURES: dict[str, Callable[[Records], str]] = {
+    "docs/images/founding-experiment.svg": explanations.picture,
     "docs/images/nightly-detection.svg": nightly.picture,
     "docs/images/statements.svg": statements.picture,
 }

@@ -104,7 +104,9 @@ def json_schema() -> dict[str, Any]:
         definition["title"] = f"result.json of {', '.join(names)}"
         request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
         definition["properties"]["request"] = request
-    definitions["$defs"][_key(references[Trial, of])]["title"] = "a file of trials/"
+    definitions["$defs"][_key(references[Trial, of])]["title"] = (
+        "a file of trials/, a line of trials.jsonl.gz"
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Tandem, schema version {SCHEMA_VERSION}",

@@ -1,13 +1,11 @@
 """tandem.analysis.stack: what is counted in windows, what limits, and what a cell that differs may owe."""
 
-import json
-
 import pytest
 from harness_places import ROOT
 from harness_samples import good_window, role
 
 from tandem.analysis.stack import Calibrated, Setup, calibrated, likely, off, parallel, predict, round_trips
-from tandem.record.trial import Trial
+from tandem.record.store import read_trials
 from tandem.record.window import DbRtt, Pooler, Verdict, Window
 
 RECIPES = Setup(connections=50, pool=20)
@@ -16,8 +14,7 @@ SETTINGS = {"WORKERS": "1", "DB_PERSISTENT": "1", "DB_PREPARE": "1"}
 
 def recorded(label: str) -> list[Window]:
     """The closed windows of the committed bench."""
-    files = sorted((ROOT / "results/reference/trials").glob(f"*-{label}.json"))
-    trials = [Trial.model_validate(json.loads(file.read_text())) for file in files]
+    trials = [one for one in read_trials(ROOT / "results/reference") if one.spec.variants == [label]]
     return [w for trial in trials if trial.verdict is Verdict.OK for w in trial.of(label, "closed")]
 
 

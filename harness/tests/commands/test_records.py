@@ -1,6 +1,8 @@
 """tandem.commands.records: which records there are, which have to be measured again, and how one takes the place of another."""
 
 import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from tandem.engine.journal import Journal
 from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
 from tandem.record import store
+from tandem.record.packed import pack
 from tandem.record.request import Request
 from tandem.record.window import Verdict
 from tandem.studies.bench.study import Bench
@@ -36,7 +39,7 @@ def committed(real: Catalog, tmp_path: Path) -> Path:
     """A record, where committed ones are."""
     folder = tmp_path / "results/comparisons/mine"
     folder.parent.mkdir(parents=True)
-    shutil.copytree(measured(real, tmp_path / "elsewhere"), folder)
+    pack(measured(real, tmp_path / "elsewhere"), folder, tmp_path / "archives")
     _, result, _ = read_folder(folder)
     store.write_model(folder / store.RESULT, result.model_copy(update={"id": "before"}))
     return folder
@@ -66,9 +69,9 @@ def test_what_this_harness_made_is_not_due(real: Catalog, committed: Path) -> No
 
 
 def test_a_record_is_made_anew_in_its_place(
-    real: Catalog, committed: Path, monkeypatch: pytest.MonkeyPatch
+    real: Catalog, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = committed.parents[1]
+    results, archives = committed.parents[1], tmp_path / "of-new"
     asked: list[tuple[Request, bool]] = []
 
     def make(kind: Any, wanted: Request, resume: bool, as_json: bool) -> Any:
@@ -79,11 +82,13 @@ def test_a_record_is_made_anew_in_its_place(
         return made
 
     monkeypatch.setattr(records, "make", make)
-    assert records.made_anew(real, results, committed, as_json=False) is None
+    assert records.made_anew(real, results, committed, archives, as_json=False) is None
     assert asked == [(ASKED, False)]
     kind, after, trials = read_folder(committed)
     assert (kind, after.id != "before", len(trials)) == (Bench, True, 6)
-    assert not list(committed.rglob("*.sqlite")), "rows are not committed"
+    assert sorted(file.name for file in committed.iterdir()) == [store.RESULT, store.PACKED], "no rows"
+    records.fetch(committed, str(archives))
+    assert (committed / "raw/1-node/closed.sqlite").read_text() == "rows"
     assert [folder.name for folder in committed.parent.iterdir()] == ["mine"]
 
 
@@ -100,10 +105,57 @@ def test_what_does_not_come_out_well_leaves_the_record(
         return run(kind, wanted, session(real, results, FakeLab(verdicts=dict.fromkeys(range(20), ends))))
 
     monkeypatch.setattr(records, "make", make)
-    why = records.made_anew(real, results, committed, as_json=False)
+    why = records.made_anew(real, results, committed, results, as_json=False)
     assert why
     assert ("the disk is full" in why) == isinstance(ends, TandemError)
     assert (committed / store.RESULT).read_text() == before
+
+
+@pytest.fixture
+def kept(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A record with raw files, packed, after a commit that has them."""
+    folder = tmp_path / "results/comparisons/mine"
+    folder.parent.mkdir(parents=True)
+    measured(real, tmp_path / "elsewhere").rename(folder)
+    (folder / "raw/note.txt").write_text("seen")
+    monkeypatch.setattr(records, "ROOT", tmp_path)
+    for command in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "all"],
+    ):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    records.replace(folder, folder, tmp_path / "archives")
+    return folder
+
+
+def test_raw_files_come_back_from_their_archive_or_from_git(kept: Path, tmp_path: Path) -> None:
+    assert not (kept / "raw").exists()
+    for archives in (tmp_path / "archives", tmp_path / "none"):
+        records.fetch(kept, str(archives))
+        assert (kept / "raw/note.txt").read_text() == "seen"
+        assert (kept / "request.json").is_file()
+        records.replace(kept, kept, tmp_path / "archives")
+        assert sorted(file.name for file in kept.iterdir()) == [store.RESULT, store.PACKED]
+    records.fetch(kept, (tmp_path / "archives").as_uri())
+    assert (kept / "raw/note.txt").is_file()
+
+
+def test_raw_files_that_are_nowhere_or_are_others_are_told(kept: Path, tmp_path: Path) -> None:
+    [archive] = (tmp_path / "archives").iterdir()
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[:-20])
+    with pytest.raises(TandemError, match="cannot be read"):
+        records.fetch(kept, str(archive.parent))
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(kept / store.RESULT, "raw/note.txt")
+    with pytest.raises(TandemError, match="has other files"):
+        records.fetch(kept, str(archive.parent))
+    assert not (kept / "raw").exists()
+    shutil.rmtree(tmp_path / ".git")
+    archive.unlink()
+    with pytest.raises(TandemError, match="does not have its commit"):
+        records.fetch(kept, str(archive.parent))
 
 
 def test_an_interrupted_one_is_gone_on_with(real: Catalog, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """tandem.studies.registry: what is read, what is refused, and the schema of all of it."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from harness_page import UNCOMMITTED, uncommitted
 from harness_places import ROOT
 
 from tandem.errors import TandemError
-from tandem.record.store import RESULT
+from tandem.record.store import PACKED, RESULT
 from tandem.studies.registry import STUDIES, json_schema, read_folder, read_result, study_of
 
 REFERENCE = ROOT / "results/reference"
@@ -86,7 +87,9 @@ def test_every_study_is_in_the_schema() -> None:
     schema = json_schema()
     jsonschema_rs.meta.validate(schema)
     described = schema["$defs"].values()
-    assert "a file of trials/" in {definition.get("title") for definition in described}
+    assert "a file of trials/, a line of trials.jsonl.gz" in {
+        definition.get("title") for definition in described
+    }
     requests = [
         known["properties"]["request"] for known in described if "conclusions" in known.get("properties", {})
     ]
@@ -100,8 +103,8 @@ def test_what_is_written_is_valid_and_nothing_else() -> None:
     result = json.loads((REFERENCE / RESULT).read_text())
     assert valid.is_valid(result)
     assert valid.is_valid(made_trial().model_dump(mode="json"))
-    for file in (REFERENCE / "trials").glob("*.json"):
-        assert valid.is_valid(json.loads(file.read_text())), file
+    for trial in gzip.decompress((REFERENCE / PACKED).read_bytes()).splitlines():
+        assert valid.is_valid(json.loads(trial))
     assert not valid.is_valid({**result, "verdict": "fine"})
     assert not valid.is_valid({**result, "surprise": 1})
     assert not valid.is_valid({**result, "request": {**result["request"], "study": "compare"}})
