@@ -61,7 +61,7 @@ class Committed:
 
 def folders(results: Path) -> list[Path]:
     """Of all committed records: those that are packed, without what commands have named after a time."""
-    return sorted(file.parent for at in ("", "*/") for file in results.glob(f"[!0-9.]*/{at}{PACKED}"))
+    return sorted(file.parent for at in ("", "[!.]*/") for file in results.glob(f"[!0-9.]*/{at}{PACKED}"))
 
 
 def asked(catalog: Catalog, kind: type[Study[Any]], result: Result[Any]) -> Study[Any]:
@@ -253,7 +253,8 @@ def records(
         return
     every = {folder.relative_to(RESULTS).as_posix(): folder for folder in folders(RESULTS)}
     if fetch_:
-        for folder in _named(only or [*every]):
+        elsewhere = (folder for folder in every.values() if read_result(folder / RESULT).raw)
+        for folder in _named(only) if only else elsewhere:
             fetch(folder, archives)
             err.print(f"{folder}: its raw files are back", markup=False)
         return

@@ -12,6 +12,7 @@ from documents import records
 from documents.figures import FIGURES, PICTURES
 from documents.fill import draw_all, fill, fill_all, marks, outside, pages
 from documents.records import Records
+from tandem.commands.records import folders
 
 RECORDS = Records(ROOT)
 MEASURED = re.compile(r"× \d[\d,]*\.\d\d\b|\d/s\b")
@@ -40,6 +41,7 @@ OF_ONE = {
 """Record -> the figures that are of it."""
 SEVERAL = "crossed-pairs"
 """A figure whose arguments are all records."""
+KEPT = [str(folder.relative_to(ROOT)) for folder in folders(ROOT / "results")]
 CAPTIONS = ("one-session", "single-sessions")
 IN_README = ("known", "costs-table", "pairs-table", "statements-table", *CAPTIONS)
 """Figures that say themselves on how many sessions they rest."""
@@ -73,6 +75,19 @@ def test_git_keeps_what_the_documents_read() -> None:
 def test_a_record_that_git_ignores_is_found() -> None:
     mine = "results/20260101-000000-bench/result.json"
     assert left_out(mine, f"{records.BENCH}/result.json") == [mine]
+
+
+def test_git_keeps_two_files_of_a_record() -> None:
+    kept = [f"{folder}/{name}" for folder in KEPT for name in ("result.json", "trials.jsonl.gz")]
+    others = [
+        f"{records.BENCH}/{name}" for name in ("raw/1/app.log", "trials/1.json", "request.json", "a.svg")
+    ]
+    assert left_out(*kept, *others) == others
+
+
+def test_the_readme_of_the_results_names_every_folder_of_records() -> None:
+    named = set(re.findall(r"^\| `([^`/]+)/` \|", (ROOT / "results/README.md").read_text(), re.MULTILINE))
+    assert {folder.split("/")[1] for folder in KEPT} < named
 
 
 def test_every_picture_is_what_the_records_say() -> None:
