@@ -14,6 +14,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import view_for
 from tandem.cli.options import RESULTS, ROOT, err, out
+from tandem.cli.shared import Asked
 from tandem.commands.main import main
 from tandem.hosts import HERE
 from tandem.lab.stack import other_measurements
@@ -110,16 +111,8 @@ def profile_(
 ) -> None:
     """Show where an application's CPU time goes under load: whose code, which functions, which system calls."""
     catalog, view = Catalog(ROOT), view_for(False)
-    request = cli.make_request(
-        "profile",
-        catalog,
-        cli.read_variants([implementation]),
-        scenario=scenario,
-        plan="smoke",
-        topology=topology,
-        placement=placement,
-        seed=0,
-    )
+    asked = Asked(scenario=scenario, plan="smoke", topology=topology, placement=placement, seed=0)
+    request = asked.request("profile", catalog, cli.read_variants([implementation]))
     try:
         sections = profile.Profile(catalog, request, seconds, RESULTS, view).sections()
     finally:

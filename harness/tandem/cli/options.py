@@ -1,23 +1,19 @@
-"""The application object, where things are, the options of more than one command, and the request they make."""
+"""The application object, where things are, the options of more than one command, and how their texts are read."""
 
 import os
 import re
 import secrets
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 from rich.console import Console
 
-from tandem.catalog.catalog import Catalog
-from tandem.catalog.labs import OF_A_LAB, Lab
+from tandem.catalog.labs import Lab
 from tandem.catalog.placement import cpus_in
 from tandem.errors import UsageError
-from tandem.hosts import HERE
-from tandem.lab.prepare import DEFAULT_TOPOLOGY
-from tandem.record.request import Conditions, Request, Variant
+from tandem.record.request import Variant
 
 ROOT = Path(os.environ.get("TANDEM_ROOT", Path(__file__).resolve().parents[3]))
 RESULTS = Path(os.environ.get("TANDEM_RESULTS", ROOT / "results"))
@@ -49,6 +45,13 @@ Variants = Annotated[
         " NAME@TAG uses the image tandem/NAME:TAG. If TAG is a commit's hash, the image is built from that commit.",
     ),
 ]
+OneVariant = Annotated[
+    str,
+    typer.Argument(
+        metavar="VARIANT",
+        help="NAME or NAME:SETTING=VALUE,…. NAME is an implementation that `tandem list` prints.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", callback=be_quiet, help="Print no progress, only the result.")
@@ -56,6 +59,13 @@ Quiet = Annotated[
 """Its callback does all: a command that takes it has nothing to do."""
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
+]
+PlanName = Annotated[
+    str,
+    typer.Option(
+        "--plan",
+        help="Durations and repetitions: a plan that `tandem list` prints, or a TOML file of your own.",
+    ),
 ]
 ScenarioName = Annotated[str, typer.Option("--scenario", help="Scenario: what the client requests.")]
 ChosenTopology = Annotated[
@@ -90,7 +100,8 @@ Seed = Annotated[
 DbRtt = Annotated[
     str | None,
     typer.Option(
-        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path."
+        "--db-rtt",
+        help="Added round-trip time of the database, such as 15ms. Default: no latency proxy in the path.",
     ),
 ]
 Generators = Annotated[
@@ -117,14 +128,14 @@ def parse_db_rtt(text: str | None) -> int | None:
     return int(match[1])
 
 
-UNITS_S = {"s": 1, "m": 60, "h": 3600}
+UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def parse_budget_s(text: str) -> int:
     """Seconds of `90m`. Raises UsageError for another form."""
-    match = re.fullmatch(r"([1-9][0-9]{0,5})([smh])", text)
+    match = re.fullmatch(r"([1-9][0-9]{0,5})(s|m|min|h)", text)
     if match is None:
-        raise UsageError(f"--budget takes a time such as 2h, 90m or 600s, not '{text}'")
+        raise UsageError(f"--budget takes a time such as 2h, 15min or 600s, not '{text}'")
     return int(match[1]) * UNITS_S[match[2]]
 
 
@@ -193,50 +204,3 @@ def generators_in(lab: Lab, asked: int = 1) -> int:
             f" use {len(hosts)} generators or more, or fewer hosts"
         )
     return max(asked, len(hosts))
-
-
-def make_request(
-    study: str,
-    catalog: Catalog,
-    variants: list[Variant],
-    *,
-    scenario: str,
-    plan: str,
-    topology: str | None = None,
-    placement: str | None = None,
-    seed: int | None = None,
-    settings: list[str] | None = None,
-    db_rtt: str | None = None,
-    generators: int = 1,
-    options: dict[str, JsonValue] | None = None,
-    lab: str | None = None,
-) -> Request:
-    """What a command measures, from its options. Raises UsageError for names that do not exist."""
-    if lab:
-        generators = generators_in(catalog.lab(lab), generators)
-        if placement is not None:
-            raise UsageError("--lab and --placement both say which CPUs each role has: leave --placement out")
-        placement = OF_A_LAB
-    asked = catalog.pick("scenario", scenario, catalog.scenarios)
-    catalog.plan(plan)
-    for variant in variants:
-        catalog.implementation(variant.implementation)
-    chosen: dict[str, Any] = options or {}
-    seed = seed_or_new(seed)
-    return Request(
-        study=study,
-        variants=variants,
-        scenario=scenario,
-        conditions=Conditions(
-            topology=topology or asked.topology or DEFAULT_TOPOLOGY,
-            placement=placement or catalog.default_placement(HERE.cpus).name,
-            db_rtt_ms=parse_db_rtt(db_rtt),
-            lab=lab or None,
-            generators=generators,
-        ),
-        plan=plan,
-        seed=seed,
-        salt=str(seed),
-        settings=parse_settings(settings),
-        options=chosen,
-    )

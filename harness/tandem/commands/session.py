@@ -11,7 +11,8 @@ from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import kept_sessions, make, page_of, show_result, tell_places
-from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, make_request, out
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, out
+from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, append
 from tandem.facts.statement import (
@@ -93,19 +94,18 @@ def session(
         return
     refuse_unfit(untested)
     groups: list[JsonValue] = [[*group] for group in statements.groups]
-    request = make_request(
-        Compare.name,
-        catalog,
-        [Variant(label=name, implementation=name) for name in statements.implementations],
+    asked = Asked(
         scenario=statements.scenario,
         plan=statements.plan,
         topology=statements.topology,
         placement=None if lab else statements.placement,
         seed=seed,
         lab=lab,
-        # Each pair at rates of its own: those at which it is compared where nobody else takes part.
-        options={"groups": groups},
-    ).model_copy(update={"title": "session"})
+    )
+    variants = [Variant(label=name, implementation=name) for name in statements.implementations]
+    # Each pair at rates of its own: those at which it is compared where nobody else takes part.
+    request = asked.request(Compare.name, catalog, variants, {"groups": groups})
+    request = request.model_copy(update={"title": "session"})
     result, journal = make(Compare, request, resume, as_json)
     if why := may_be_appended(result):
         if as_json:

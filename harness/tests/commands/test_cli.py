@@ -221,7 +221,7 @@ def test_every_command_is_in_the_justfile_and_documented_there(root: Path) -> No
         (["advise", "--wait", "30ms"], "--cpu is missing"),
         (["explain", "node"], "Missing argument 'B'"),
         (["explain", "node", "rust-asink"], "Did you mean 'rust-async'?"),
-        (["explain", "node", "rust-async", "--budget", "soon"], "such as 15min, not 'soon'"),
+        (["explain", "node", "rust-async", "--budget", "soon"], "such as 2h, 15min or 600s, not 'soon'"),
         (["explain", "node", "rust-async", "--from", "publishd"], "Did you mean 'published'?"),
         (["explain", "node", "rust-async", "--from", "published"], "nothing was published about node here"),
         (

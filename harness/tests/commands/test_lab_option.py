@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import app_cpus, make_request, read_variants
+from tandem.cli.options import app_cpus, read_variants
+from tandem.cli.shared import Asked
 from tandem.engine import stand_ins
 from tandem.errors import UsageError
 from tandem.lab.prepare import Ground, in_a_lab
@@ -20,7 +21,7 @@ LAB = "three-hosts"
 
 def asked(catalog: Catalog, **options: Any) -> Request:
     variants = read_variants(["rust-async"])
-    return make_request("bench", catalog, variants, scenario="recipes", plan="smoke", seed=1, **options)
+    return Asked(plan="smoke", seed=1, **options).request("bench", catalog, variants)
 
 
 def test_a_request_names_its_lab_and_is_not_that_of_another(real: Catalog) -> None:

@@ -6,7 +6,8 @@ import pytest
 from harness_engine import request
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import make_request, read_variants
+from tandem.cli.options import read_variants
+from tandem.cli.shared import Asked
 from tandem.errors import UsageError
 from tandem.lab.application import Application
 from tandem.lab.laboratory import SHARED, services_of, shared
@@ -61,9 +62,7 @@ def test_fewer_connections_than_generators_are_refused_before_anything_starts(re
 
 
 def test_it_is_a_condition_of_the_request_that_is_shown(real: Catalog) -> None:
-    made = make_request(
-        "bench", real, read_variants(["rust-async"]), scenario="recipes", plan="smoke", generators=2
-    )
+    made = Asked(plan="smoke", generators=2).request("bench", real, read_variants(["rust-async"]))
     assert made.conditions.generators == 2
     assert "load from 2 generators" in conditions_line(made)
     assert "generators" not in conditions_line(asked(1))

@@ -171,15 +171,15 @@ print(trials[0].windows[0].only.load_average)
 PLANNED = """
 import json, sys
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import ROOT, make_request, read_variants
+from tandem.cli.options import ROOT, read_variants
+from tandem.cli.shared import Asked
 from tandem.lab.prepare import check, prepare
 from tandem.studies.registry import STUDIES
 from pathlib import Path
 catalog = Catalog(ROOT)
 study, scenario, plan = sys.argv[1:4]
-request = make_request(
-    study, catalog, read_variants(["rust-async", "node"]), scenario=scenario, plan=plan, placement="shared", seed=1
-)
+asked = Asked(scenario=scenario, plan=plan, placement="shared", seed=1)
+request = asked.request(study, catalog, read_variants(["rust-async", "node"]))
 check(catalog, request, request.variants)
 ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
 specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
@@ -283,16 +283,15 @@ COMMAND = '''
 """`tandem glance`."""
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import measure
-from tandem.cli.options import ROOT, Json, Resume, Variants, app, make_request, read_variants
+from tandem.cli.options import ROOT, Variants, read_variants
+from tandem.cli.shared import Asked, Default, measuring
 from tandem.studies.glance.study import Glance
 
 
-@app.command()
-def glance(variants: Variants, resume: Resume = False, as_json: Json = False) -> None:
+@measuring(plan=Default("smoke"))
+def glance(asked: Asked, variants: Variants) -> None:
     """Look once at each variant."""
-    request = make_request(Glance.name, Catalog(ROOT), read_variants(variants), scenario="recipes", plan="smoke")
-    measure(Glance, request, resume, as_json)
+    asked.measure(Glance, asked.request(Glance.name, Catalog(ROOT), read_variants(variants)))
 '''
 MADE = """
 import sys

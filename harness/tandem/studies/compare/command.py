@@ -11,7 +11,8 @@ from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import kept_sessions, measure
+from tandem.cli.measure import kept_sessions
+from tandem.cli.shared import Asked, Default, measuring
 from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.facts.statement import beside
@@ -53,20 +54,10 @@ def enough_for_the_first(expected_s: float, budget_s: float | None) -> None:
         )
 
 
-@cli.app.command()
+@measuring(plan=Default("quick", r"Plan. Its table \[compare] sets blocks, slices and rounds."))
 def compare(
+    asked: Asked,
     variants: cli.Variants,
-    plan: Annotated[
-        str, typer.Option(help=r"Plan. Its table \[compare] sets blocks, slices and rounds.")
-    ] = "quick",
-    scenario: cli.ScenarioName = "recipes",
-    topology: cli.ChosenTopology = None,
-    placement: cli.ChosenPlacement = None,
-    seed: cli.Seed = None,
-    setting: cli.Settings = None,
-    db_rtt: cli.DbRtt = None,
-    generators: cli.Generators = 1,
-    lab: cli.LabName = None,
     primary: Annotated[
         str | None,
         typer.Option(
@@ -89,9 +80,6 @@ def compare(
         str | None,
         typer.Option(help="Time for all blocks, such as 45m. Default with --detect: 2h."),
     ] = None,
-    resume: cli.Resume = False,
-    quiet: cli.Quiet = False,
-    as_json: cli.Json = False,
 ) -> None:
     """Say which variant is better and by how much, in blocks of fresh starts: loaded in turn in short slices, and each at equal rates.
 
@@ -105,25 +93,11 @@ def compare(
     if detect or budget:
         options["budget_s"] = cli.parse_budget_s(budget or BUDGET)
     catalog = Catalog(cli.ROOT)
-    request = cli.make_request(
-        Compare.name,
-        catalog,
-        cli.read_variants(variants),
-        scenario=scenario,
-        plan=plan,
-        topology=topology,
-        placement=placement,
-        seed=seed,
-        settings=setting,
-        db_rtt=db_rtt,
-        generators=generators,
-        lab=lab,
-        options=options,
-    )
+    request = asked.request(Compare.name, catalog, cli.read_variants(variants), options)
     study = Compare(catalog, request)
     if study.aim:
         enough_for_the_first(blocks_s(study, cli.RESULTS), study.aim.budget_s)
-    measure(Compare, request, resume, as_json, beside_others)
+    asked.measure(Compare, request, beside_others)
 
 
 def beside_others(result: Result[Compared], trials: Sequence[Trial]) -> list[RenderableType]:

@@ -6,14 +6,15 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import measure
+from tandem.cli.shared import Asked, Default, measuring
 from tandem.record.request import Variant
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.study import Crossover
 
 
-@cli.app.command()
+@measuring(without=("db_rtt",), plan=Default("crossover", "Plan. Sets the warm-up and the closed window."))
 def crossover(
+    asked: Asked,
     variants: cli.Variants,
     wait: Annotated[
         str,
@@ -32,42 +33,18 @@ def crossover(
         int | None, typer.Option(min=1, help="Connections of the closed loop. Default: the scenario's own.")
     ] = None,
     rounds: Annotated[int, typer.Option(min=2, help="Number of fresh starts of each cell.")] = 3,
-    scenario: cli.ScenarioName = "recipes",
-    plan: Annotated[str, typer.Option(help="Plan. Sets the warm-up and the closed window.")] = "crossover",
-    topology: cli.ChosenTopology = None,
-    placement: cli.ChosenPlacement = None,
-    generators: cli.Generators = 1,
-    lab: cli.LabName = None,
-    setting: cli.Settings = None,
-    seed: cli.Seed = None,
-    resume: cli.Resume = False,
-    quiet: cli.Quiet = False,
-    as_json: cli.Json = False,
 ) -> None:
     """Find the wait from which one of two variants wins, with a model's prediction beside each cell."""
     catalog = Catalog(cli.ROOT)
-    asked = CrossoverOptions(
+    options = CrossoverOptions(
         waits_ms=whole_numbers("--wait", wait, 0, "ms"),
         threads=whole_numbers("--threads", threads, 1),
         pools=whole_numbers("--pool", pool, 1),
         rounds=rounds,
-        app_cpus=cli.app_cpus(catalog.lab(lab[0])) if lab else None,
-    )
-    request = cli.make_request(
-        Crossover.name,
-        catalog,
-        [with_connections(variant, connections) for variant in cli.read_variants(variants)],
-        scenario=scenario,
-        plan=plan,
-        topology=topology,
-        placement=placement,
-        generators=generators,
-        lab=lab,
-        seed=seed,
-        settings=setting,
-        options=asked.as_options(),
-    )
-    measure(Crossover, request, resume, as_json)
+        app_cpus=cli.app_cpus(catalog.lab(asked.lab)) if asked.lab else None,
+    ).as_options()
+    chosen = [with_connections(variant, connections) for variant in cli.read_variants(variants)]
+    asked.measure(Crossover, asked.request(Crossover.name, catalog, chosen, options))
 
 
 def with_connections(variant: Variant, connections: int | None) -> Variant:

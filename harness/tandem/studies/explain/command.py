@@ -1,13 +1,13 @@
 """`tandem explain`."""
 
-import re
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import measure
+from tandem.cli.shared import Asked, Default, measuring
 from tandem.engine.run import blocks_s
 from tandem.errors import UsageError
 from tandem.hosts import HERE
@@ -19,8 +19,14 @@ from tandem.studies.explain.study import Explain
 from tandem.wording import lasts
 
 
-@cli.app.command()
+@measuring(
+    plan=Default("explain", "Plan. Sets the warm-up and the closed window."),
+    setting=Default(
+        None, "NAME=VALUE of the equal settings, with which the programs are compared. May be repeated."
+    ),
+)
 def explain(
+    asked: Asked,
     a: Annotated[
         str,
         typer.Argument(
@@ -37,13 +43,6 @@ def explain(
             help="Preset of settings for both: a name in loadgen/explanations, such as published, or a TOML file of your own.",
         ),
     ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--setting",
-            help="NAME=VALUE of the equal settings, with which the programs are compared. May be repeated.",
-        ),
-    ] = None,
     factor: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,60 +54,31 @@ def explain(
         typer.Option(min=2, help="Number of fresh starts of each combination. Default: the plan's."),
     ] = None,
     budget: Annotated[str, typer.Option(help="Refuse a design that takes longer.")] = "20min",
-    scenario: cli.ScenarioName = "recipes",
-    plan: Annotated[str, typer.Option(help="Plan. Sets the warm-up and the closed window.")] = "explain",
-    topology: cli.ChosenTopology = None,
-    placement: cli.ChosenPlacement = None,
-    generators: cli.Generators = 1,
-    lab: cli.LabName = None,
-    db_rtt: cli.DbRtt = None,
-    seed: cli.Seed = None,
-    resume: cli.Resume = False,
-    quiet: cli.Quiet = False,
-    as_json: cli.Json = False,
 ) -> None:
     """Explain why B is ahead of A: what each setting contributes, and what remains for the programs themselves."""
     catalog = Catalog(cli.ROOT)
-    most_s = budget_s(budget)
+    most_s = cli.parse_budget_s(budget)
     together = parse_factors(factor or [])
-    preset = None if settings_from is None else read_preset(cli.ROOT, settings_from, scenario)
+    preset = None if settings_from is None else read_preset(cli.ROOT, settings_from, asked.scenario)
     sides = [taken_out(cli.read_variant(text)) for text in (a, b)]
     conditions = [own for _, own in sides]
-    if db_rtt is None and any(DISTANCE in own for own in conditions):
-        db_rtt = "0ms"  # so that distance alone differs, and not whether there is a latency proxy
-    request = cli.make_request(
-        Explain.name,
-        catalog,
-        [variant for variant, _ in sides],
-        scenario=scenario,
-        plan=plan,
-        topology=topology or (preset.topology if preset else None),
-        placement=placement,
-        generators=generators,
-        lab=lab,
-        seed=seed,
-        settings=setting,
-        db_rtt=db_rtt,
-        options=ExplainOptions(
-            blocks=blocks or catalog.plan(plan).trials,
-            cpus=cli.app_cpus(catalog.lab(lab[0])) if lab else HERE.cpus,
-            factors=together,
-            conditions=conditions,
-        ).as_options(),
-    )
+    if asked.db_rtt is None and any(DISTANCE in own for own in conditions):
+        # so that distance alone differs, and not whether there is a latency proxy
+        asked = replace(asked, db_rtt="0ms")
+    if preset and not asked.topology:
+        asked = replace(asked, topology=preset.topology)
+    options = ExplainOptions(
+        blocks=blocks or catalog.plan(asked.plan).trials,
+        cpus=cli.app_cpus(catalog.lab(asked.lab)) if asked.lab else HERE.cpus,
+        factors=together,
+        conditions=conditions,
+    ).as_options()
+    request = asked.request(Explain.name, catalog, [variant for variant, _ in sides], options)
     if preset is not None:
         request = as_published(request, preset, str(settings_from))
     study = Explain(catalog, request)
     told(study, blocks_s(study, cli.RESULTS), most_s)
-    measure(Explain, request, resume, as_json)
-
-
-def budget_s(text: str) -> float:
-    """Seconds of `15min` or `600s`. Raises UsageError."""
-    match = re.fullmatch(r"([1-9][0-9]{0,4})(min|s)", text)
-    if not match:
-        raise UsageError(f"--budget takes whole minutes or seconds, such as 15min, not '{text}'")
-    return int(match[1]) * (60 if match[2] == "min" else 1)
+    asked.measure(Explain, request)
 
 
 def as_published(request: Request, preset: Preset, name: str) -> Request:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
+from tandem.cli.shared import CONDITIONS, Asked, Default, measuring
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import TandemError, UsageError
 from tandem.history import files
@@ -101,8 +102,11 @@ def first_ones(
     return found
 
 
-@cli.app.command()
+@measuring(
+    without=CONDITIONS, plan=Default("nightly", r"Plan. Its table \[compare] sets windows and warm-ups.")
+)
 def nightly(
+    asked: Asked,
     implementations: Annotated[
         list[str] | None, typer.Argument(help="Implementations. Default: all.")
     ] = None,
@@ -118,9 +122,6 @@ def nightly(
     blocks: Annotated[
         int | None, typer.Option(min=1, help="Number of blocks of each implementation, instead of a budget.")
     ] = None,
-    plan: Annotated[
-        str, typer.Option(help=r"Plan. Its table \[compare] sets windows and warm-ups.")
-    ] = "nightly",
     confirm_plan: Annotated[
         str, typer.Option(help="Plan of the comparison that an alarm starts.")
     ] = "confirm",
@@ -130,7 +131,6 @@ def nightly(
             help="Name of the history's folder. Default: the lab's name, or the host name that Docker reports."
         ),
     ] = None,
-    lab: cli.LabName = None,
     anew: Annotated[
         bool, typer.Option("--freeze", help="Freeze today's images as the new baseline.")
     ] = False,
@@ -140,10 +140,6 @@ def nightly(
             "--freeze-stack", help="Freeze today's PostgreSQL, PgBouncer, HAProxy and oha. An event."
         ),
     ] = False,
-    seed: cli.Seed = None,
-    resume: cli.Resume = False,
-    quiet: cli.Quiet = False,
-    as_json: cli.Json = False,
 ) -> None:
     """Measure each implementation against its own frozen image, add to the history, judge it, and confirm alarms.
 
@@ -154,12 +150,10 @@ def nightly(
     variants = cells(catalog, names, scenario or MAIN)
     names = list(dict.fromkeys(variant.implementation for variant in variants))
     budget_s, _ = cli.parse_budget_s(budget), catalog.plan(confirm_plan)
-    request = cli.make_request(
-        Nightly.name, catalog, variants, scenario=variants[0].scenario or "", plan=plan, seed=seed, lab=lab
-    )
-    view = view_for(as_json)
+    request = replace(asked, scenario=variants[0].scenario or "").request(Nightly.name, catalog, variants)
+    view = view_for(asked.as_json)
     refuse_or_clean_up(cli.ROOT, cli.RESULTS, view.note)
-    measures = catalog.lab(lab).name if lab else engine_name()
+    measures = catalog.lab(asked.lab).name if asked.lab else engine_name()
     folder = cli.RESULTS / HISTORY / file_name(machine or measures)
     try:
         with files.locked(folder):
@@ -182,7 +176,7 @@ def nightly(
                     },
                 }
             )
-            result = _measured(request, resume, as_json)
+            result = _measured(request, asked.resume, asked.as_json)
             night = Night(
                 id=result.id,
                 machine=folder.name,
@@ -200,10 +194,12 @@ def nightly(
             kept = files.append(folder, night)
             if kept.clock:
                 view.note(f"{kept.id}: {kept.clock}. The night is kept, but left out of its series")
-            confirm = Confirmation(catalog, confirm_plan, request, frozen, resume, as_json, view.note)
+            confirm = Confirmation(
+                catalog, confirm_plan, request, frozen, asked.resume, asked.as_json, view.note
+            )
             answers = _answered(confirm, folder, names)
             asked_at_once = _after_events(confirm, folder, result.id)
-            _told(folder, result, answers, asked_at_once, as_json)
+            _told(folder, result, answers, asked_at_once, asked.as_json)
     finally:
         give(folder, cli.ROOT)
     raise typer.Exit(status(result.verdict, answers, asked_at_once))
@@ -345,7 +341,7 @@ def comparison(
     """What confirms an alarm: fresh blocks of two images, and nothing that raised it, on the stack of the night."""
     name = key.implementation
     variants = cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"])
-    request = cli.make_request(Compare.name, catalog, variants, scenario=key.scenario, plan=plan)
+    request = Asked(scenario=key.scenario, plan=plan).request(Compare.name, catalog, variants)
     stack = asked.options.get("stack", {})
     on_it = [variant.model_copy(update={"variables": stack}) for variant in request.variants]
     return request.model_copy(update={"conditions": asked.conditions, "variants": on_it})

@@ -41,7 +41,7 @@ from tandem.record.window import DbRtt, Verdict, Window
 from tandem.selftest.explaining import Simulated, leg
 from tandem.studies.explain import waterfall
 from tandem.studies.explain.cells import goodput
-from tandem.studies.explain.command import as_published, budget_s, told
+from tandem.studies.explain.command import as_published, told
 from tandem.studies.explain.conclusions import Explained
 from tandem.studies.explain.conditions import taken_out
 from tandem.studies.explain.design import PROGRAMS, ExplainOptions, offer, parse_factors
@@ -360,7 +360,6 @@ def test_a_design_beyond_the_budget_is_not_begun(real: Catalog, capsys: pytest.C
     fewer = Explain(real, asked(factors=parse_factors(offered)))
     assert [len(leg.factors) for leg in fewer.legs] == [2, 2]
     assert sum(len(block) for block in fewer.outline()) == 28
-    assert (budget_s("15min"), budget_s("600s")) == (900, 600)
 
 
 def test_what_is_offered_to_both_sides_is_one_factor(real: Catalog) -> None:
@@ -372,12 +371,6 @@ def test_what_is_offered_to_both_sides_is_one_factor(real: Catalog) -> None:
 def test_what_is_no_factor(wrong: list[str]) -> None:
     with pytest.raises(UsageError, match="--factor"):
         parse_factors(wrong)
-
-
-@pytest.mark.parametrize("wrong", ["0min", "1.5min", "min", "15", "-1s"])
-def test_what_is_no_budget(wrong: str) -> None:
-    with pytest.raises(UsageError, match="such as 15min"):
-        budget_s(wrong)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from harness_samples import NOW, good_window
 from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.options import parse_budget_s, read_variant
+from tandem.cli.options import read_variant
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import UsageError
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
@@ -233,17 +233,6 @@ def test_only_what_is_served_is_measured(real: Catalog) -> None:
     assert [variant.label for variant in found] == ["node index", "node recipes", "rust-hyper index"]
     with pytest.raises(UsageError, match="none of rust-hyper serves recipes"):
         cells(real, ["rust-hyper"], ["recipes"])
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("2h", 7200), ("90m", 5400), ("600s", 600)])
-def test_a_budget(text: str, seconds: int) -> None:
-    assert parse_budget_s(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "2", "0h", "h", "1.5h", "2 h"])
-def test_what_is_no_budget(text: str) -> None:
-    with pytest.raises(UsageError, match="2h, 90m or 600s"):
-        parse_budget_s(text)
 
 
 def test_a_variant_may_be_an_image_that_is_there() -> None:

@@ -1,0 +1,135 @@
+"""The options that all measuring commands share, and the commands that are made from them and from a study's own options."""
+
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+from pydantic import JsonValue
+
+from tandem.catalog.catalog import Catalog
+from tandem.catalog.labs import OF_A_LAB
+from tandem.cli import options as cli
+from tandem.cli.measure import Closing, measure
+from tandem.engine.study import Study
+from tandem.errors import UsageError
+from tandem.hosts import HERE
+from tandem.lab.prepare import DEFAULT_TOPOLOGY
+from tandem.record.request import Conditions, Request, Variant
+from tandem.record.result import Conclusions
+
+CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generators")
+"""The shared options that a study without a choice of conditions does without."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was chosen of the shared options. Each field is an option."""
+
+    scenario: cli.ScenarioName = "recipes"
+    plan: cli.PlanName = "quick"
+    topology: cli.ChosenTopology = None
+    placement: cli.ChosenPlacement = None
+    setting: cli.Settings = None
+    db_rtt: cli.DbRtt = None
+    generators: cli.Generators = 1
+    lab: cli.LabName = None
+    seed: cli.Seed = None
+    resume: cli.Resume = False
+    quiet: cli.Quiet = False
+    as_json: cli.Json = False
+
+    def request(
+        self,
+        study: str,
+        catalog: Catalog,
+        variants: list[Variant],
+        options: dict[str, JsonValue] | None = None,
+    ) -> Request:
+        """What a study measures. Raises UsageError for names that do not exist."""
+        placement, generators = self.placement, self.generators
+        if self.lab:
+            generators = cli.generators_in(catalog.lab(self.lab), generators)
+            if placement is not None:
+                raise UsageError(
+                    "--lab and --placement both say which CPUs each role has: leave --placement out"
+                )
+            placement = OF_A_LAB
+        scenario = catalog.pick("scenario", self.scenario, catalog.scenarios)
+        catalog.plan(self.plan)
+        for variant in variants:
+            catalog.implementation(variant.implementation)
+        seed = cli.seed_or_new(self.seed)
+        return Request(
+            study=study,
+            variants=variants,
+            scenario=self.scenario,
+            conditions=Conditions(
+                topology=self.topology or scenario.topology or DEFAULT_TOPOLOGY,
+                placement=placement or catalog.default_placement(HERE.cpus).name,
+                db_rtt_ms=cli.parse_db_rtt(self.db_rtt),
+                lab=self.lab or None,
+                generators=generators,
+            ),
+            plan=self.plan,
+            seed=seed,
+            salt=str(seed),
+            settings=cli.parse_settings(self.setting),
+            options=options or {},
+        )
+
+    def measure[C: Conclusions](
+        self, kind: type[Study[C]], request: Request, closing: Closing | None = None
+    ) -> None:
+        """Make a study and print its result, as the options say. Exit status 1 unless its verdict is ok."""
+        measure(kind, request, self.resume, self.as_json, closing)
+
+
+class Default(NamedTuple):
+    """What a command says of a shared option instead: its default, and its help where that differs."""
+
+    value: Any
+    help: str | None = None
+
+
+def measuring(
+    name: str | None = None, *, without: Collection[str] = (), **defaults: Default
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a command to the application: the function's own arguments and options, and after them the shared ones.
+
+    The function gets an `Asked` first. name: of the command, default: the function's. without: shared options that the
+    command does not have; their values are their defaults. A shared option that the function declares is its own.
+    """
+
+    def made(function: Callable[..., None]) -> Callable[..., None]:
+        own = [*inspect.signature(function).parameters.values()][1:]
+        left_out = {*without, *(one.name for one in own)}
+        fixed = {one: default.value for one, default in defaults.items() if one in left_out}
+        shared = [_option(one.name, defaults) for one in fields(Asked) if one.name not in left_out]
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own + shared]
+
+        @functools.wraps(function)
+        def command(**given: Any) -> None:
+            asked = Asked(**fixed, **{one.name: given.pop(one.name) for one in shared})
+            function(asked, **given)
+
+        vars(command)["__signature__"] = inspect.Signature(parameters)
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        cli.app.command(name)(command)
+        return command
+
+    return made
+
+
+def _option(name: str, defaults: dict[str, Default]) -> inspect.Parameter:
+    """A shared option, as a parameter of a command."""
+    annotation, value = get_type_hints(Asked, include_extras=True)[name], getattr(Asked, name)
+    if name in defaults:
+        value, help_ = defaults[name]
+        type_, option = get_args(annotation)
+        option = copy(option)
+        option.help = help_ or option.help
+        annotation = Annotated[type_, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation)

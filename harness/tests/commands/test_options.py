@@ -1,0 +1,80 @@
+"""tandem.cli: the options of a command line, how their texts are read, and the request they make."""
+
+from dataclasses import fields
+
+import pytest
+import typer.main
+from harness_places import ROOT
+
+import tandem.commands.main  # noqa: F401 (it adds the commands)
+from tandem.catalog.catalog import Catalog
+from tandem.cli.options import app, parse_budget_s, read_variant, read_variants
+from tandem.cli.shared import Asked
+from tandem.errors import UsageError
+
+
+def test_a_name_alone_and_with_settings() -> None:
+    assert read_variant("node").settings == {}
+    found = read_variant("node:DB_POOL_MAX=4,DB_PREPARE=0")
+    assert (found.implementation, found.settings) == ("node", {"DB_POOL_MAX": "4", "DB_PREPARE": "0"})
+    assert found.label == "node:DB_POOL_MAX=4,DB_PREPARE=0"
+
+
+def test_one_named_twice_is_one_variant() -> None:
+    assert [one.label for one in read_variants(["node", "node", "rust-async"])] == ["node", "rust-async"]
+
+
+@pytest.mark.parametrize("text", ["node:", "node:DB_POOL_MAX", "node:DB_POOL_MAX=4,", "node:A=1,A=2"])
+def test_what_is_not_a_setting_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"SETTING=VALUE|twice"):
+        read_variant(text)
+
+
+def test_each_request_has_data_of_its_own() -> None:
+    """Drawn by its seed: the same command with the same seed asks for the same bodies."""
+    found = [
+        Asked(plan="smoke", seed=seed).request("bench", Catalog(ROOT), read_variants(["node"]))
+        for seed in (7, None, None)
+    ]
+    assert found[0].salt == "7"
+    assert found[1].salt == str(found[1].seed) != found[2].salt
+
+
+def test_an_unknown_name_offers_the_nearest() -> None:
+    variants = read_variants(["rust-asink:DB_POOL_MAX=4"])
+    with pytest.raises(UsageError, match="Did you mean 'rust-async'"):
+        Asked().request("compare", Catalog(ROOT), variants)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("2h", 7200), ("90m", 5400), ("15min", 900), ("600s", 600)])
+def test_a_budget(text: str, seconds: int) -> None:
+    assert parse_budget_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "2", "15", "0h", "0min", "h", "min", "1.5h", "2 h", "-1s"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(UsageError, match="2h, 15min or 600s"):
+        parse_budget_s(text)
+
+
+FIXED = {"topology", "placement", "setting", "db_rtt", "generators"}
+WITHOUT = {
+    "bench": set[str](),
+    "capacity": set[str](),
+    "compare": set[str](),
+    "sweep": set[str](),
+    "explain": set[str](),
+    "crossover": {"db_rtt"},
+    "ceiling": {"topology", "setting", "db_rtt"},
+    "crosscheck": {"topology", "setting", "plan", "seed"},
+    "nightly": FIXED,
+    "reproduce": {"scenario", *FIXED},
+    "session": {"scenario", "plan", *FIXED},
+}
+"""Command -> the shared options that it has a reason to do without."""
+
+
+def test_every_measuring_command_has_the_shared_options() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    shared = {one.name for one in fields(Asked)}
+    assert {name: shared - {one.name for one in commands[name].params} for name in WITHOUT} == WITHOUT
