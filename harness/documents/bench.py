@@ -1,12 +1,20 @@
 """Figures of the reference bench. Pure."""
 
+from collections.abc import Callable
+from typing import Any
+
+from rich.table import Table
+
 from documents.records import Records
 from documents.tables import percent, span, times
+from tandem.record.result import Result
 from tandem.record.window import Window
+from tandem.report.markdown import of_terminal
+from tandem.report.parts import made_line
 from tandem.studies.bench.conclusions import CLOSED, GOODPUT, OPEN, Row
-from tandem.studies.bench.report import markdown
+from tandem.studies.bench.report import cost, rates
 from tandem.studies.questions.conditions import APP_BOUND
-from tandem.studies.questions.report import markdown as answered
+from tandem.studies.questions.report import table as answered
 from tandem.wording import limited_by, number, with_interval
 
 
@@ -18,14 +26,19 @@ def _closed(records: Records, implementation: str) -> list[Window]:
     return [window for name, window in records.windows(CLOSED) if name == implementation]
 
 
+def on_page(result: Result[Any], *tables: Callable[[Result[Any]], Table]) -> str:
+    """Tables of a result, then when, where and how it was made."""
+    return "\n\n".join([*(of_terminal(table(result)) for table in tables), made_line(result)])
+
+
 def reference_table(records: Records) -> str:
-    """The table that `just report results/reference --markdown` prints."""
-    return markdown(records.bench())
+    """The tables of `just report results/reference`."""
+    return on_page(records.bench(), cost, rates)
 
 
 def questions_table(records: Records) -> str:
-    """The table that `just report results/questions --markdown` prints."""
-    return answered(records.questions())
+    """The table of `just report results/questions`."""
+    return on_page(records.questions(), answered)
 
 
 def application_bound(records: Records, implementation: str) -> str:

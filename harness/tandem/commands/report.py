@@ -17,6 +17,7 @@ from tandem.record.store import RESULT
 from tandem.record.window import Verdict
 from tandem.report import replay
 from tandem.report.fit import fitted
+from tandem.report.markdown import of_result
 from tandem.report.parts import STYLES, checked
 from tandem.studies.registry import Index, IndexEntry, index, read_folder
 
@@ -44,7 +45,7 @@ def report(
     if as_json:
         print(result.model_dump_json(indent=1))
     elif as_markdown:
-        print(kind.markdown(result))
+        print(of_result(kind.report(result), result))
     else:
         out.print(proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
         if replayed := read_replayed(folder):

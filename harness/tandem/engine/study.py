@@ -16,7 +16,6 @@ from tandem.record.part import Part
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
-from tandem.report.markdown import of_report
 from tandem.report.picture import Picture
 
 
@@ -143,11 +142,6 @@ class Study[C: Conclusions](ABC):
     @abstractmethod
     def report(cls, result: Result[C]) -> RenderableType:
         """What a person reads."""
-
-    @classmethod
-    def markdown(cls, result: Result[C]) -> str:
-        """The tables for a page; default: those of the report."""
-        return of_report(cls.report(result))
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:

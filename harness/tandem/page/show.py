@@ -94,8 +94,8 @@ def parts(report: RenderableType) -> Iterator[Sheet | str]:
         if isinstance(part, Table):
             headings, rows, numbers = cells(part)
             yield Sheet(str(part.title or ""), headings, rows, numbers)
-        elif part.strip():
-            yield part
+        elif part.plain.strip():
+            yield part.plain
 
 
 def _windows(trials: list[Trial]) -> Sheet | None:

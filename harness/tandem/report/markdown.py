@@ -1,11 +1,18 @@
-"""Tables as a page has them. Pure."""
+"""Reports and their tables as Markdown. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from tandem.record.result import Result
+from tandem.report.parts import made_line
+
+TAG = r"<(?=[a-zA-Z/!])"
+"""What GitHub takes for the beginning of a tag."""
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -29,15 +36,15 @@ def of_terminal(shown: Table) -> str:
     return table(marked, rows)
 
 
-def parts_in(shown: RenderableType) -> Iterator[Table | str]:
+def parts_in(shown: RenderableType) -> Iterator[Table | Text]:
     """The tables and the sentences of a report, in their order."""
-    if isinstance(shown, Table):
-        yield shown
-    elif isinstance(shown, Group):
+    if isinstance(shown, Group):
         for part in shown.renderables:
             yield from parts_in(part)
+    elif isinstance(shown, Table | Text):
+        yield shown
     else:
-        yield shown.plain if isinstance(shown, Text) else str(shown)
+        yield Text(str(shown))
 
 
 def tables_in(shown: RenderableType) -> Iterator[Table]:
@@ -57,8 +64,16 @@ def cells(shown: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     return headings, rows, [column.justify == "right" for column in shown.columns]
 
 
-def of_report(shown: RenderableType) -> str:
-    """All tables of a report, each under its title; its sentences are left out."""
-    return "\n\n".join(
-        "\n\n".join(filter(None, (str(found.title or ""), of_terminal(found)))) for found in tables_in(shown)
-    )
+def _sentence(text: Text) -> str:
+    """What is bold on a terminal is bold on a page."""
+    mark = "**" if "bold" in str(text.style).split() else ""
+    lines = filter(None, map(str.strip, text.plain.splitlines()))
+    return "  \n".join(f"{mark}{re.sub(TAG, '&lt;', line)}{mark}" for line in lines)
+
+
+def of_result(report: RenderableType, result: Result[Any]) -> str:
+    """A report for a page: its tables, each under its title, and its sentences; last when, where and how it was made."""
+    parts: list[str] = []
+    for part in parts_in(report):
+        parts += [str(part.title or ""), of_terminal(part)] if isinstance(part, Table) else [_sentence(part)]
+    return "\n\n".join(filter(None, [*parts, made_line(result)]))

@@ -53,10 +53,11 @@ def host_line(result: Result[Any]) -> str:
     return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
 
 
-def made_line(result: Result[Any], *more: str) -> str:
-    """The same with the conditions and the seed: the last line of a page's tables. more: what stands before the seed."""
-    told = ", ".join((conditions_line(result.request), *more, f"seed {result.request.seed}"))
-    return f"{host_line(result)}; {told}."
+def made_line(result: Result[Any]) -> str:
+    """The same with the conditions, how many trials there are, and the seed."""
+    made = sum(result.trials.values())
+    trials = f"{made} trial{'' if made == 1 else 's'}"
+    return f"{host_line(result)}; {conditions_line(result.request)}, {trials}, seed {result.request.seed}."
 
 
 def settings(result: Result[Any]) -> Text:

@@ -58,8 +58,9 @@ def test_by_its_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report(root / BENCHED, as_markdown=True)
     said = capsys.readouterr().out
-    assert said.startswith("| implementation |")
-    assert "| --- |" in said
+    assert said.startswith("what a request costs: scenario recipes")
+    assert "\n\n| implementation | verdict |" in said
+    assert "trials, seed " in said.splitlines()[-1]
 
 
 def test_a_list_of_results_has_no_table_for_a_page(root: Path) -> None:

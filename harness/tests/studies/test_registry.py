@@ -13,6 +13,7 @@ from harness_places import ROOT
 
 from tandem.errors import TandemError
 from tandem.record.store import PACKED, RESULT
+from tandem.report.markdown import of_result
 from tandem.studies.registry import STUDIES, json_schema, read_folder, read_result, study_of
 
 REFERENCE = ROOT / "results/reference"
@@ -148,6 +149,6 @@ KEPT = (
 @pytest.mark.parametrize("name", [*KEPT, *UNCOMMITTED])
 def test_every_result_has_tables_for_a_page(name: str) -> None:
     result = uncommitted(name) if name in UNCOMMITTED else read_folder(ROOT / "results" / name)[1]
-    page = STUDIES[result.request.study].markdown(result)
+    page = of_result(STUDIES[result.request.study].report(result), result)
     assert "| --- |" in page or "| ---: |" in page
-    assert not page.endswith("\n\n")
+    assert page.endswith(f"seed {result.request.seed}.")

@@ -9,7 +9,6 @@ from rich.text import Text
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
-from tandem.report.markdown import of_terminal
 from tandem.report.parts import STYLES, conditions_line, settings
 from tandem.studies.bench.conclusions import (
     BLOCKS_LEAST,
@@ -201,20 +200,6 @@ def ceilings(result: Result[Benched]) -> list[Text]:
     rows = result.conclusions.rows
     reached = max((row.summary.goodput_rps or 0.0 for row in rows), default=0.0)
     return parts.ceilings(result.baselines, [row.ceiling_shares for row in rows], reached)
-
-
-def markdown(result: Result[Benched]) -> str:
-    """The tables for a page, with where and when they were made."""
-    starts = result.conclusions.rows[0].summary.trials_ok
-    lines = [
-        of_terminal(cost(result)),
-        "",
-        of_terminal(rates(result)),
-        "",
-        parts.made_line(result, f"{starts} fresh starts each"),
-    ]
-    lines += [f"{row.label}: {row.db_rtt}." for row in result.conclusions.rows if row.db_rtt]
-    return "\n".join(lines)
 
 
 def report(result: Result[Benched]) -> RenderableType:

@@ -106,7 +106,6 @@ class Bench(Study[Benched]):
     name = "bench"
     kind = Benched
     report = staticmethod(tables.report)
-    markdown = staticmethod(tables.markdown)
 
     @property
     def labels(self) -> list[str]:

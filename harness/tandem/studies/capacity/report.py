@@ -9,7 +9,7 @@ from rich.text import Text
 from tandem.analysis.ceilings import cut_off
 from tandem.record.result import Result
 from tandem.record.window import Times, Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, made_line, settings, spent, table
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
 from tandem.studies.capacity.conclusions import Behaviour, CapacityFound
 from tandem.studies.capacity.search import Slo
 from tandem.wording import limited_by, number
@@ -142,16 +142,6 @@ def report(result: Result[CapacityFound]) -> RenderableType:
         *([settings(result)] if result.environments else []),
         spent(result),
     )
-
-
-def markdown(result: Result[CapacityFound]) -> str:
-    """The sentences and the behaviour for a page, with where and when it was made."""
-    lines = [f"- {sentence.plain}" for sentence in sentences(result)]
-    if result.conclusions.behaviour:
-        aligned = ["---:"] * (len(COLUMNS) - 1) + ["---"]
-        rows = [_cells(load, result) for load in result.conclusions.behaviour]
-        lines += ["", *(f"| {' | '.join(row)} |" for row in (COLUMNS, aligned, *rows))]
-    return "\n".join([*lines, "", made_line(result)])
 
 
 def headline(conclusions: dict[str, Any]) -> str:

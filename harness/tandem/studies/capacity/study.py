@@ -54,7 +54,6 @@ class Capacity(Study[CapacityFound]):
     whole = "it has one variant"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
-    markdown = staticmethod(tables.markdown)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:
         super().__init__(catalog, request)

@@ -16,7 +16,7 @@ from tandem.analysis.ratios import Better
 from tandem.catalog.catalog import EQUAL_SHARES
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, host_line, settings, spent
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
 from tandem.report.parts import table as empty
 from tandem.studies.compare.conclusions import (
     GOODPUT,
@@ -327,29 +327,6 @@ def failed_control(found: Compared) -> str | None:
             " baseline shows in that metric, and the verdicts follow it."
         )
     return said
-
-
-def markdown(result: Result[Compared]) -> str:
-    """The tables for a page."""
-    failed = failed_control(result.conclusions)
-    lines = [f"**{failed}**", ""] if failed else []
-    for metric in _shown(result.conclusions):
-        heads = ("variant", COLUMNS[metric][1], *HEADS)
-        rule = ("---:" if place in RIGHT else "---" for place in range(len(heads)))
-        cells = (heads, rule, *rows(result, metric))
-        lines += [f"{_title(result, metric)}.", "", *(f"| {' | '.join(row)} |" for row in cells), ""]
-        lines += [f"{_effect(result.conclusions, metric).capitalize()}.", ""]
-        if metric == _shown(result.conclusions)[0]:
-            for title, (first, *further) in _compact(result.conclusions):
-                aligned = ["---", *("---:" for _ in first[1:])]
-                lines += [
-                    f"{title}.",
-                    "",
-                    *(f"| {' | '.join(row)} |" for row in (first, aligned, *further)),
-                    "",
-                ]
-    lines += [f"{said}." for said in excluded(result.conclusions)]
-    return "\n".join([*lines, f"{host_line(result)}; seed {result.request.seed}."])
 
 
 def report(result: Result[Compared]) -> RenderableType:

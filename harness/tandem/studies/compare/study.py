@@ -199,7 +199,6 @@ class Compare(Study[Compared]):
     kind = Compared
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
-    markdown = staticmethod(tables.markdown)
     pictures = staticmethod(pictures.pictures)
 
     def __init__(self, catalog: Catalog, request: Request) -> None:

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from tandem.analysis.stack import OFF
 from tandem.record.result import Result
-from tandem.report.markdown import of_report
 from tandem.report.parts import conditions_line, ending, settings, table
 from tandem.studies.explain.cells import BEHIND
 from tandem.studies.explain.conclusions import (
@@ -283,8 +282,3 @@ def report(result: Result[Explained]) -> Group:
         )
     parts += [Text(note, style="dim") for note in notes]
     return Group(*parts, *ending(result), settings(result))
-
-
-def markdown(result: Result[Explained]) -> str:
-    """The sentence and the tables."""
-    return f"{sentence(result.conclusions)}\n\n{of_report(report(result))}"

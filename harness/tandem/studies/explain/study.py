@@ -37,7 +37,6 @@ class Explain(Study[Explained]):
     kind = Explained
     whole = "its shares come from all cells together"
     report = staticmethod(tables.report)
-    markdown = staticmethod(tables.markdown)
     headline = staticmethod(tables.headline)
     pictures = staticmethod(drawn.pictures)
 

@@ -7,8 +7,7 @@ from rich.text import Text
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
-from tandem.report.markdown import of_terminal
-from tandem.report.parts import conditions_line, findings, made_line, settings, spent
+from tandem.report.parts import conditions_line, findings, settings, spent
 from tandem.studies.bench.conclusions import CPU, GOODPUT, TOTAL, Row, limit_of
 from tandem.studies.bench.report import by_cost, kib, mib, ratio_told
 from tandem.studies.questions.conclusions import Answered, Waited
@@ -100,11 +99,6 @@ def words(result: Result[Answered]) -> list[Text]:
             lines += [Text(f"{row.label}: {row.verdict}: {reason}", style="red") for reason in row.reasons]
             lines += [Text(f"{row.label}: {one.text} [{one.code}]", style="yellow") for one in row.findings]
     return lines
-
-
-def markdown(result: Result[Answered]) -> str:
-    """The table for a page, with where and when it was made."""
-    return f"{of_terminal(table(result))}\n\n{made_line(result)}"
 
 
 def report(result: Result[Answered]) -> RenderableType:

@@ -21,7 +21,6 @@ class Questions(Study[Answered]):
     name = "questions"
     kind = Answered
     report = staticmethod(tables.report)
-    markdown = staticmethod(tables.markdown)
 
     @property
     def looks_at_ceilings(self) -> bool:

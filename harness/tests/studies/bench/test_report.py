@@ -13,8 +13,9 @@ from tandem.judge import bottleneck
 from tandem.record.result import Baselines, Environment, Result
 from tandem.record.trial import Phase
 from tandem.record.window import DbRtt, Resource, Verdict
+from tandem.report.markdown import of_result
 from tandem.studies.bench.conclusions import Against, Benched, ResponseTime, Row, Summary, round_trip
-from tandem.studies.bench.report import markdown, report
+from tandem.studies.bench.report import report
 from tandem.wording import BOTTLENECKS, number, with_interval
 
 FIGURES = ["1,234 ± 34", "5.0", "9.0", "13.0", "740", "3,122 ± 22", "777 ± 7", "/ 50"]
@@ -73,6 +74,10 @@ def benched(*rows: Row, **changes: Any) -> Result[Benched]:
 
 def render(*rows: Row, **changes: Any) -> str:
     return text(report(benched(*rows, **changes)), 140)
+
+
+def markdown(result: Result[Benched]) -> str:
+    return of_result(report(result), result)
 
 
 def line(text: str, start: str) -> str:
@@ -262,7 +267,7 @@ def test_the_table_for_a_page() -> None:
         "| rust-async | 1,234 ± 34 | – | | the application's CPU | 5.0 (4.0–6.0) | 9.0 | 13.0 | 740 |" in text
     )
     assert "2026-11-21, 2 × x, 1 GiB, Linux 6; scenario recipes" in text
-    assert "3 fresh starts each, seed 1." in text
+    assert "3 trials, seed 1." in text
 
 
 def test_how_far_the_database_was_is_told_where_it_was_asked_for() -> None:
@@ -280,7 +285,7 @@ def test_how_far_the_database_was_is_told_where_it_was_asked_for() -> None:
     assert round_trip([made_trial()]) is None
     row = good_row(db_rtt=told)
     assert f"rust-async: {told}" in " ".join(render(row).split())
-    assert f"rust-async: {told}." in markdown(benched(row))
+    assert f"rust-async: {told}" in markdown(benched(row))
     assert "round trip" not in render()
 
 

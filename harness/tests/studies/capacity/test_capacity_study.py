@@ -19,9 +19,10 @@ from tandem.engine.stand_ins import is_look
 from tandem.errors import TandemError, UsageError
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report.markdown import of_result
 from tandem.studies.capacity.conclusions import CapacityFound
 from tandem.studies.capacity.judged import State
-from tandem.studies.capacity.report import markdown, report
+from tandem.studies.capacity.report import report
 from tandem.studies.capacity.study import Capacity
 from tandem.studies.registry import read_folder
 
@@ -68,7 +69,7 @@ def test_a_known_limit_is_found_confirmed_and_shown(real: Catalog, tmp_path: Pat
     assert "above it, the database was exhausted" in told
     assert "after 150%: back within p99 <= 50 ms" in told
     assert "time: warm up 40 s, stop 3 s" in told
-    page = markdown(result)
+    page = of_result(report(result), result)
     assert "the median start meets p99 <= 50 ms half of the time" in page
     assert f"| 150 | {found.behaviour[-1].offered_rps:,} | 1,000 |" in page
 

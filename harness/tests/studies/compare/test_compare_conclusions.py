@@ -18,6 +18,7 @@ from tandem.engine.stand_ins import is_look
 from tandem.record.result import Baselines, CeilingLook
 from tandem.record.trial import Slicing, Start, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
 from tandem.record.window import Role, Times, Verdict, Window
+from tandem.report.markdown import of_result
 from tandem.studies.compare import conclusions, report
 from tandem.studies.compare.conclusions import METRICS, P99, round_of, second, turn_name
 from tandem.studies.compare.pictures import pictures
@@ -514,7 +515,8 @@ def test_a_failed_control_speaks_first_and_widens() -> None:
         in told
     )
     assert told.index("The control failed") < told.index("smallest difference")
-    assert report.markdown(result_of(request("A", "B"), found)).startswith("**The control failed")
+    result = result_of(request("A", "B"), found)
+    assert of_result(report.report(result), result).startswith("**The control failed")
     assert report.headline(found.conclusions.model_dump(mode="json")).endswith("; the control failed")
 
 
@@ -724,14 +726,16 @@ def test_the_report_shows_the_deciding_table_first_and_one_for_all_rates() -> No
     ]
     assert "alone at 60 % of what the slowest reaches" in titles[0]
     assert "the primary metric" in titles[0]
-    told = report.markdown(found)
+    told = of_result(report.report(found), found)
     assert "| variant | 10 %, 100/s | 30 %, 300/s | 60 %, 600/s | 80 %, 800/s | full load |" in told
     assert re.search(r"\| B \| 30\d; × 1\.00 \(", told)
     assert re.search(r"\| B \| 21\.0; slower: × 2\.10", told)
     assert re.search(r"\| B \| [\d,]+ \| [\d,]+ \| [\d,]+ \| [\d,]+ \| [\d,]+ \|", told), "the roles"
     assert "the offered rate" in next(line for line in told.splitlines() if line.startswith("| B |"))
     without = conclusions.conclude(make_blocks(), ["A", "B"], Baselines(), primary="goodput_rps")
-    assert "equal rates" not in report.markdown(result_of(request("A", "B"), without)), "the negative control"
+    assert "at equal rates" not in text(report.report(result_of(request("A", "B"), without))), (
+        "negative control"
+    )
 
 
 def test_the_curve_is_drawn_with_its_intervals() -> None:
@@ -769,5 +773,5 @@ def test_a_committed_comparison_of_before_concludes_what_it_did() -> None:
     found = new.entries[1].against_reference
     assert found[APP].ratio.ratio == pytest.approx(1.450, abs=0.001)
     assert found[TOTAL].ratio.ratio == pytest.approx(1.134, abs=0.001)
-    assert "equal rates" not in kind.markdown(result), "an older record has none"
+    assert "at equal rates" not in of_result(kind.report(result), result), "an older record has none"
     assert kind.pictures(result) == []

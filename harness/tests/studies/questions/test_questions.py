@@ -15,9 +15,9 @@ from tandem.record.request import Variant
 from tandem.record.result import Baselines
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Resource, Verdict, Window
+from tandem.report.markdown import of_result
 from tandem.studies.questions.conclusions import Answered
 from tandem.studies.questions.conditions import APP_BOUND, CONDITIONS, CONNECTIONS
-from tandem.studies.questions.report import markdown
 from tandem.studies.questions.study import Questions
 
 ASKED = request("rust-async", "python-sync", study="questions", plan="smoke")
@@ -111,7 +111,11 @@ def test_what_the_windows_say(real: Catalog) -> None:
 def test_one_table_answers_the_three(real: Catalog) -> None:
     study = Questions(real, ASKED)
     result = result_of(ASKED, study.conclude(play(study, answer), Baselines()), environments={})
-    rows = [line for line in markdown(result).splitlines() if line.startswith(("| rust", "| python"))]
+    rows = [
+        line
+        for line in of_result(study.report(result), result).splitlines()
+        if line.startswith(("| rust", "| python"))
+    ]
     assert len(rows) == 2
     assert rows[0].startswith("| rust-async | 1,230 ± 0 | 1 | 300 ± 0 | 1 |")
     assert "| 900 ± 0 | 3.000 (3.000–3.000) |" in rows[1]
