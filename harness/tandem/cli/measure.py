@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.options import RESULTS, ROOT, err, out, progress
+from tandem.cli.options import RESULTS, ROOT, err, out, print_json, progress
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, TrialLab, run
 from tandem.engine.study import Study
@@ -43,6 +43,13 @@ def proof() -> Text:
     """What the harness's self-test says of the harness, for the top of a report."""
     status, text = line(RESULTS, ROOT, datetime.now(UTC))
     return Text(text, style="green" if status is Status.PASSED else "bold yellow")
+
+
+def refuse_untested(untested: bool) -> None:
+    """Raises UsageError where the harness has not passed its self-test. untested: what `--untested` says."""
+    status, told = line(RESULTS, ROOT, datetime.now(UTC))
+    if status is not Status.PASSED and not untested:
+        raise UsageError(f"{told}. Run just selftest first, or give --untested")
 
 
 def sentence(result: Result[Any]) -> Text:
@@ -150,17 +157,24 @@ def show_result[C: Conclusions](kind: type[Study[C]], result: Result[C]) -> None
     out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
 
 
+def tell_result[C: Conclusions](
+    kind: type[Study[C]], result: Result[C], journal: Journal, as_json: bool, closing: Closing | None = None
+) -> None:
+    """Tells a program or a person of a result that was just made."""
+    if as_json:
+        print_json(result)
+        return
+    show_result(kind, result)  # before what closes it, which reads more than this study
+    if closing and (last := closing(result, journal.trials())):
+        out.print(*last, sep="\n")
+    tell_places(journal.folder, page_of(journal.folder))
+
+
 def measure[C: Conclusions](
     kind: type[Study[C]], request: Request, resume: bool, as_json: bool, closing: Closing | None = None
 ) -> None:
     """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
     result, journal = make(kind, request, resume, as_json)
-    if as_json:
-        print(result.model_dump_json(indent=1))
-    else:
-        show_result(kind, result)  # before what closes it, which reads more than this study
-        if closing and (last := closing(result, journal.trials())):
-            out.print(*last, sep="\n")
-        tell_places(journal.folder, page_of(journal.folder))
+    tell_result(kind, result, journal, as_json, closing)
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

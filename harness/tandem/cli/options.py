@@ -5,9 +5,10 @@ import re
 import secrets
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_json
 from rich.console import Console
 
 from tandem.catalog.labs import Lab
@@ -29,6 +30,11 @@ out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 progress = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 """Where a command tells how far it is; errors go to `err`."""
+
+
+def print_json(data: Any) -> None:
+    """Prints models, dataclasses and what is made of them as JSON on stdout."""
+    print(to_json(data, indent=1).decode())
 
 
 def be_quiet(asked: bool) -> bool:
@@ -57,6 +63,9 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", callback=be_quiet, help="Print no progress, only the result.")
 ]
 """Its callback does all: a command that takes it has nothing to do."""
+Untested = Annotated[
+    bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
+]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue the newest unfinished study of the same request.")
 ]

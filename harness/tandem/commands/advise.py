@@ -13,7 +13,7 @@ from rich.text import Text
 from tandem.analysis.advice import Advice, Ask, Checked, Evidence, Sized, advise
 from tandem.analysis.stack import calibrated, off, predict
 from tandem.catalog.catalog import Catalog, Implementation
-from tandem.cli.options import RESULTS, ROOT, Json, app, out
+from tandem.cli.options import RESULTS, ROOT, Json, app, out, print_json
 from tandem.errors import TandemError, UsageError, unknown
 from tandem.lab.cell import handler_threads, setup_of
 from tandem.lab.prepare import scenario_of
@@ -71,7 +71,7 @@ def advise_(
     ask = Ask(wait_ms=wait_ms, cpu_ms=cpu_ms, pool=pool_ or None, cores=cores_, rate_rps=rate_rps)
     found = advise(ask, evidence(catalog, RESULTS, language))
     if as_json:
-        print(found.model_dump_json(indent=1))
+        print_json(found)
     else:
         out.print(*lines(found), sep="\n")
 

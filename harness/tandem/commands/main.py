@@ -1,6 +1,5 @@
 """The command line: parses, calls, prints. No work is done here. This file has the commands that measure."""
 
-import json
 import os
 import pkgutil
 import signal
@@ -17,7 +16,7 @@ from rich.table import Table
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import CLIENT, tell
-from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, progress
+from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, app, err, out, print_json, progress
 from tandem.commands import advise, develop, page, records, replay, report, selftest, serve, session
 from tandem.errors import TandemError
 from tandem.hosts import HERE
@@ -45,7 +44,7 @@ def matrix_(
     squares = matrix.find_out(catalog, RESULTS, names, placement, progress.print)
     good = all(square.outcome in matrix.GOOD for square in squares)
     if as_json:
-        print(json.dumps([vars(square) for square in squares], indent=1))
+        print_json(squares)
     else:
         report = Group(matrix.table(squares), *matrix.reasons(squares))
         tell("matrix", matrix.sentence(squares), good, report)
@@ -68,7 +67,7 @@ def list_(as_json: Json = False) -> None:
         "labs": {name: lab.purpose for name, lab in catalog.labs.items()},
     }
     if as_json:
-        print(json.dumps(groups, indent=1))
+        print_json(groups)
         return
     for kind, entries in groups.items():
         table = Table(title=kind, title_justify="left", show_header=False, box=None, padding=(0, 2))
@@ -86,7 +85,7 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
     found = doctor.examine(ROOT, HERE)
     verdicts = doctor.fitness(found)
     if as_json:
-        print(json.dumps({"checks": [vars(check) for check in found], "fit": verdicts}, indent=1))
+        print_json({"checks": found, "fit": verdicts})
     else:
         table = Table(box=None, show_header=False, padding=(0, 2))
         colours = {"good": "green", "limited": "yellow", "bad": "red"}
@@ -108,7 +107,7 @@ def _doctor_of(name: str, as_json: bool) -> None:
     found = fitness.remarks(machines, links)
     fit = fitness.fit(lab, found, links)
     if as_json:
-        print(json.dumps(machines_report.data(lab, machines, links, found, fit), indent=1))
+        print_json(machines_report.data(lab, machines, links, found, fit))
     else:
         out.print(machines_report.page(lab, machines, links, found, fit), width=min(out.width, PAGE_COLUMNS))
     if any(one.state == "bad" for one in found):

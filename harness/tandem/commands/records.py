@@ -1,13 +1,11 @@
 """The command for the committed records: lists them, makes them anew, packs them, brings back what git does not have of them."""
 
 import io
-import json
 import shutil
 import subprocess
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +13,8 @@ import typer
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make, proof
-from tandem.cli.options import RESULTS, ROOT, Json, app, err, out
+from tandem.cli.measure import make, proof, refuse_untested
+from tandem.cli.options import RESULTS, ROOT, Json, Untested, app, err, out, print_json
 from tandem.engine.journal import Journal
 from tandem.engine.run import blocks_s
 from tandem.engine.study import Study
@@ -25,7 +23,6 @@ from tandem.lab.provenance import git, hashes
 from tandem.record.packed import archive_name, bring_back, pack, raw_files
 from tandem.record.request import Request
 from tandem.record.result import Result
-from tandem.record.selftest import Status, line
 from tandem.record.store import PACKED, RESULT, give
 from tandem.record.window import Verdict
 from tandem.report.parts import table
@@ -234,9 +231,7 @@ def records(
             show_default=False,
         ),
     ] = str(ARCHIVES),
-    untested: Annotated[
-        bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
-    ] = False,
+    untested: Untested = False,
     as_json: Json = False,
 ) -> None:
     """List the committed records and the time to measure each again, or measure them again."""
@@ -264,13 +259,11 @@ def records(
     found = [committed(catalog, RESULTS, every[name], harness) for name in only or every]
     if not make_:
         if as_json:
-            print(json.dumps([asdict(one) for one in found], indent=1))
+            print_json(found)
         else:
             _shown(found)
         return
-    status, told = line(RESULTS, ROOT, datetime.now(UTC))
-    if status is not Status.PASSED and not untested:
-        raise UsageError(f"{told}. Run just selftest first, or give --untested")
+    refuse_untested(untested)
     failed = False
     for one in sorted(found, key=lambda one: one.expected_s or 0.0):
         err.print(f"{one.folder}: {one.state}")

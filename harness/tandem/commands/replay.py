@@ -7,7 +7,7 @@ import typer
 
 from tandem.catalog.catalog import Catalog
 from tandem.cli.measure import make, page_of, sentence, tell_places
-from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, seed_or_new
+from tandem.cli.options import ROOT, Json, Quiet, Seed, app, out, print_json, seed_or_new
 from tandem.engine.replay import FILE, again, compare
 from tandem.errors import UsageError
 from tandem.record.store import RESULT, write_model
@@ -53,7 +53,7 @@ def replay(
     write_model(journal.folder / FILE, found)
     journal.give_to(ROOT)
     if as_json:
-        print(found.model_dump_json(indent=1))
+        print_json(found)
     else:
         out.print(sentence(new), report(found), sep="\n")
         tell_places(journal.folder, page_of(journal.folder))

@@ -1,7 +1,5 @@
 """The command that prints results again: one, or a list of many."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.cli.measure import proof
-from tandem.cli.options import Json, app, out
+from tandem.cli.options import Json, app, out, print_json
 from tandem.engine.replay import read_replayed
 from tandem.errors import UsageError
 from tandem.record.store import RESULT
@@ -43,7 +41,7 @@ def report(
         return
     kind, result, _ = read_folder(folder)
     if as_json:
-        print(result.model_dump_json(indent=1))
+        print_json(result)
     elif as_markdown:
         print(of_result(kind.report(result), result))
     else:
@@ -56,7 +54,7 @@ def _list(found: Index, as_markdown: bool, as_json: bool) -> None:
     if as_markdown:
         raise UsageError("--markdown: a list of results has no table for a page; name one of them")
     if as_json:
-        print(json.dumps(asdict(found), indent=1))
+        print_json(found)
         return
     out.print(listed(found), *notes(found), sep="\n")
 

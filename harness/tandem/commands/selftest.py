@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tandem.cli.measure import tell, view_for
-from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app
+from tandem.cli.options import RESULTS, ROOT, Json, Quiet, app, print_json
 from tandem.errors import UsageError
 from tandem.record import selftest as result
 from tandem.selftest import progress, session, table
@@ -45,7 +45,7 @@ def selftest(
             if file.exists():
                 os.chown(file, ROOT.stat().st_uid, ROOT.stat().st_gid)
     if as_json:
-        print(found.model_dump_json(indent=1))
+        print_json(found)
     else:
         kept = None if only else RESULTS / result.FILE
         tell("selftest", table.sentence(found), found.passed, table.report(found), kept)

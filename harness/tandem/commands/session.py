@@ -1,8 +1,6 @@
 """The command that makes a session of the main statements and appends it."""
 
-import json
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -10,8 +8,28 @@ from pydantic import JsonValue
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import kept_sessions, make, page_of, show_result, tell_places
-from tandem.cli.options import RESULTS, ROOT, Json, LabName, Quiet, Resume, Seed, app, out
+from tandem.cli.measure import (
+    kept_sessions,
+    make,
+    page_of,
+    refuse_untested,
+    show_result,
+    tell_places,
+    tell_result,
+)
+from tandem.cli.options import (
+    RESULTS,
+    ROOT,
+    Json,
+    LabName,
+    Quiet,
+    Resume,
+    Seed,
+    Untested,
+    app,
+    out,
+    print_json,
+)
 from tandem.cli.shared import Asked
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, append
@@ -27,7 +45,6 @@ from tandem.facts.statement import (
 )
 from tandem.lab.provenance import has_changes
 from tandem.record.request import Variant
-from tandem.record.selftest import Status, line
 from tandem.record.store import give
 from tandem.record.window import Verdict
 from tandem.report.fit import fitted
@@ -37,8 +54,8 @@ from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
 
-def refuse_unfit(untested: bool) -> None:
-    """Raises UsageError where the sources differ from their commit, or the harness has not passed its self-test."""
+def refuse_changed() -> None:
+    """Raises UsageError where the sources differ from their commit."""
     changed = has_changes(ROOT)
     if changed is None:
         raise UsageError("a session names the commit that measured, and git does not tell it here")
@@ -47,9 +64,6 @@ def refuse_unfit(untested: bool) -> None:
             "a session names the commit that measured, and the sources differ from it: commit the changes first"
             " (git status lists them)"
         )
-    status, told = line(RESULTS, ROOT, datetime.now(UTC))
-    if status is not Status.PASSED and not untested:
-        raise UsageError(f"{told}. Run just selftest first, or give --untested")
 
 
 def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecord], as_json: bool) -> None:
@@ -57,10 +71,8 @@ def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecor
         told = []
         for one, key in zip(statements.statement, keys, strict=True):
             found = known(draws(sessions, key))
-            summary = found.model_dump(mode="json") if found else None
-            apart = dict(kept_apart(sessions, key))
-            told.append({**one.model_dump(), "known": summary, "kept_apart": apart})
-        print(json.dumps(told, indent=1))
+            told.append({**one.model_dump(), "known": found, "kept_apart": kept_apart(sessions, key)})
+        print_json(told)
         return
     days = f", {sessions[0].started_at:%Y-%m-%d} to {sessions[-1].started_at:%Y-%m-%d}" if sessions else ""
     out.print(
@@ -76,9 +88,7 @@ def session(
         bool,
         typer.Option("--list", help="Show what all sessions say of the main statements; measure nothing."),
     ] = False,
-    untested: Annotated[
-        bool, typer.Option("--untested", help="Measure even if this harness has not passed its self-test.")
-    ] = False,
+    untested: Untested = False,
     lab: LabName = None,
     seed: Seed = None,
     resume: Resume = False,
@@ -92,7 +102,8 @@ def session(
     if show:
         _listed(statements, keys, sessions, as_json)
         return
-    refuse_unfit(untested)
+    refuse_changed()
+    refuse_untested(untested)
     groups: list[JsonValue] = [[*group] for group in statements.groups]
     asked = Asked(
         scenario=statements.scenario,
@@ -108,11 +119,7 @@ def session(
     request = request.model_copy(update={"title": "session"})
     result, journal = make(Compare, request, resume, as_json)
     if why := may_be_appended(result):
-        if as_json:
-            print(result.model_dump_json(indent=1))
-        else:
-            show_result(Compare, result)
-            tell_places(journal.folder, page_of(journal.folder))
+        tell_result(Compare, result, journal, as_json)
         raise TandemError(
             f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
         )
@@ -121,7 +128,7 @@ def session(
     with suppress(OSError):
         give(file.parent, ROOT)
     if as_json:
-        print(record.model_dump_json(indent=1))
+        print_json(record)
     else:
         show_result(Compare, result)
         told = statements_table(statements, [*sessions, record], keys)

@@ -8,9 +8,11 @@ from harness_places import ROOT
 
 import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.catalog.catalog import Catalog
+from tandem.cli import measure
 from tandem.cli.options import app, parse_budget_s, read_variant, read_variants
 from tandem.cli.shared import Asked
 from tandem.errors import UsageError
+from tandem.record.selftest import Status
 
 
 def test_a_name_alone_and_with_settings() -> None:
@@ -78,3 +80,12 @@ def test_every_measuring_command_has_the_shared_options() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     shared = {one.name for one in fields(Asked)}
     assert {name: shared - {one.name for one in commands[name].params} for name in WITHOUT} == WITHOUT
+
+
+def test_who_measures_for_the_record_needs_a_passed_selftest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "line", lambda *of: (Status.PASSED, "self-test: passed"))
+    measure.refuse_untested(untested=False)
+    monkeypatch.setattr(measure, "line", lambda *of: (Status.STALE, "self-test: stale"))
+    with pytest.raises(UsageError, match="just selftest first"):
+        measure.refuse_untested(untested=False)
+    measure.refuse_untested(untested=True)

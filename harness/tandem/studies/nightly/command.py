@@ -1,6 +1,5 @@
 """`tandem nightly`: measures, appends to the history, judges it, and confirms what it raises and what an event may have moved."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -386,58 +385,36 @@ def _told(
     moved, creeping = (steps(history.nights), crept(history.nights)) if weekly else ({}, [])
     new = new_under(history.nights, result.id)
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "result": result.model_dump(mode="json"),
-                    "judged": [
-                        {
-                            "series": one.key.model_dump(mode="json"),
-                            "said": one.said,
-                            "nights": one.nights,
-                            "since": one.since,
-                            "raised": one.raised,
-                            "events": one.events,
-                        }
-                        for one in judged
-                    ],
-                    "new": new,
-                    "answers": [answer.model_dump(mode="json") for answer in answers],
-                    "events": [event.model_dump(mode="json") for event in asked_at_once],
-                    "crept": [
-                        {
-                            "series": one.key.model_dump(mode="json"),
-                            "mean": one.mean,
-                            "interval": one.interval,
-                        }
-                        for one in creeping
-                    ],
-                    "steps": [
-                        {"series": key.model_dump(mode="json"), "nights": nights}
-                        for key, nights in moved.items()
-                    ],
-                    "said": broken,
-                },
-                indent=1,
-            )
+        of_series = ("said", "nights", "since", "raised", "events")
+        cli.print_json(
+            {
+                "result": result,
+                "judged": [
+                    {"series": one.key, **{name: getattr(one, name) for name in of_series}} for one in judged
+                ],
+                "new": new,
+                "answers": answers,
+                "events": asked_at_once,
+                "crept": [
+                    {"series": one.key, "mean": one.mean, "interval": one.interval} for one in creeping
+                ],
+                "steps": [{"series": key, "nights": nights} for key, nights in moved.items()],
+                "said": broken,
+            }
         )
         return
     cli.out.print(sentence(result), Nightly.report(result), report.judged_table(judged), sep="\n")
     for odd in broken:
         cli.out.print(odd, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    for what in new:
-        cli.out.print(f"new under the programs: {what}", markup=False, highlight=False)
+    lines = [f"new under the programs: {what}" for what in new]
     for key, nights in moved.items():
         name = f"{key.implementation}, {key.scenario}, {key.metric}"
-        cli.out.print(
-            f"over the whole history: {name} changed its level at {', '.join(nights)}", markup=False
-        )
-    for one in creeping:
-        cli.out.print(report.creep_text(one), markup=False, highlight=False)
-    for event in asked_at_once:
-        cli.out.print(report.event_text(event), markup=False, highlight=False)
-    for answer in answers:
-        cli.out.print(report.answer_text(answer, commits_between(answer)), markup=False, highlight=False)
+        lines.append(f"over the whole history: {name} changed its level at {', '.join(nights)}")
+    lines += map(report.creep_text, creeping)
+    lines += map(report.event_text, asked_at_once)
+    lines += [report.answer_text(answer, commits_between(answer)) for answer in answers]
+    for line in lines:
+        cli.out.print(line, markup=False, highlight=False)
     folder = cli.RESULTS / result.id
     tell_places(folder, page_of(folder))
 

@@ -326,8 +326,9 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Results of its own, a clean tree and a passed self-test."""
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "has_changes", lambda root: False)
-    monkeypatch.setattr(command, "line", lambda *of: (Status.PASSED, "self-test: passed"))
-    monkeypatch.setattr(command, "page_of", lambda folder: None)
+    monkeypatch.setattr(measure, "line", lambda *of: (Status.PASSED, "self-test: passed"))
+    for module in (command, measure):
+        monkeypatch.setattr(module, "page_of", lambda folder: None)
     return tmp_path
 
 
@@ -339,15 +340,7 @@ def test_a_dirty_tree_is_refused(
 ) -> None:
     monkeypatch.setattr(command, "has_changes", lambda root: changes)
     with pytest.raises(UsageError, match=told):
-        command.refuse_unfit(untested=True)
-
-
-def test_a_session_needs_a_passed_selftest(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command.refuse_unfit(untested=False)
-    monkeypatch.setattr(command, "line", lambda *of: (Status.STALE, "self-test: stale"))
-    with pytest.raises(UsageError, match="just selftest first"):
-        command.refuse_unfit(untested=False)
-    command.refuse_unfit(untested=True)
+        command.refuse_changed()
 
 
 def test_sessions_are_listed_without_measuring(
