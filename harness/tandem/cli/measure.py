@@ -118,6 +118,15 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     return Session(catalog, RESULTS, view, lab, selftest, ahead, findings)
 
 
+def begun(results: Path, request: Request) -> bool:
+    """Whether an interrupted one can be gone on with."""
+    try:
+        Journal.resume(results, request)
+    except UsageError:
+        return False
+    return True
+
+
 def make[C: Conclusions](
     kind: type[Study[C]], request: Request, resume: bool, as_json: bool
 ) -> tuple[Result[C], Journal]:

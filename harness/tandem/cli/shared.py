@@ -112,8 +112,8 @@ def measuring(
 
         @functools.wraps(function)
         def command(**given: Any) -> None:
-            asked = Asked(**fixed, **{one.name: given.pop(one.name) for one in shared})
-            function(asked, **given)
+            chosen = {one.name: given.pop(one.name) for one in shared if one.name in given}
+            function(Asked(**fixed, **chosen), **given)
 
         vars(command)["__signature__"] = inspect.Signature(parameters)
         command.__annotations__ = {one.name: one.annotation for one in parameters}

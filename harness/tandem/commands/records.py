@@ -13,15 +13,13 @@ import typer
 from rich.text import Text
 
 from tandem.catalog.catalog import Catalog
-from tandem.cli.measure import make, proof, refuse_untested
+from tandem.cli.measure import begun, make, proof, refuse_untested
 from tandem.cli.options import RESULTS, ROOT, Json, Untested, app, err, out, print_json
-from tandem.engine.journal import Journal
 from tandem.engine.run import blocks_s
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.lab.provenance import git, hashes
 from tandem.record.packed import archive_name, bring_back, pack, raw_files
-from tandem.record.request import Request
 from tandem.record.result import Result
 from tandem.record.store import PACKED, RESULT, give
 from tandem.record.window import Verdict
@@ -87,15 +85,6 @@ def committed(catalog: Catalog, results: Path, folder: Path, harness: str) -> Co
         expected_s=expected_s,
         refused=refused,
     )
-
-
-def begun(results: Path, request: Request) -> bool:
-    """Whether an interrupted one can be gone on with."""
-    try:
-        Journal.resume(results, request)
-    except UsageError:
-        return False
-    return True
 
 
 def replace(folder: Path, new: Path, archives: Path) -> None:

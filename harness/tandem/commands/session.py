@@ -1,6 +1,7 @@
 """The command that makes a session of the main statements and appends it."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -20,17 +21,11 @@ from tandem.cli.measure import (
 from tandem.cli.options import (
     RESULTS,
     ROOT,
-    Json,
-    LabName,
-    Quiet,
-    Resume,
-    Seed,
     Untested,
-    app,
     out,
     print_json,
 )
-from tandem.cli.shared import Asked
+from tandem.cli.shared import CONDITIONS, Asked, measuring
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, append
 from tandem.facts.statement import (
@@ -82,44 +77,39 @@ def _listed(statements: Statements, keys: list[Key], sessions: list[SessionRecor
     )
 
 
-@app.command()
+@measuring(without=(*CONDITIONS, "plan"))
 def session(
+    asked: Asked,
     show: Annotated[
         bool,
         typer.Option("--list", help="Show what all sessions say of the main statements; measure nothing."),
     ] = False,
     untested: Untested = False,
-    lab: LabName = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
 ) -> None:
     """Measure the main statements on this machine, and append what it says to results/sessions (an hour on two cores)."""
     catalog, statements = Catalog(ROOT), read_statements(ROOT)
     keys = keys_now(statements, catalog, METRICS)
     sessions = kept_sessions(RESULTS)
     if show:
-        _listed(statements, keys, sessions, as_json)
+        _listed(statements, keys, sessions, asked.as_json)
         return
     refuse_changed()
     refuse_untested(untested)
     groups: list[JsonValue] = [[*group] for group in statements.groups]
-    asked = Asked(
+    asked = replace(
+        asked,
         scenario=statements.scenario,
         plan=statements.plan,
         topology=statements.topology,
-        placement=None if lab else statements.placement,
-        seed=seed,
-        lab=lab,
+        placement=None if asked.lab else statements.placement,
     )
     variants = [Variant(label=name, implementation=name) for name in statements.implementations]
     # Each pair at rates of its own: those at which it is compared where nobody else takes part.
     request = asked.request(Compare.name, catalog, variants, {"groups": groups})
     request = request.model_copy(update={"title": "session"})
-    result, journal = make(Compare, request, resume, as_json)
+    result, journal = make(Compare, request, asked.resume, asked.as_json)
     if why := may_be_appended(result):
-        tell_result(Compare, result, journal, as_json)
+        tell_result(Compare, result, journal, asked.as_json)
         raise TandemError(
             f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
         )
@@ -127,7 +117,7 @@ def session(
     file = append(record, RESULTS)
     with suppress(OSError):
         give(file.parent, ROOT)
-    if as_json:
+    if asked.as_json:
         print_json(record)
     else:
         show_result(Compare, result)

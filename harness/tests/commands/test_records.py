@@ -11,6 +11,7 @@ from harness_engine import FakeLab, request, session
 from harness_places import ROOT
 
 from tandem.catalog.catalog import Catalog
+from tandem.cli.measure import begun
 from tandem.commands import records
 from tandem.engine.journal import Journal
 from tandem.engine.run import run
@@ -159,10 +160,10 @@ def test_raw_files_that_are_nowhere_or_are_others_are_told(kept: Path, tmp_path:
 
 
 def test_an_interrupted_one_is_gone_on_with(real: Catalog, tmp_path: Path) -> None:
-    assert not records.begun(tmp_path, ASKED)
+    assert not begun(tmp_path, ASKED)
     Journal.begin(tmp_path, ASKED)
-    assert records.begun(tmp_path, ASKED.model_copy(update={"seed": 99}))
-    assert not records.begun(tmp_path, request("node", plan="smoke"))
+    assert begun(tmp_path, ASKED.model_copy(update={"seed": 99}))
+    assert not begun(tmp_path, request("node", plan="smoke"))
 
 
 def test_experiments_are_asked_for_as_their_files_have_them_now(real: Catalog) -> None:

@@ -12,7 +12,7 @@ from tandem.analysis import change
 from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
-from tandem.cli.measure import make, page_of, sentence, tell_places, view_for
+from tandem.cli.measure import begun, make, page_of, sentence, tell_places, view_for
 from tandem.cli.shared import CONDITIONS, Asked, Default, measuring
 from tandem.engine.journal import BEGUN, Begun
 from tandem.errors import TandemError, UsageError
@@ -58,11 +58,17 @@ def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[
     return found
 
 
+def make_sure_of(name: str, program: Program, what: str, note: Callable[[str], None]) -> None:
+    """Build an image that is missing from its commit. Raises TandemError where that cannot be done."""
+    if not kept_images.present(name, program.tag):
+        note(f"{name}: {what} {program.tag} is missing: building it from {program.name}")
+        kept_images.rebuild(cli.ROOT, name, program)
+
+
 def freeze(
     folder: Path, known: dict[str, Frozen], today: dict[str, Program], anew: bool, note: Callable[[str], None]
 ) -> dict[str, Frozen]:
-    """What each implementation is compared with: what was frozen, else, and anew, today's image. An image that is missing
-    is built from its commit. Raises TandemError where that cannot be done."""
+    """Images that the implementations are compared with: the frozen ones; today's where there is none, and anew."""
     found = {}
     for name, program in today.items():
         frozen = known.get(name)
@@ -70,11 +76,8 @@ def freeze(
             frozen = Frozen(implementation=name, program=program, frozen_at=datetime.now(UTC))
             files.freeze(folder, frozen)
             note(f"{name}: froze today's image {program.tag}")
-        elif not kept_images.present(name, frozen.program.tag):
-            note(
-                f"{name}: the frozen image {frozen.program.tag} is missing: building it from {frozen.program.name}"
-            )
-            kept_images.rebuild(cli.ROOT, name, frozen.program)
+        else:
+            make_sure_of(name, frozen.program, "the frozen image", note)
         found[name] = frozen
     return found
 
@@ -82,19 +85,15 @@ def freeze(
 def first_ones(
     known: dict[str, Frozen], frozen: dict[str, Frozen], note: Callable[[str], None]
 ) -> dict[str, Program]:
-    """Implementation -> the image that was frozen first, where that is not the frozen one. One that is missing and does not
-    build any more is told and left out: a night can do without it."""
+    """Implementation -> the image that was frozen first, where that is not the frozen one. A night can do without one that
+    is missing and does not build any more."""
     found = {}
     for name, one in frozen.items():
         first = known.get(name, one).program
         if first.tag == one.program.tag:
             continue
         try:
-            if not kept_images.present(name, first.tag):
-                note(
-                    f"{name}: the image that was frozen first, {first.tag}, is missing: building it from {first.name}"
-                )
-                kept_images.rebuild(cli.ROOT, name, first)
+            make_sure_of(name, first, "the image that was frozen first,", note)
             found[name] = first
         except TandemError as error:
             note(f"{name}: without the image that was frozen first: {error}")
@@ -267,7 +266,8 @@ class Confirmation:
         pair = key.implementation, key.scenario, old.tag, new.tag
         if pair not in self.made:
             request = comparison(self.catalog, key, old, new, self.plan, self.asked)
-            self.made[pair] = _compared(request, self.resume, self.as_json)
+            resume = self.resume and begun(cli.RESULTS, request)
+            self.made[pair] = make(Compare, request, resume, self.as_json)[0]
         result = self.made[pair]
         return FreshBlocks(result.id, ratio_of(result, key.metric), command(result.id))
 
@@ -344,16 +344,6 @@ def comparison(
     stack = asked.options.get("stack", {})
     on_it = [variant.model_copy(update={"variables": stack}) for variant in request.variants]
     return request.model_copy(update={"conditions": asked.conditions, "variants": on_it})
-
-
-def _compared(request: Request, resume: bool, as_json: bool) -> Result[Compared]:
-    """The comparison, gone on with where one of the same request was interrupted."""
-    if resume:
-        try:
-            return make(Compare, request, True, as_json)[0]
-        except UsageError:
-            pass  # none was begun
-    return make(Compare, request, False, as_json)[0]
 
 
 def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:

@@ -16,6 +16,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.options import read_variant
 from tandem.engine.journal import BEGUN, Begun
+from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
@@ -489,11 +490,11 @@ def test_the_figures_of_one_pair_share_a_comparison(real: Catalog, monkeypatch: 
     """CPU per request and goodput often move together, and a comparison has both."""
     made = list[Request]()
 
-    def compared(asked: Request, resume: bool, as_json: bool) -> Any:
+    def compared(kind: type[Study[Any]], asked: Request, resume: bool, as_json: bool) -> Any:
         made.append(asked)
-        return SimpleNamespace(id=f"comparison {len(made)}")
+        return SimpleNamespace(id=f"comparison {len(made)}"), None
 
-    monkeypatch.setattr(command, "_compared", compared)
+    monkeypatch.setattr(command, "make", compared)
     monkeypatch.setattr(command, "ratio_of", lambda result, metric: None)
     confirm = command.Confirmation(real, "confirm", asked(), {}, False, True, print)
     cpu = KEY.model_copy(update={"metric": "duet_cpu_us_per_request"})
