@@ -1,1 +1,1 @@
-"""What do the commands that measure share: options, how they are run, how they end."""
+"""Options, progress, results and exit statuses that all commands share."""

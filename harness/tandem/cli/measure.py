@@ -40,7 +40,7 @@ def view_for(as_json: bool) -> View:
 
 
 def proof() -> Text:
-    """What the harness's self-test says of the harness, for the top of a report."""
+    """The self-test's verdict on this harness, for the top of a report."""
     status, text = line(RESULTS, ROOT, datetime.now(UTC))
     return Text(text, style="green" if status is Status.PASSED else "bold yellow")
 
@@ -94,7 +94,7 @@ def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | 
 
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
-    """What the engine needs, on this machine."""
+    """Everything that the engine needs on this machine."""
     place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
@@ -119,7 +119,7 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
 
 
 def begun(results: Path, request: Request) -> bool:
-    """Whether an interrupted one can be gone on with."""
+    """Say whether there is an interrupted study of the same request, which can be resumed."""
     try:
         Journal.resume(results, request)
     except UsageError:
@@ -150,7 +150,7 @@ def unfit_for(catalog: Catalog, request: Request) -> str | None:
 
 
 type Closing = Callable[[Result[Any], Sequence[Trial]], Sequence[RenderableType]]
-"""What a command says after its report, from its result and its trials."""
+"""Lines that a command adds after its report, made from the result and its trials."""
 
 
 def kept_sessions(results: Path) -> list[SessionRecord]:
@@ -166,10 +166,10 @@ def show_result[C: Conclusions](kind: type[Study[C]], result: Result[C]) -> None
     out.print(sentence(result), proof(), fitted(kind.report(result), out), *checked(result), sep="\n")
 
 
-def tell_result[C: Conclusions](
+def print_result[C: Conclusions](
     kind: type[Study[C]], result: Result[C], journal: Journal, as_json: bool, closing: Closing | None = None
 ) -> None:
-    """Tells a program or a person of a result that was just made."""
+    """Print a result that was just made, for a program or for a person."""
     if as_json:
         print_json(result)
         return
@@ -184,6 +184,6 @@ def measure[C: Conclusions](
 ) -> None:
     """Makes a study and prints its result, then what closes it. Exit status 1 unless its verdict is ok."""
     result, journal = make(kind, request, resume, as_json)
-    tell_result(kind, result, journal, as_json, closing)
+    print_result(kind, result, journal, as_json, closing)
     if result.verdict is not Verdict.OK:
         raise typer.Exit(1)

@@ -29,16 +29,16 @@ app = typer.Typer(
 out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 progress = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
-"""Where a command tells how far it is; errors go to `err`."""
+"""Console for progress; errors go to `err`."""
 
 
 def print_json(data: Any) -> None:
-    """Prints models, dataclasses and what is made of them as JSON on stdout."""
+    """Print models, dataclasses and what is made of them as JSON on stdout."""
     print(to_json(data, indent=1).decode())
 
 
 def be_quiet(asked: bool) -> bool:
-    """What --quiet does."""
+    """Silence progress where --quiet asks for it."""
     progress.quiet = asked
     return asked
 
@@ -192,7 +192,7 @@ def seed_or_new(seed: int | None) -> int:
 
 
 def app_cpus(lab: Lab) -> int:
-    """Those of the application, where they have to be known before the hosts are reached. Raises UsageError where the lab's
+    """Count the application's CPUs where they have to be known before the hosts are reached. Raises UsageError where the lab's
     file does not tell them."""
     told = cpus_in(lab.host_of("app").cpus.get("app", ""))
     if told is None:
@@ -204,7 +204,7 @@ def app_cpus(lab: Lab) -> int:
 
 
 def generators_in(lab: Lab, asked: int = 1) -> int:
-    """How many load generators there are: at least one on each host for them. Raises UsageError for fewer."""
+    """Number of load generators: at least one on each host for them. Raises UsageError for fewer."""
     hosts = lab.hosts_of("loadgen")
     if 1 < asked < len(hosts):
         names = " and ".join(host.name for host in hosts)

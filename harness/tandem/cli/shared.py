@@ -26,7 +26,7 @@ CONDITIONS = ("scenario", "topology", "placement", "setting", "db_rtt", "generat
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was chosen of the shared options. Each field is an option."""
+    """The values of the shared options. Each field is an option."""
 
     scenario: cli.ScenarioName = "recipes"
     plan: cli.PlanName = "quick"
@@ -48,7 +48,7 @@ class Asked:
         variants: list[Variant],
         options: dict[str, JsonValue] | None = None,
     ) -> Request:
-        """What a study measures. Raises UsageError for names that do not exist."""
+        """Make the request of a study. Raises UsageError for names that do not exist."""
         placement, generators = self.placement, self.generators
         if self.lab:
             generators = cli.generators_in(catalog.lab(self.lab), generators)
@@ -88,7 +88,7 @@ class Asked:
 
 
 class Default(NamedTuple):
-    """What a command says of a shared option instead: its default, and its help where that differs."""
+    """Another default of a shared option in one command, and another help where that differs."""
 
     value: Any
     help: str | None = None

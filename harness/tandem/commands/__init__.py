@@ -1,1 +1,1 @@
-"""What a person types."""
+"""The commands that a person types, beside those of the studies."""

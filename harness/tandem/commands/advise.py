@@ -77,7 +77,7 @@ def advise_(
 
 
 def asked(option: str, given: str | float | None, question: str) -> str:
-    """What was given; on a terminal what is missing is asked for. Raises UsageError."""
+    """Return what was given; on a terminal, ask for what is missing. Raises UsageError."""
     if given is not None:
         return str(given)
     if not sys.stdin.isatty():
@@ -90,7 +90,7 @@ def asked(option: str, given: str | float | None, question: str) -> str:
 
 
 def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
-    """Of all finished studies of a folder that can be read."""
+    """Read the evidence of all finished studies of a folder."""
     pairs: dict[str, float] = {}
     checked: list[Checked] = []
     threads_most = 0
@@ -146,7 +146,7 @@ def _of_variant(
     implementation: Implementation,
     trials: Sequence[Trial],
 ) -> Iterator[Checked]:
-    """How far the network is off where it has the CPU times of the very windows."""
+    """Compare the model's prediction from a variant's own CPU times with the measured rate."""
     label = variant.label
     windows = [window for trial in trials for window in trial.of(label, "closed")]
     base = calibrated(windows)

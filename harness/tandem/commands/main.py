@@ -133,7 +133,7 @@ def _interrupt(*_: object) -> None:
 
 
 def interrupted(command: str) -> str:
-    """What an interrupted command says: how to continue, where that is possible."""
+    """The last line of an interrupted command: how to continue, where that is possible."""
     group = typer.main.get_command(app)
     known = getattr(group, "commands", {}).get(command)
     if known and any("--resume" in parameter.opts for parameter in known.params):

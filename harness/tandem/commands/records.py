@@ -55,7 +55,7 @@ class Committed:
 
 
 def folders(results: Path) -> list[Path]:
-    """Of all committed records: those that are packed, without what commands have named after a time."""
+    """The folders of all committed records: those that are packed, without what commands have named after a time."""
     return sorted(file.parent for at in ("", "[!.]*/") for file in results.glob(f"[!0-9.]*/{at}{PACKED}"))
 
 

@@ -79,7 +79,7 @@ def variants(entry: IndexEntry) -> str:
 
 
 def notes(found: Index) -> list[Text]:
-    """What is there besides finished results."""
+    """A line for each result that is unfinished or cannot be read."""
     return [
         *(Text(line, style="red") for line in found.unreadable),
         *(

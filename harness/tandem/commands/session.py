@@ -13,10 +13,10 @@ from tandem.cli.measure import (
     kept_sessions,
     make,
     page_of,
+    print_result,
     refuse_untested,
     show_result,
     tell_places,
-    tell_result,
 )
 from tandem.cli.options import (
     RESULTS,
@@ -109,7 +109,7 @@ def session(
     request = request.model_copy(update={"title": "session"})
     result, journal = make(Compare, request, asked.resume, asked.as_json)
     if why := may_be_appended(result):
-        tell_result(Compare, result, journal, asked.as_json)
+        print_result(Compare, result, journal, asked.as_json)
         raise TandemError(
             f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
         )

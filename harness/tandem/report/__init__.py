@@ -1,1 +1,1 @@
-"""What do people read? Tables, words, plots that several studies share."""
+"""Tables, words and plots that several studies share."""

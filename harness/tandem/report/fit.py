@@ -8,8 +8,8 @@ from tandem.report.markdown import tables_in
 
 
 def fitted(shown: RenderableType, console: Console) -> RenderableType:
-    """The same report. A table that is wider loses its frame, and a word that is still too long goes on in the next line: Rich would
-    cut it off."""
+    """Fit a report to a console. A table that is wider loses its frame, and a word that is still too long goes on in the next line:
+    Rich would cut it off."""
     wide = console.options.update(max_width=10_000)
     for table in tables_in(shown):
         if Measurement.get(console, wide, table).maximum > console.width:

@@ -257,7 +257,7 @@ def _line(line: Sequence[ForestPanel | None], ends: tuple[float, float]) -> list
 
 
 def printable(spec: Any) -> Any:
-    """The same with the colours of a white page, for a picture of its own."""
+    """Put the colours of a white page into a plot, for a picture of its own."""
     if isinstance(spec, list):
         return [printable(each) for each in spec]
     if isinstance(spec, dict):

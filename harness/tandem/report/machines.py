@@ -1,4 +1,4 @@
-"""What a person reads of a lab's hosts, on one page of 100 columns. Pure."""
+"""The report of a lab's hosts, on one page of 100 columns. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +57,7 @@ def _links(links: list[Link]) -> Table:
 
 
 def _problems(found: list[Remark]) -> Iterator[Text]:
-    """What is not as it should be, the worst first; the same of several hosts once."""
+    """Lines for what is wrong, the worst first; what several hosts have in common once."""
     for state in ("bad", "limited"):
         told: dict[tuple[str, str, str], list[str]] = {}
         for one in found:
@@ -81,7 +81,7 @@ def page(lab: Lab, machines: list[Machine], links: list[Link], found: list[Remar
 def data(
     lab: Lab, machines: list[Machine], links: list[Link], found: list[Remark], fit: list[str]
 ) -> dict[str, Any]:
-    """The same for a program; null is what was not measured."""
+    """The report for a program; null where nothing was measured."""
     return {
         "lab": lab.name,
         "hosts": {

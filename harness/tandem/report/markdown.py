@@ -12,7 +12,7 @@ from tandem.record.result import Result
 from tandem.report.parts import made_line
 
 TAG = r"<(?=[a-zA-Z/!])"
-"""What GitHub takes for the beginning of a tag."""
+"""The beginning of what GitHub takes for a tag."""
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -30,7 +30,7 @@ def _cell(text: str) -> str:
 
 
 def of_terminal(shown: Table) -> str:
-    """The same table as a command prints it."""
+    """Turn a table of the terminal into one of Markdown."""
     headings, rows, numbers = cells(shown)
     marked = [heading + (">" if right else "") for heading, right in zip(headings, numbers, strict=True)]
     return table(marked, rows)
@@ -65,7 +65,7 @@ def cells(shown: Table) -> tuple[list[str], list[list[str]], list[bool]]:
 
 
 def _sentence(text: Text) -> str:
-    """What is bold on a terminal is bold on a page."""
+    """A sentence as Markdown: bold where it is bold on a terminal."""
     mark = "**" if "bold" in str(text.style).split() else ""
     lines = filter(None, map(str.strip, text.plain.splitlines()))
     return "  \n".join(f"{mark}{re.sub(TAG, '&lt;', line)}{mark}" for line in lines)

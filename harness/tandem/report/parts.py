@@ -1,4 +1,4 @@
-"""What the reports of all studies share. Pure."""
+"""Tables, lines and sentences that the reports of all studies share. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -49,12 +49,12 @@ def _machine(host: Mapping[str, str | int | float | None]) -> str:
 
 
 def host_line(result: Result[Any]) -> str:
-    """When and on what machine it was made."""
+    """The day and the machine of a measurement."""
     return f"{result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}"
 
 
 def made_line(result: Result[Any]) -> str:
-    """The same with the conditions, how many trials there are, and the seed."""
+    """Day, machine, conditions, number of trials and seed of a measurement."""
     made = sum(result.trials.values())
     trials = f"{made} trial{'' if made == 1 else 's'}"
     return f"{host_line(result)}; {conditions_line(result.request)}, {trials}, seed {result.request.seed}."
@@ -83,7 +83,7 @@ def settings(result: Result[Any]) -> Text:
 
 
 def ceilings(baselines: Baselines, shares: Iterable[Mapping[str, float]], reached_rps: float) -> list[Text]:
-    """What the parts around the applications reached, and which of these are none. shares: of all that was measured, within
+    """Rates of the parts around the applications, and which of them proved to be no ceiling. shares: of all that was measured, within
     the blocks; reached_rps: the highest rate, for a record without them."""
     found = baselines.ceilings_rps
     if not found:
@@ -108,7 +108,7 @@ FEW = 6
 
 
 def host_told(result: Result[Any]) -> list[str]:
-    """What interrupts took, and which of the checks that watch the host had nothing to go by. Empty where no window was made."""
+    """CPU time of interrupts, and the host gates that had nothing to judge by. Empty where no window was made."""
     seen, lines = result.host, list[str]()
     if seen is None:
         return lines
@@ -130,7 +130,7 @@ def _percents(low: float, high: float) -> str:
 
 
 def checked(result: Result[Any]) -> list[Text]:
-    """Of each variant: how many answers were compared, and how many starts were made once more; of the host: what watched it."""
+    """Number of compared answers and of repeated starts of each variant, and the checks of the host."""
     lines = []
     if result.compared:
         each = "; ".join(f"{label} {told}" for label, told in result.compared.items())
@@ -142,12 +142,12 @@ def checked(result: Result[Any]) -> list[Text]:
 
 
 def findings(result: Result[Any]) -> list[Text]:
-    """What else a reader has to know."""
+    """Warnings and notes that a reader has to know."""
     return [Text(f"{finding.text} [{finding.code}]", style="yellow") for finding in result.findings]
 
 
 def spent(result: Result[Any]) -> Text:
-    """Where the time went."""
+    """The time of each phase."""
     return Text(time_spent(result.phases_s), style="dim")
 
 

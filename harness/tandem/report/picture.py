@@ -18,6 +18,6 @@ class Picture:
     whose name begins with `_`. A colour may be one of the page's CSS variables, such as `--lang-python`, in the rows too where
     the column is called `hue`."""
     section: Literal["why", "explore"] = "explore"
-    """Of the first page."""
+    """The part of the first page that it belongs to."""
     read: str = ""
     """The document that says how to read it, such as `reference/explaining`."""

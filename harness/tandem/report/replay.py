@@ -1,4 +1,4 @@
-"""What a person reads of a replay. Pure."""
+"""The report of a replay. Pure."""
 
 import numpy as np
 from rich.console import Group

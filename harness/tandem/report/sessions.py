@@ -1,4 +1,4 @@
-"""What other sessions say, beside what was measured here. Pure."""
+"""Other sessions' figures beside what was measured here. Pure."""
 
 from collections.abc import Sequence
 
@@ -58,7 +58,7 @@ def known_lines(
     catalog: Catalog,
     counterparts: Sequence[str],
 ) -> list[RenderableType]:
-    """What sessions know of implementations that were measured without a counterpart, each beside the one that most sessions
+    """The sessions' figures for implementations that were measured without a counterpart, each beside the one that most sessions
     have compared it with, and the command that compares it here. counterparts: whom to compare with what no session knows."""
     keys = [key for key in every_key(sessions) if key.metric in COSTS and _is_present(key, scenario, catalog)]
     where = "" if scenario == "recipes" else f" --scenario {scenario}"
@@ -85,7 +85,7 @@ def known_lines(
 
 
 def _is_present(key: Key, scenario: str, catalog: Catalog) -> bool:
-    """Whether it is of this scenario, and both sides have their defaults and their present work."""
+    """Say whether a contrast is of this scenario, with both sides at their defaults and their present version."""
     programs = catalog.implementations
     return (
         not (key.of_settings or key.to_settings)
@@ -98,7 +98,7 @@ def _is_present(key: Key, scenario: str, catalog: Catalog) -> bool:
 
 
 def statements_table(statements: Statements, sessions: Sequence[SessionRecord], keys: Sequence[Key]) -> Table:
-    """What all sessions say of the main statements. keys: of each statement, in their order."""
+    """The table of what all sessions say of the main statements. keys: of each statement, in their order."""
     columns = ("pair", "metric", "ratio", "next session", "rests on", "by CPU model")
     title = f"main statements: {statements.scenario}, {statements.topology}, {statements.placement}"
     rows = table(title, *columns, left=("pair", "metric", "rests on", "by CPU model"))

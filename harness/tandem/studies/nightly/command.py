@@ -337,7 +337,7 @@ def _after(confirm: Confirmation, one: Doubted) -> EventAnswer:
 def comparison(
     catalog: Catalog, key: SeriesKey, good: Program, bad: Program, plan: str, asked: Request
 ) -> Request:
-    """What confirms an alarm: fresh blocks of two images, and nothing that raised it, on the stack of the night."""
+    """The request that confirms an alarm: fresh blocks of two images on the stack of the night."""
     name = key.implementation
     variants = cli.read_variants([f"{name}@{good.tag}", f"{name}@{bad.tag}"])
     request = Asked(scenario=key.scenario, plan=plan).request(Compare.name, catalog, variants)
@@ -354,7 +354,7 @@ def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
 
 
 def command(result: str) -> str:
-    """What a person types to make a comparison again. `just compare` would run on today's stack, and this on the frozen one."""
+    """The command that makes a comparison again. `just compare` would run on today's stack, and this on the frozen one."""
     return f"just replay {cli.RESULTS.name}/{result}"
 
 
