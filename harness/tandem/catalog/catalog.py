@@ -1,15 +1,15 @@
 """Reads what can be run (implementations, scenarios, plans, topologies, placements) and where (labs) into types."""
 
-import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tandem.catalog.labs import Lab
 from tandem.catalog.placement import EnvFile, evaluate, read_env_file
 from tandem.catalog.scenario import Entry, Scenario
+from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
 CpuFormula = Annotated[str, Field(pattern=r"^(\d+|cpus|\d+\*cpus(\+\d+)?)$", coerce_numbers_to_str=True)]
@@ -187,31 +187,11 @@ class Setting(Entry):
         return None
 
 
-def _explain(error: ValidationError, file: Path, *within: str) -> UsageError:
-    first = error.errors()[0]
-    where = " -> ".join(str(part) for part in (*within, *first["loc"])) or "(top level)"
-    return UsageError(f"{file}: {where}: {first['msg']}")
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: not valid TOML: {error}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: not UTF-8: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
-
-
 def _load[T: Entry](model: type[T], file: Path, name: str) -> T:
-    data = _read_toml(file)
+    data = read_toml(file)
     if "name" in data:
         raise UsageError(f"{file}: name: comes from the folder or the file and cannot be given")
-    try:
-        return model.model_validate({"name": name, **data})
-    except ValidationError as error:
-        raise _explain(error, file) from None
+    return parsed(model, {"name": name, **data}, file)
 
 
 class Catalog:
@@ -251,15 +231,11 @@ class Catalog:
     def settings(self) -> dict[str, Setting]:
         file = self.root / "contract/settings.toml"
         settings: dict[str, Setting] = {}
-        for name, table in _read_toml(file).items():
+        for name, table in read_toml(file).items():
             if isinstance(table, dict) and "name" in table:
                 raise UsageError(f"{file}: {name} -> name: comes from the table and cannot be given")
-            try:
-                settings[name] = Setting.model_validate(
-                    {**table, "name": name} if isinstance(table, dict) else table
-                )
-            except ValidationError as error:
-                raise _explain(error, file, name) from None
+            data = {**table, "name": name} if isinstance(table, dict) else table
+            settings[name] = parsed(Setting, data, file, name)
         return settings
 
     def implementation(self, name: str) -> Implementation:

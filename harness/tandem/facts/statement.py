@@ -2,23 +2,22 @@
 
 import math
 import statistics
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from tandem.analysis.prediction import next_value
 from tandem.analysis.ratios import ALPHA, t_interval
 from tandem.catalog.catalog import Catalog
+from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.session import SessionMachine, SessionRecord
 from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
-from tandem.record.store import explained
 
 FILE = "loadgen/statements.toml"
 MOST = 12
@@ -138,10 +137,7 @@ class Statements(BaseModel):
 def read_statements(root: Path) -> Statements:
     """The main statements of a repository. Raises UsageError, with the key, for a file that is not as it must be."""
     file = root / FILE
-    try:
-        return Statements.model_validate(tomllib.loads(file.read_text()))
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
-        raise UsageError(f"{file}: {explained(error)}") from None
+    return parsed(Statements, read_toml(file), file)
 
 
 def key_now(

@@ -1,11 +1,11 @@
 """Reads loadgen/explanations/*.toml: how the programs of published comparisons were set up. Pure but for reading."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 
 
@@ -49,17 +49,7 @@ def read_preset(root: Path, name: str, scenario: str) -> Preset:
     if not name.endswith(".toml") and name not in known:
         raise unknown("preset", name, known)
     file = Path(name) if name.endswith(".toml") else known[name]
-    try:
-        data = tomllib.loads(file.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: not valid TOML: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+    data = read_toml(file)
     if scenario not in data:
         raise UsageError(f"{file}: it says nothing about the scenario {scenario}; it has {', '.join(data)}")
-    try:
-        return Preset.model_validate(data[scenario])
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = " -> ".join(str(part) for part in (scenario, *first["loc"]))
-        raise UsageError(f"{file}: {where}: {first['msg']}") from None
+    return parsed(Preset, data[scenario], file, scenario)
