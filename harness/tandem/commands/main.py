@@ -88,9 +88,13 @@ def doctor_(lab: LabName = None, as_json: Json = False) -> None:
         print_json({"checks": found, "fit": verdicts})
     else:
         table = Table(box=None, show_header=False, padding=(0, 2))
-        colours = {"good": "green", "limited": "yellow", "bad": "red"}
         for check in found:
-            table.add_row(check.name, f"[{colours[check.state]}]{check.state}[/]", check.found, check.means)
+            table.add_row(
+                check.name,
+                f"[{machines_report.COLOURS[check.state]}]{check.state}[/]",
+                check.found,
+                check.means,
+            )
         out.print(table)
         for sentence in verdicts:
             out.print(sentence)

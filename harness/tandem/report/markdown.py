@@ -71,9 +71,14 @@ def _sentence(text: Text) -> str:
     return "  \n".join(f"{mark}{re.sub(TAG, '&lt;', line)}{mark}" for line in lines)
 
 
-def of_result(report: RenderableType, result: Result[Any]) -> str:
-    """A report for a page: its tables, each under its title, and its sentences; last when, where and how it was made."""
+def of_report(shown: RenderableType) -> str:
+    """A report as Markdown: its tables, each under its title, and its sentences."""
     parts: list[str] = []
-    for part in parts_in(report):
+    for part in parts_in(shown):
         parts += [str(part.title or ""), of_terminal(part)] if isinstance(part, Table) else [_sentence(part)]
-    return "\n\n".join(filter(None, [*parts, made_line(result)]))
+    return "\n\n".join(filter(None, parts))
+
+
+def of_result(report: RenderableType, result: Result[Any]) -> str:
+    """The report of a result for a page; its last line says when, where and how it was made."""
+    return f"{of_report(report)}\n\n{made_line(result)}"

@@ -11,7 +11,7 @@ from tandem.analysis.repeated import Replayed
 from tandem.commands import report as report_
 from tandem.commands.report import report
 from tandem.engine.replay import FILE
-from tandem.errors import TandemError, UsageError
+from tandem.errors import TandemError
 from tandem.record.store import write_model
 from tandem.record.window import Verdict
 from tandem.report import parts
@@ -61,11 +61,6 @@ def test_as_a_table_for_a_page(root: Path, capsys: pytest.CaptureFixture[str]) -
     assert said.startswith("what a request costs: scenario recipes")
     assert "\n\n| implementation | verdict |" in said
     assert "trials, seed " in said.splitlines()[-1]
-
-
-def test_a_list_of_results_has_no_table_for_a_page(root: Path) -> None:
-    with pytest.raises(UsageError, match="a list of results has no table for a page"):
-        report(root / "results", as_markdown=True)
 
 
 def test_a_broken_record_is_named(tmp_path: Path) -> None:

@@ -48,35 +48,32 @@ def test_a_result_is_told_in_one_sentence(root: Path, name: str) -> None:
         ("comparisons/python-sync", "against python-sync"),
         ("explanations/published-python", "× 5.57"),
         ("capacities/falcon-async", "/s with p"),
+        ("sweep", "/s at connections"),
+        ("ceiling", "% of "),
+        ("crosscheck", "pairs"),
     ],
 )
 def test_the_sentence_has_the_main_figure(root: Path, name: str, told: str) -> None:
+    result = read_folder(root / "results" / name)[1] if "/" in name else uncommitted(name)
+    assert told in STUDIES[result.request.study].headline(result.conclusions.model_dump(mode="json"))
+
+
+def printed(root: Path, name: str, width: int) -> str:
     kind, result, _ = read_folder(root / "results" / name)
-    assert told in kind.headline(result.conclusions.model_dump(mode="json"))
-
-
-@pytest.mark.parametrize(
-    ("study", "told"), [("sweep", "/s at connections"), ("ceiling", "% of "), ("crosscheck", "pairs")]
-)
-def test_a_study_without_a_committed_result_has_it_as_well(study: str, told: str) -> None:
-    assert told in STUDIES[study].headline(uncommitted(study).conclusions.model_dump(mode="json"))
+    console = Console(file=io.StringIO(), width=width)
+    console.print(fitted(kind.report(result), console))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_tables_fit_100_columns(root: Path, name: str) -> None:
-    kind, result, _ = read_folder(root / "results" / name)
-    console = Console(file=io.StringIO(), width=WIDTH)
-    console.print(fitted(kind.report(result), console))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = printed(root, name, WIDTH)
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "…" not in text, "a cell was cut"
 
 
 def test_a_table_that_fits_keeps_its_frame(root: Path) -> None:
-    kind, result, _ = read_folder(root / "results/comparisons/falcon")
-    console = Console(file=io.StringIO(), width=240)
-    console.print(fitted(kind.report(result), console))
-    assert "┃" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "┃" in printed(root, "comparisons/falcon", 240)
 
 
 def test_the_page_of_the_result_is_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
