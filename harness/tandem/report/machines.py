@@ -89,7 +89,7 @@ def data(
                 "engine": machine.host.engine,
                 "address": machine.host.address,
                 "roles": machine.host.roles,
-                "told": machine.told and vars(machine.told),
+                "told": machine.told,
                 "problem": machine.problem,
             }
             for machine in machines
@@ -98,11 +98,11 @@ def data(
             {
                 "hosts": [link.one, link.other],
                 "used": link.used,
-                "network": link.network and vars(link.network),
+                "network": link.network,
                 "problem": link.problem,
             }
             for link in links
         ],
-        "checks": [vars(one) for one in found],
+        "checks": found,
         "fit": fit,
     }

@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from pydantic_core import to_json
 from rich.console import Console
 
 from tandem.catalog.labs import Lab
@@ -188,7 +189,7 @@ def test_the_same_of_several_hosts_is_told_once() -> None:
 def test_json_has_all_figures_and_null_for_what_was_not_measured() -> None:
     them, between = machines(generator="gone"), links(None, "gone")
     found = fitness.remarks(them, between)
-    told = json.loads(json.dumps(report.data(lab(), them, between, found, ["not fit"])))
+    told = json.loads(to_json(report.data(lab(), them, between, found, ["not fit"])))
     assert told["hosts"]["database"]["told"]["offset_ms"] == TOLD.offset_ms
     assert told["hosts"]["generator"]["told"] is None
     assert told["hosts"]["generator"]["problem"] == "gone"
