@@ -106,13 +106,13 @@ def measuring(
     def made(function: Callable[..., None]) -> Callable[..., None]:
         own = [*inspect.signature(function).parameters.values()][1:]
         left_out = {*without, *(one.name for one in own)}
-        fixed = {one: default.value for one, default in defaults.items() if one in left_out}
         shared = [_option(one.name, defaults) for one in fields(Asked) if one.name not in left_out]
+        fixed = {one: defaults[one].value for one in defaults.keys() - {option.name for option in shared}}
         parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own + shared]
 
         @functools.wraps(function)
         def command(**given: Any) -> None:
-            chosen = {one.name: given.pop(one.name) for one in shared if one.name in given}
+            chosen = {one.name: given.pop(one.name, one.default) for one in shared}
             function(Asked(**fixed, **chosen), **given)
 
         vars(command)["__signature__"] = inspect.Signature(parameters)

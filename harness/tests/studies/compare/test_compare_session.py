@@ -29,8 +29,8 @@ from tandem.record.trial import Start, Trial, TrialSpec, WindowRecord, WindowSpe
 from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
 from tandem.studies.compare import command as compare
-from tandem.studies.compare.conclusions import METRICS, Compared, rate_of_pair
-from tandem.studies.compare.session import family_of, may_be_appended, session_of
+from tandem.studies.compare.conclusions import METRICS, Compared, family_of, rate_of_pair
+from tandem.studies.compare.session import may_be_appended, session_of
 from tandem.studies.compare.study import Compare
 
 PAIR = ("starlette-psycopg", "starlette-threads")

@@ -23,6 +23,7 @@ from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
+from tandem.report.markdown import of_result
 from tandem.studies.files.lab import FilesLab
 from tandem.studies.files.spec import PROGRAM, scaled
 from tandem.studies.files.study import Files, request_of
@@ -204,7 +205,7 @@ def test_its_folder_can_be_read_and_told_again(place: Place, request_: Request) 
     assert (kind, again.model_dump(mode="json")) == (Files, result.model_dump(mode="json"))
     assert len(those) == len(trials) == 4
     assert len(list(folder.glob("raw/*/asynctest.json"))) == 4
-    assert "tokio is behind" in (kind.markdown(again) or "")
+    assert "tokio is behind" in of_result(kind.report(again), again)
 
 
 def test_a_replay_compares_the_figures_of_each_row(place: Place, request_: Request) -> None:
