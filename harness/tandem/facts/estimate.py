@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
+from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import APP, ROLES, TOTAL, at, cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Ratio, compare, t_interval
-from tandem.facts.fact import Fact, Made, at_full_load, by_label, counting, facts
+from tandem.facts.fact import Fact, at_full_load, by_label, counting, facts
 from tandem.facts.metric import GOODPUT
 from tandem.record.conclusion import Estimate
 from tandem.record.request import Variant

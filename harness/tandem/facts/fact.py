@@ -4,16 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tandem.analysis.ceilings import Made
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Variant
 from tandem.record.trial import Start, Trial, WindowRecord
 from tandem.record.window import Verdict, Window
 
-type Role = Literal["closed", "open", "sliced", "equal", "duet", "saturated", "probe"]
+type WindowRole = Literal["closed", "open", "sliced", "equal", "duet", "saturated", "probe"]
 """What a window is for: full load alone; a rate alone; full load in slices; a rate that is the same for all; all variants at once,
 at a rate or at full load; a search's own question."""
-type Made = tuple[int, int]
-"""Block and attempt."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Fact:
     variant: str
     """What the request calls it, at whatever coordinates."""
     coordinates: Coordinates
-    role: Role
+    role: WindowRole
     share: float | None
     """Of a window at an equal rate: of what the slowest reaches."""
     good: bool
@@ -46,7 +45,7 @@ class Fact:
         return self.block, self.attempt
 
 
-def role_of(record: WindowRecord) -> Role:
+def role_of(record: WindowRecord) -> WindowRole:
     """The role of a window, from what it asked for."""
     spec = record.spec
     if spec.slices is not None:

@@ -1,6 +1,6 @@
 """A machine behind another Docker engine, as a Host: an agent there runs `Here` and is asked over execnet.
 
-`Proxy` stands here for an object of the agent. It writes out no member of an interface: whatever is asked of it is asked there.
+`RemoteObject` stands here for an object of the agent. It writes out no member of an interface: whatever is asked of it is asked there.
 execnet carries plain values over the container's stdin and stdout, and runs no code here that comes from there.
 """
 
@@ -90,7 +90,7 @@ class Caller:
         return unpacked(answer[1])
 
 
-class Proxy(Reference):
+class RemoteObject(Reference):
     """An object of an agent's, for which it stands: each member of its interface is asked there.
 
     Moments come back as this machine's time. An object that stays there comes back as a proxy, by the interface that the member's
@@ -112,7 +112,7 @@ class Proxy(Reference):
         if isinstance(answer, Reference):
             kind = get_type_hints(getattr(self._interface, member))["return"]
             files = [one for one in (*given, *named.values()) if isinstance(one, Path)]
-            return Proxy(self.line, kind, answer.number, files)
+            return RemoteObject(self.line, kind, answer.number, files)
         if member == "stop":
             for file in self._files:
                 if (content := self.line.call(HOST, "take", file)) is not None:
@@ -120,7 +120,7 @@ class Proxy(Reference):
         return by_our_clock(answer, self.line.clock.ahead_s)
 
 
-class Remote(Proxy):
+class Remote(RemoteObject):
     """A Host (tandem.hosts.host): the agent's, whose moments are this machine's time, by `clock`.
 
     Raises TandemError where its clock cannot be known to CLOCK_ERROR_MOST_S.
@@ -166,4 +166,4 @@ class Remote(Proxy):
 
 def line_of(value: object) -> Caller | None:
     """The line to the host that an object is on; None for this machine."""
-    return value.line if isinstance(value, Proxy) else None
+    return value.line if isinstance(value, RemoteObject) else None

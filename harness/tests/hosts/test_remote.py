@@ -19,7 +19,7 @@ from tandem.errors import TandemError
 from tandem.hosts import HERE, remote
 from tandem.hosts.agent import Agent
 from tandem.hosts.host import Captured, Cgroup, Clocks, HostCpu, KernelLimits, Oversleep, Usage
-from tandem.hosts.remote import SERVE, Caller, Proxy, Remote, offset
+from tandem.hosts.remote import SERVE, Caller, Remote, RemoteObject, offset
 from tandem.hosts.wire import ERROR, HOST, VALUE, VALUES, error_of, packed, unpacked
 
 
@@ -210,7 +210,7 @@ def test_a_capture_that_cannot_begin_is_an_oserror(there: Remote, tmp_path: Path
 
 
 def test_a_member_that_no_interface_has_is_not_asked_for(there: Remote) -> None:
-    group = Proxy(there.line, Cgroup, 9)
+    group = RemoteObject(there.line, Cgroup, 9)
     for one, name in ((there, "no_such"), (there, "_proc"), (there, "usage"), (group, "cpus")):
         with pytest.raises(AttributeError):
             getattr(one, name)
