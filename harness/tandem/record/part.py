@@ -14,4 +14,4 @@ Number = Annotated[float, PlainSerializer(_six_digits)]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)

@@ -17,6 +17,7 @@ from pydantic_core import from_json
 from tandem.engine.journal import BEGUN
 from tandem.engine.study import Study
 from tandem.errors import TandemError
+from tandem.facts.session import SessionRecord
 from tandem.record.result import SCHEMA_VERSION, Result
 from tandem.record.store import RESULT, read_model, read_trials
 from tandem.record.trial import Trial
@@ -91,22 +92,25 @@ def read_folder(folder: Path) -> tuple[type[Study[Any]], Result[Any], list[Trial
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study and a trial. What results have in
+    """The JSON Schema of all that this Tandem writes: `oneOf` a result of each study, a trial and a session. What results have in
     common is described once, under `$defs`."""
     named: dict[type[BaseModel], list[str]] = {}  # two studies may conclude the same kind of thing
     for name, kind in STUDIES.items():
         named.setdefault(Result[kind.kind], []).append(name)  # type: ignore[name-defined]
     of: Literal["serialization"] = "serialization"
-    every: list[type[BaseModel]] = [*named, Trial]
+    every: list[type[BaseModel]] = [*named, Trial, SessionRecord]
     references, definitions = models_json_schema([(model, of) for model in every])
     for model, names in named.items():
         definition = definitions["$defs"][_key(references[model, of])]
         definition["title"] = f"result.json of {', '.join(names)}"
         request = {"allOf": [definition["properties"]["request"], {"properties": {"study": {"enum": names}}}]}
         definition["properties"]["request"] = request
-    definitions["$defs"][_key(references[Trial, of])]["title"] = (
-        "a file of trials/, a line of trials.jsonl.gz"
-    )
+    titles: dict[type[BaseModel], str] = {
+        Trial: "a file of trials/, a line of trials.jsonl.gz",
+        SessionRecord: "a file of results/sessions/",
+    }
+    for written, title in titles.items():
+        definitions["$defs"][_key(references[written, of])]["title"] = title
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Tandem, schema version {SCHEMA_VERSION}",

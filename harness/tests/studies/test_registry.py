@@ -88,15 +88,14 @@ def test_every_study_is_in_the_schema() -> None:
     schema = json_schema()
     jsonschema_rs.meta.validate(schema)
     described = schema["$defs"].values()
-    assert "a file of trials/, a line of trials.jsonl.gz" in {
-        definition.get("title") for definition in described
-    }
+    titles = {definition.get("title") for definition in described}
+    assert {"a file of trials/, a line of trials.jsonl.gz", "a file of results/sessions/"} <= titles
     requests = [
         known["properties"]["request"] for known in described if "conclusions" in known.get("properties", {})
     ]
     studies = [name for request in requests for name in request["allOf"][1]["properties"]["study"]["enum"]]
     assert sorted(studies) == sorted(STUDIES)
-    assert len(schema["oneOf"]) == len(requests) + 1
+    assert len(schema["oneOf"]) == len(requests) + 2
 
 
 def test_what_is_written_is_valid_and_nothing_else() -> None:
@@ -106,6 +105,8 @@ def test_what_is_written_is_valid_and_nothing_else() -> None:
     assert valid.is_valid(made_trial().model_dump(mode="json"))
     for trial in gzip.decompress((REFERENCE / PACKED).read_bytes()).splitlines():
         assert valid.is_valid(json.loads(trial))
+    for file in (ROOT / "results/sessions").glob("*.json"):
+        assert valid.is_valid(json.loads(file.read_text())), file
     assert not valid.is_valid({**result, "verdict": "fine"})
     assert not valid.is_valid({**result, "surprise": 1})
     assert not valid.is_valid({**result, "request": {**result["request"], "study": "compare"}})
