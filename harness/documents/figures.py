@@ -69,18 +69,10 @@ FIGURES: dict[str, Figure] = {
     "setting": comparisons.setting,
     "compared-mean": comparisons.mean,
     "compared-length": comparisons.length,
-    "compared-steal": comparisons.steal,
-    "known-difference": comparisons.added,
-    "designs": comparisons.designs,
     "slice-lengths": deciding.slice_lengths,
-    "before-and-after": deciding.before_and_after,
-    "scatter-by-record": deciding.scatter_by_record,
-    "records-list": deciding.records_list,
+    "decided": deciding.decided,
     "prediction-coverage": deciding.prediction_coverage,
     "window-length": deciding.window_length,
-    "wake-up-slope": comparisons.wake_up_slope,
-    "wake-up-scatter": comparisons.wake_up_scatter,
-    "wake-up-effect": comparisons.wake_up_effect,
     # explained gaps
     "explained": explanations.told,
     "explained-factors": explanations.factors,
@@ -108,11 +100,9 @@ FIGURES: dict[str, Figure] = {
     # the nightly's judge
     "detection": nightly.detection,
     "detection-series": nightly.series,
-    "detection-limits": nightly.limits,
     "detection-family": nightly.family,
     "detection-family-delays": nightly.family_delays,
     "detection-family-size": nightly.family_size,
-    "detection-weights": nightly.weighed,
     "injected-slowdown": nightly.injected,
     # what benchmarks print
     "printed": printed.printed,
@@ -122,6 +112,7 @@ FIGURES: dict[str, Figure] = {
     "scale-visit": scale.visit,
     # the self-test
     "selftest-checks": selftest.checks,
+    "selftest-count": selftest.number,
     "selftest-date": selftest.date,
     "selftest": selftest.found,
 }

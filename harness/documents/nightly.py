@@ -3,7 +3,6 @@
 from benchmarks.detection import CHANGES, ENOUGH, STEPS, Detection
 from documents.records import Records
 from documents.tables import percent, times
-from tandem.analysis import change
 from tandem.report.markdown import table
 from tandem.studies.nightly.report import METRIC_NAMES
 
@@ -43,20 +42,6 @@ def detection(records: Records) -> str:
     return table(("series", "scatter>", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows)
 
 
-def limits(records: Records, series: str) -> str:
-    """What other limits of the sum would cost and bring. series: how the name of the series begins."""
-    one = next(found for found in records.detections().found if found.series.startswith(series))
-    rows = [
-        (
-            f"{at.limit:g}" + (" (in use)" if at.limit == change.LIMIT else ""),
-            _rarity(one, at.false_alarms),
-            *(str(at.median[what] or "–") for what in CHANGES),
-        )
-        for at in one.limits
-    ]
-    return table(("limit h", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows)
-
-
 def family(records: Records) -> str:
     """How rare false alarms of all series of a night together are, by the limit of the sum."""
     every = records.detections().families
@@ -90,22 +75,6 @@ def family_delays(records: Records) -> str:
 def family_size(records: Records) -> str:
     """How many series a night was simulated with."""
     return f"{records.detections().family}"
-
-
-def weighed(records: Records) -> str:
-    """What the weights of nights of one and three blocks do."""
-    rows = [
-        (
-            one.scatter,
-            "by blocks" if one.weighed else "alike",
-            f"{one.quiet_nights / max(1, one.false_alarms):,.0f}",
-            *(str(one.median[what] or "–") for what in CHANGES),
-        )
-        for one in records.detections().weighed
-    ]
-    return table(
-        ("scatter", "nights weigh", "nights per false alarm>", *(f"{what}>" for what in CHANGES)), rows
-    )
 
 
 def injected(records: Records) -> str:

@@ -1,19 +1,17 @@
 """What the documents read of the committed records. No other module here knows how a record is kept on disk."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import host_speed, pairing, slices
+from benchmarks import slices
 from benchmarks.detection import Detections
 from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
 from tandem.analysis.ratios import Ratio, compare
 from tandem.catalog.catalog import Catalog
-from tandem.commands.records import folders as committed
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
 from tandem.facts.session import SessionRecord, read_sessions
@@ -45,10 +43,8 @@ SETTINGS = "results/settings"
 NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
 EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
-FIRST, BENCHMARKS = "results/first-number", "results/reference-benchmarks"
-DECISIONS, PREDICTION, WINDOW_LENGTH = "decisions.json", "prediction.json", "window-length.json"
-COLD_S = 60.0
-"""Builds of a bench that take longer were from nothing."""
+BENCHMARKS = "results/reference-benchmarks"
+PREDICTION, WINDOW_LENGTH = "prediction.json", "window-length.json"
 
 
 def _user(window: Window) -> float | None:
@@ -68,8 +64,6 @@ class WithItself:
     sliced: bool
     same: dict[str, list[float]]
     """ComparedMetric -> ln ratio of each block."""
-    unlike: dict[str, list[float]]
-    """ComparedMetric -> scatter of a block's ln ratio, of each other variant to the reference."""
     block_s: float
     """Of a block of two variants: it has three starts, the reference's two and the other's."""
     plan: str = "quick"
@@ -156,10 +150,6 @@ class Records:
         metric = ComparedMetric(MODES[mode], "lower", "duet")
         return compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
 
-    def designs(self, name: str) -> dict[str, pairing.Design]:
-        """What each design of a comparison finds, by the same comparison's A/A line."""
-        return {design.name: design for design in pairing.designs(self.root / COMPARISONS / name)[1]}
-
     def _comparisons(self, scenario: str) -> list[str]:
         """The committed comparisons on a scenario."""
         found = sorted(file.parent.name for file in (self.root / COMPARISONS).glob(f"*/{RESULT}"))
@@ -183,14 +173,6 @@ class Records:
                         metric: ln_ratios(blocks, second(reference), [reference], known)
                         for metric, known in METRICS.items()
                     },
-                    unlike={
-                        metric: [
-                            found.ratio.sd_ln
-                            for line in result.conclusions.entries
-                            if (found := line.against_reference.get(metric)) and found.ratio.sd_ln is not None
-                        ]
-                        for metric in METRICS
-                    },
                     block_s=sum(lasts) / len(lasts),
                     plan=result.request.plan,
                 )
@@ -201,14 +183,6 @@ class Records:
         """The blocks of the committed comparisons in slices, by slice length."""
         return slices.sliced([self.root / COMPARISONS / name for name in self._comparisons("recipes")])
 
-    def decisions(self) -> dict[str, tuple[float, float]]:
-        """Name of a conclusion -> how often it is wrong, before and after, as harness/benchmarks/decisions.py found it."""
-        file = self.root / BENCHMARKS / DECISIONS
-        if not file.is_file():
-            return {}
-        found: dict[str, dict[str, float]] = json.loads(file.read_text())["shares"]
-        return {name: (one["before"], one["after"]) for name, one in found.items()}
-
     def predictions(self) -> Predictions:
         """How well the interval for the next session holds, as harness/benchmarks/prediction.py found it."""
         return Predictions.model_validate_json((self.root / BENCHMARKS / PREDICTION).read_text())
@@ -216,43 +190,6 @@ class Records:
     def window_length(self) -> WindowLength:
         """What doubling the windows of a session moves, as harness/benchmarks/window_length.py found it."""
         return WindowLength.model_validate_json((self.root / BENCHMARKS / WINDOW_LENGTH).read_text())
-
-    def first_numbers(self) -> list[tuple[str, bool, bool, float, float]]:
-        """Of each bench of the first number: its folder; whether it looks at the ceilings in its blocks, as the present engine does;
-        whether its images were built from nothing; seconds from its beginning to its first figure, and to its table."""
-        out = []
-        for file in (self.root / FIRST).glob(f"*/{RESULT}"):
-            folder = str(file.parent.relative_to(self.root))
-            result, trials = self._folder(folder)
-            own = [trial for trial in trials if not is_look(trial.spec)]
-            ends = [
-                (trial.started_at - result.started_at).total_seconds()
-                + sum(p.duration_s for p in trial.phases)
-                for trial in own
-            ]
-            cold = result.phases_s.get("build", 0.0) >= COLD_S
-            whole_s = (result.finished_at - result.started_at).total_seconds()
-            out.append((Path(folder).name, bool(result.baselines.looks), cold, min(ends), whole_s))
-        return out
-
-    def every(self) -> list[tuple[str, Result[Any]]]:
-        """All committed records, by their folders below results/."""
-        results = self.root / "results"
-        found = [folder.relative_to(results).as_posix() for folder in committed(results)]
-        return [(name, self._folder(f"results/{name}")[0]) for name in found]
-
-    def most_steal(self, name: str) -> float:
-        """The largest share in any window of a comparison in which one variant was loaded."""
-        blocks = pairing.blocks(self.root / COMPARISONS / name)
-        return max(window.host.steal_share or 0 for window in pairing.windows(blocks))
-
-    def wake_ups(self, name: str, figure: str) -> dict[str, host_speed.Line]:
-        """Variant -> its ratios, as they are and corrected by what the harness's wake-ups cost."""
-        return {line.variant: line for line in host_speed.compared(self.root / COMPARISONS / name, figure)[2]}
-
-    def wake_ups_between_starts(self, figure: str) -> tuple[float, float]:
-        """Slope and correlation over the starts of the reference bench."""
-        return host_speed.started(self.root / BENCH, figure)
 
     def detections(self) -> Detections:
         """What the judge of the nightly does with series of known changes."""

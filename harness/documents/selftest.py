@@ -24,17 +24,26 @@ def _line(found: list[Outcome]) -> tuple[str, ...]:
     return (first.name + times, first.expected, measured, first.tolerance, first.negative_control or "–")
 
 
-def checks(records: Records, kind: str) -> str:
-    """The checks of a class: `unit`, `end to end` or `weekly`."""
+def _of(records: Records, kind: str) -> list[list[Outcome]]:
+    """The checks of a class, each with its repetitions. kind: `unit`, `end to end` or `weekly`."""
     groups = records.selftest()
     known = {group for names in CLASSES.values() for group in names}
     names = CLASSES.get(kind) or [group for group in groups if group not in known]
-    rows = [
-        _line(list(same))
-        for name in names
-        for _, same in groupby(groups.get(name, []), key=lambda one: one.name)
+    return [
+        list(same) for name in names for _, same in groupby(groups.get(name, []), key=lambda one: one.name)
     ]
-    return table(("check", "expected", "found", "tolerance", "negative control"), rows)
+
+
+def checks(records: Records, kind: str) -> str:
+    """What each check of a class expected and found."""
+    return table(
+        ("check", "expected", "found", "tolerance", "negative control"), map(_line, _of(records, kind))
+    )
+
+
+def number(records: Records, kind: str) -> str:
+    """How many checks a class has."""
+    return str(len(_of(records, kind)))
 
 
 def date(records: Records, kind: str) -> str:

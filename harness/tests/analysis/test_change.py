@@ -1,4 +1,4 @@
-"""tandem.analysis.change by simulation: false alarms and delays as docs/reference/nightly.md states them."""
+"""tandem.analysis.change by simulation: false alarms and delays within the limits that the judge is held to."""
 
 from collections.abc import Sequence
 

@@ -102,7 +102,7 @@ def test_the_tables_of_the_family(real: Catalog) -> None:
     records = Records(real.root)
     assert "(in use)" in nightly.family(records)
     assert nightly.family_size(records) == str(detection.FAMILY)
-    assert all(text.count("\n") >= 4 for text in (nightly.family_delays(records), nightly.weighed(records)))
+    assert nightly.family_delays(records).count("\n") >= 4
 
 
 # ---- a slowdown that was put in ----

@@ -1,0 +1,63 @@
+"""documents.deciding: how much committed comparisons decide; what was not measured says so."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks.decisions import CAPACITY, NAMES, decisions
+from documents.deciding import METRICS, NOT_MEASURED, blocks_needed, decided, slice_lengths
+from documents.records import WithItself
+from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
+
+
+def made(name: str, sliced: bool, scatter: float, blocks: int = 6) -> WithItself:
+    """Blocks of a minute, whose ln ratios are so far from each other."""
+    ln = [scatter * (-1) ** n for n in range(blocks)]
+    same = dict.fromkeys(METRICS.values(), ln)
+    return WithItself(name, sliced, same, 60.0)
+
+
+def records(*made: WithItself) -> Any:
+    return SimpleNamespace(with_itself=lambda: list(made), sliced=list)
+
+
+def rows(*made: WithItself) -> list[list[str]]:
+    return [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in decided(records(*made)).splitlines()[2:]
+    ]
+
+
+def test_what_nobody_measured_is_null() -> None:
+    none = [[name, NOT_MEASURED, NOT_MEASURED] for name in METRICS]
+    assert rows() == none
+    assert slice_lengths(records()) == "Not measured: no committed comparison was made in slices."
+    assert rows(made("few", sliced=True, scatter=0.01, blocks=2)) == none, "two blocks tell no scatter"
+    assert rows(made("turns", sliced=False, scatter=0.01)) == none
+
+
+def test_the_median_of_the_records_in_slices_is_told() -> None:
+    one, far = made("one", sliced=True, scatter=0.01), made("far", sliced=True, scatter=0.09)
+    assert rows(one)[0] == ["goodput", "1.1 % (one record)", "6 min (one record)"], "six decide at least"
+    assert rows(one, made("same", sliced=True, scatter=0.01), far)[0][1] == "1.1 % (median of 3 records)"
+
+
+@pytest.mark.parametrize("scatter", [0.012, 0.03, 0.09])
+def test_so_many_blocks_are_needed(scatter: float) -> None:
+    found = blocks_needed(scatter)
+    assert found is not None
+    assert found >= BLOCKS_LEAST
+    assert (detectable_ratio(scatter, found) or 2) <= 1.03
+    assert found == BLOCKS_LEAST or (detectable_ratio(scatter, found - 1) or 0) > 1.03
+
+
+def test_too_much_scatter_is_told() -> None:
+    assert blocks_needed(2.0) is None
+    assert rows(made("wild", sliced=True, scatter=2.0))[0][2] == "over 2000 blocks (one record)"
+
+
+def test_conclusions_are_simulated() -> None:
+    found = decisions(40)
+    assert tuple(found) == NAMES
+    assert found[CAPACITY]["after"] > 0.8 > 0.6 > found[CAPACITY]["before"]
