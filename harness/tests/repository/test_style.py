@@ -115,7 +115,7 @@ def test_the_python_checks_can_fail(tmp_path: Path) -> None:
 
 
 def import_linter(folder: Path) -> tuple[bool, str]:
-    """The contracts of harness/pyproject.toml on the package `tandem` of a folder."""
+    """The contracts of harness/pyproject.toml on the packages `tandem` and `documents` of a folder."""
     config = ROOT / "harness/pyproject.toml"
     return run(TOOLS / "lint-imports", "--no-logo", "--no-cache", "--config", config, folder=folder)
 
@@ -134,6 +134,9 @@ FORBIDDEN = [
         ("catalog/ranges.py", "import python_on_whales", "tandem.catalog is not allowed to import python_on_whales"),
         ("record/part.py", "import docker", "tandem.record is not allowed to import docker"),
         ("lab/stack.py", "from pytest import fixture", "tandem is not allowed to import pytest"),
+        ("studies/compare/report.py", "import tandem.studies.sweep.usl", "tandem.studies.compare.report -> tandem.studies.sweep.usl"),
+        ("page/show.py", "import tandem.studies.sweep.usl", "tandem.page.show -> tandem.studies.sweep.usl"),
+        ("../documents/tables.py", "import tandem.studies.sweep.usl", "documents.tables -> tandem.studies.sweep.usl"),
     ],
     [
         ("newer/one.py", "", "tandem.newer"),
@@ -147,7 +150,10 @@ hide, or be hidden by, one of the first."""
 @pytest.mark.parametrize("lines", FORBIDDEN, ids=["direct", "by the way"])
 def test_the_contracts_on_imports_can_fail(tmp_path: Path, lines: list[tuple[str, str, str]]) -> None:
     package = tmp_path / "tandem"
-    shutil.copytree(ROOT / "harness/tandem", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("tandem", "documents"):
+        shutil.copytree(
+            ROOT / "harness" / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
     for file, text, _ in lines:
         changed = package / file
         changed.parent.mkdir(exist_ok=True)
