@@ -121,7 +121,7 @@ def p_sign_flip(ln: ArrayLike) -> Floats:
     one. Above, a Monte-Carlo estimate from 100,000 flips with a fixed seed, (hits + 1) / (flips + 1).
     """
     # scipy.stats.permutation_test says the same, but takes 18 times as long for 6 values and 1,600 times (3 s) for 20,
-    # and now and then does not count the given signs, for their rounding: harness/benchmarks/scipy_tests.py.
+    # and now and then does not count the given signs, for their rounding.
     values = np.moveaxis(np.asarray(ln, float), -1, 0)
     total = np.abs(values.sum(axis=0))
     reached = total - 1e-9 * np.abs(values).sum(axis=0)  # the given signs count, whatever the rounding
