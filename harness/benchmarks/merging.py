@@ -1,28 +1,54 @@
-"""How long it takes to make a window's figures from the rows of several generators, and how much memory.
+"""How long it takes to make a window's figures from the rows of its generators, stage by stage, and how much memory.
 
 PYTHONPATH=harness python3 harness/benchmarks/merging.py [ROWS] [GENERATORS]
 
-From their files to percentiles and histograms of the merged rows; by default ten million rows of four generators.
+From files like oha's to percentiles and histograms; by default ten million rows of four generators. Before the stages stands
+SQLite's own SELECT of all rows of one file, as the least that reading them can take.
 """
 
 import resource
+import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from rows import RATE, write
+import numpy as np
 
 from tandem.analysis import histogram
 from tandem.load import rows
 from tandem.load.dealing import Dealt, merged
 
+RATE = 30_000
+"""Requests per second of each generator."""
+TABLE = (
+    "create table oha (url text not null, start real not null, start_latency_correction real, end real not null,"
+    " duration real not null, status integer not null, len_bytes integer not null, run integer not null)"
+)
+QUERY = "select start, start_latency_correction, end, status, len_bytes from oha"
 
-def main() -> None:
+
+def write(file: Path, number: int) -> float:
+    """Makes a file like oha's of an open loop; returns the length of its window in seconds."""
+    chance = np.random.default_rng(1)
+    paced = np.arange(number) / RATE + chance.exponential(0.0002, number)
+    start = paced + 0.0001
+    end = start + chance.lognormal(-6, 0.8, number)
+    columns = (paced.tolist(), start.tolist(), end.tolist())
+    with closing(sqlite3.connect(file)) as database:
+        database.execute(TABLE)
+        database.executemany(
+            "insert into oha values ('http://proxy:8080/api/v1/recipes', ?, ?, ?, ?, 200, 1000, 1)",
+            ((s, p, e, e - s) for p, s, e in zip(*columns, strict=True)),
+        )
+        database.commit()
+    return number / RATE
+
+
+def main(number: int, generators: int) -> None:
     """Prints the seconds of each stage and the sum, and the most memory that the process had."""
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    generators = int(sys.argv[2]) if len(sys.argv) > 2 else 4
     took: dict[str, float] = {}
 
     def stage[T](name: str, work: Callable[[], T]) -> T:
@@ -31,17 +57,16 @@ def main() -> None:
         took[name] = time.perf_counter() - began
         return result
 
+    rate = RATE * generators
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"open-g{one}.sqlite" for one in range(generators)]
         duration_s = max(write(file, number // generators) for file in files)
-
-        def parts() -> Iterator[Dealt]:
-            for one, file in enumerate(files):
-                yield Dealt(rows.read_rows(file), one / (RATE * generators), RATE)
-
+        with closing(sqlite3.connect(files[0])) as database:
+            stage("plain SELECT", lambda: sum(1 for _ in database.execute(QUERY)))
+        print(f"plain SELECT of one file: {took.pop('plain SELECT'):.2f} s")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        found = stage("read and merge", lambda: merged(parts()))
-    rate = RATE * generators
+        parts = (Dealt(rows.read_rows(file), one / rate, RATE) for one, file in enumerate(files))
+        found = stage("read and merge", lambda: merged(parts))
     load = stage("open_loop", lambda: rows.open_loop(found, rate, duration_s, 0))
     good = stage("right_answers", lambda: rows.right_answers(found, 200, {1000}))
     stage("failures", lambda: rows.failures(found, 200, {1000}))
@@ -61,4 +86,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    given = [int(text) for text in sys.argv[1:]]
+    main(*given, *(10_000_000, 4)[len(given) :])
