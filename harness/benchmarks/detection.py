@@ -19,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from benchmarks import pairing
 from tandem.analysis import change
+from tandem.engine.blocks import counting
+from tandem.engine.stand_ins import is_look
 from tandem.history import files
 from tandem.history.judged import series_of
+from tandem.studies.compare.conclusions import METRICS, ln_ratios, second
+from tandem.studies.registry import read_folder
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
@@ -160,8 +163,10 @@ def of_comparisons(root: Path) -> list[float]:
     """ln of a program's second start by its first, in the duets of the committed comparisons, one for each block."""
     found: list[float] = []
     for folder in sorted((root / "results/comparisons").iterdir()):
-        duets = [one for one in pairing.designs(folder)[1] if one.name == "CPU per request, all at once"]
-        found += [value for one in duets for value in one.ln_ratios]
+        _, result, trials = read_folder(folder)
+        blocks = counting(trial for trial in trials if not is_look(trial.spec))
+        reference = result.conclusions.reference
+        found += ln_ratios(blocks, second(reference), [reference], METRICS["duet_cpu_us_per_request"])
     return found
 
 
@@ -327,18 +332,11 @@ def main() -> None:
             for weighed in (False, True)
         ],
     )
-    for one in found.found:
-        told = ", ".join(f"{what}: {one.within(what, 0.5)}, {one.within(what, 0.9)}" for what in CHANGES)
-        print(
-            f"{one.series}: sd {one.sd:.2%}; {one.false_alarms} false alarms in {one.quiet_nights:,} nights; {told}"
-        )
-    for family in found.families:
-        print(f"{FAMILY} of {family.series}: {family.model_dump_json(exclude={'series'})}")
-    for weighed in found.weighed:
-        print(weighed.model_dump_json())
-    if asked.keep:
-        asked.keep.parent.mkdir(parents=True, exist_ok=True)
-        asked.keep.write_text(found.model_dump_json(indent=1) + "\n")
+    if not asked.keep:
+        print(found.model_dump_json(indent=1))
+        return
+    asked.keep.parent.mkdir(parents=True, exist_ok=True)
+    asked.keep.write_text(found.model_dump_json(indent=1) + "\n")
 
 
 if __name__ == "__main__":
