@@ -1,17 +1,20 @@
 """Limits injected on purpose, end to end: the bottleneck that the harness names must be that one."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from threading import Thread
+from typing import TypedDict
 
 from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
 
 GROUP = "attribution"
 WINDOW_S = 4
 WANTED_SHARE = 0.95
-"""Of the repetitions of the weekly class."""
+"""Share of the weekly class's windows that must be named right."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +31,25 @@ class Limit:
     variables: dict[str, str] = field(default_factory=dict)
     scenario: str | None = None
     sql: str | None = None
-    """Run in the database before the window."""
+    """Statements for the database, before the window."""
     hogs: int = 0
-    """So many sessions disturb the database during the window."""
+    """Number of sessions that disturb the database during the window."""
     hog: str = ""
-    """What each of them runs, for longer than the window."""
+    """SQL of each of them, which runs longer than the window."""
     says: str = ""
-    """What the evidence must say besides, where a tag has several reasons."""
+    """Words that the evidence must have, where a tag has several reasons."""
 
     @property
     def start(self) -> tuple[str, str]:
-        """What limits with the same start have in common."""
+        """Key of the start: limits with the same one share it."""
         return self.implementation, repr((self.settings, self.variables, self.scenario))
+
+
+class Recipe(TypedDict):
+    """The start of a limit on the scenario `recipe`."""
+
+    implementation: str
+    scenario: str
 
 
 SLOW = """
@@ -65,72 +75,31 @@ end $$
 """Who writes a note has to wait. A lock on the author's row, which every note refers to, would not do: those who share it
 let each other in past the one that waits to have it alone."""
 POOL = {"PGBOUNCER_POOL_SIZE": "1"}
+RECIPE: Recipe = {"implementation": FAST, "scenario": "recipe"}
 
 LIMITS = [
     Limit("added latency", "latency-bound", "kind=constant&us=20000"),
     Limit("CPU of the application", "app-cpu", "kind=spin&us=1000"),
     # Parsing the headers costs the generator CPU time. Without them both are about as busy, and either may come first.
+    Limit("generator on one thread", "generator", "kind=constant&headers=90", 50, "app:8080"),
+    Limit("one thread of the application", "app-thread", "kind=queue&us=1000&busy=1", variables={"APP_CPUSET": "0-1"}),
     Limit(
-        "generator on one thread", "generator", "kind=constant&headers=90", connections=50, address="app:8080"
+        "two handler threads", "thread-pool", None, implementation=BROKEN, settings={"THREADS": "2"}, scenario="work"
     ),
+    Limit("database busy with others", "database", None, **RECIPE, variables=POOL, hogs=2, hog=HOG),
     Limit(
-        "one thread of the application",
-        "app-thread",
-        "kind=queue&us=1000&busy=1",
-        variables={"APP_CPUSET": "0-1"},
+        "PgBouncer with one connection", "pool-wait", None, **RECIPE, variables=POOL, sql=SLOW, says="in PgBouncer"
     ),
+    Limit("HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}),
     Limit(
-        "two handler threads",
-        "thread-pool",
-        None,
-        implementation=BROKEN,
-        settings={"THREADS": "2"},
-        scenario="work",
-    ),
-    Limit(
-        "database busy with others",
-        "database",
-        None,
-        implementation=FAST,
-        variables=POOL,
-        scenario="recipe",
-        hogs=2,
-        hog=HOG,
-    ),
-    Limit(
-        "PgBouncer with one connection",
-        "pool-wait",
-        None,
-        implementation=FAST,
-        variables=POOL,
-        scenario="recipe",
-        sql=SLOW,
-        says="in PgBouncer",
-    ),
-    Limit(
-        "HAProxy lets one request through", "proxy", "kind=constant&us=5000", variables={"APP_MAXCONN": "1"}
-    ),
-    Limit(
-        "a locked table",
-        "database",
-        None,
-        implementation=FAST,
-        scenario="note-write",
-        hogs=1,
-        hog=LOCK,
+        "a locked table", "database", None, implementation=FAST, scenario="note-write", hogs=1, hog=LOCK,
         says="wait for a lock",
     ),
     Limit(
-        "the application's pool with one connection",
-        "pool-wait",
-        None,
-        implementation=FAST,
-        settings={"DB_POOL_MAX": "1"},
-        scenario="recipe",
-        sql=SLOW,
-        says="the application's own pool",
+        "the application's pool with one connection", "pool-wait", None, **RECIPE, settings={"DB_POOL_MAX": "1"},
+        sql=SLOW, says="the application's own pool",
     ),
-]
+]  # fmt: skip
 """Those with a pool of one are in this order because a slow statement stays slow until the next start. Neighbours
 have different tags: each is the next one's negative control."""
 
@@ -185,55 +154,55 @@ def named(seen: Seen | TandemError, says: str = "") -> str:
     said, it is another."""
     if isinstance(seen, TandemError):
         return f"no window: {seen}"
-    window = seen.window
-    tag = tags(window.bottleneck)[0]
-    return tag if says in window.evidence[-1] else f"{tag}, for another reason"
+    tag = tags(seen.window.bottleneck)[0]
+    return tag if says in seen.window.evidence[-1] else f"{tag}, for another reason"
 
 
 def run(stage: Stage) -> list[Outcome]:
     """One window of each limit. The negative control of each is another limit, which must be named differently."""
-    found = tried(stage, LIMITS)
-    tags = [named(seen, limit.says) for limit, seen in found]
-    out = []
-    for (limit, seen), tag, other in zip(found, tags, [*tags[1:], tags[0]], strict=True):
-        evidence = "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}"
-        out.append(
-            Outcome(
-                name=limit.name,
-                group=GROUP,
-                expected=limit.tag,
-                measured=f"{tag}{evidence}"[:150],
-                tolerance="none",
-                passed=tag == limit.tag,
-                negative_control=f"another limit is named {other}",
-                negative_control_failed=other != limit.tag,
-            )
+    found = [
+        (
+            limit,
+            named(seen, limit.says),
+            "" if isinstance(seen, TandemError) else f": {seen.window.evidence[-1]}",
         )
-    return out
+        for limit, seen in tried(stage, LIMITS)
+    ]
+    return [
+        KnownAnswer[tuple[str, str]](
+            name=limit.name,
+            group=GROUP,
+            expected=limit.tag,
+            tolerance="none",
+            right=lambda one, wanted=limit.tag: one[0] == wanted,  # type: ignore[misc]
+            shown=lambda one: "".join(one)[:150],
+            broken="another limit",
+        ).judged((tag, evidence), (other, ""))
+        for (limit, tag, evidence), (_, other, _) in zip(found, [*found[1:], found[0]], strict=True)
+    ]
 
 
 def confusion(stage: Stage, repetitions: int = 12) -> list[Outcome]:
     """The weekly class: each limit so often; the right tag in 95 %."""
-    counts: dict[str, dict[str, int]] = {limit.name: {} for limit in LIMITS}
+    counts = {limit.name: Counter[str]() for limit in LIMITS}
     for _ in range(repetitions):
         for limit, seen in tried(stage, LIMITS):
-            row = counts[limit.name]
-            tag = named(seen, limit.says)
-            row[tag] = row.get(tag, 0) + 1
-    right = sum(counts[limit.name].get(limit.tag, 0) for limit in LIMITS)
-    total = repetitions * len(LIMITS)
-    rotated = [*LIMITS[1:], LIMITS[0]]
-    swapped = sum(counts[limit.name].get(other.tag, 0) for limit, other in zip(LIMITS, rotated, strict=True))
-    rows = "; ".join(f"{name}: {row}" for name, row in counts.items())
+            counts[limit.name][named(seen, limit.says)] += 1
+    rows = "; ".join(f"{name}: {dict(row)}" for name, row in counts.items())
+
+    def right(wanted: list[Limit]) -> float:
+        """Share of the windows that have the tags of these limits."""
+        hits = sum(counts[limit.name][other.tag] for limit, other in zip(LIMITS, wanted, strict=True))
+        return hits / (repetitions * len(LIMITS))
+
     return [
-        Outcome(
+        KnownAnswer[tuple[float, str]](
             name=f"confusion matrix, {repetitions} of each",
             group=GROUP,
             expected="the injected limit is named",
-            measured=f"{right / total:.1%} right ({rows})",
             tolerance=f"at least {WANTED_SHARE:.0%}",
-            passed=right / total >= WANTED_SHARE,
-            negative_control=f"compared with the tag of the next limit: {swapped / total:.1%}",
-            negative_control_failed=swapped / total < WANTED_SHARE,
-        )
+            right=lambda found: found[0] >= WANTED_SHARE,
+            shown=lambda found: f"{found[0]:.1%} right{found[1]}",
+            broken="compared with the tag of the next limit",
+        ).judged((right(LIMITS), f" ({rows})"), (right([*LIMITS[1:], LIMITS[0]]), ""))
     ]

@@ -1,4 +1,4 @@
-"""The capacity search against simulated servers whose limit is known. Pure; seeded."""
+"""The capacity search and its interval against simulated servers whose limit is known. Pure; seeded."""
 
 import math
 import random
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tandem.analysis.threshold import SPREADS, StartProbes, threshold
 from tandem.record.outcome import Outcome
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.studies.capacity.search import LEAD, MORE_PROBES, MOST_PROBES, Approach, Search
 from tandem.studies.capacity.steps import FurtherStarts
 
@@ -17,10 +18,10 @@ NEAR = 0.05
 WRONG = 0.10
 BASE_MS, FULL_MS, SLO_MS = 12.0, 400.0, 50.0
 WANTED = 0.95
-"""19 of 20."""
+"""Share of searches whose bracket holds the limit."""
 STUDIES = 150
 COVERED = 0.93
-"""Of 95 %: harness/benchmarks/capacity.py makes more of them, at other scatters too."""
+"""Least share of intervals that hold the limit, of 95 %: harness/benchmarks/capacity.py simulates more, at other scatters too."""
 
 
 @dataclass
@@ -46,7 +47,7 @@ def search(server: Server, start_rps: int, lead: int = LEAD) -> Search:
 
 
 def brackets(state: Search, limit_rps: float) -> bool:
-    """Does the limit lie between the edges?"""
+    """Whether the limit lies between the edges."""
     lower, upper = state.lower_rps, state.upper_rps
     return lower is not None and upper is not None and lower <= limit_rps <= upper
 
@@ -67,19 +68,19 @@ def simulate(lead: int = LEAD, searches: int = SEARCHES, seed: int = 1) -> tuple
 
 
 def known_limit() -> Outcome:
-    """Brackets a known limit in 19 of 20 searches; without repetition it does not."""
-    share, mean, most = simulate()
-    without, _, _ = simulate(lead=1)
-    return Outcome(
+    """The search finds a known limit in 19 of 20 cases; without repetition it does not."""
+    return KnownAnswer[tuple[float, float, int]](
         name="capacity search brackets a known limit",
         group="statistics",
         expected=f"{WANTED:.0%} of searches, {MOST_PROBES + MORE_PROBES} probes at most",
-        measured=f"{share:.1%} of {SEARCHES:,} searches, {mean:.1f} probes on average, {most} at most",
         tolerance=f"at least {WANTED:.0%}",
-        passed=share >= WANTED and most <= MOST_PROBES + MORE_PROBES,
-        negative_control=f"edges decided by one probe: {without:.1%}",
-        negative_control_failed=without < WANTED,
-    )
+        right=lambda found: found[0] >= WANTED and found[2] <= MOST_PROBES + MORE_PROBES,
+        shown=lambda found: (
+            f"{found[0]:.1%} of {SEARCHES:,} searches, {found[1]:.1f} probes on average, {found[2]} at most"
+        ),
+        broken="edges decided by one probe",
+        caught=lambda found: found[0] < WANTED,
+    ).judged(simulate(), simulate(lead=1))
 
 
 def study(
@@ -125,20 +126,19 @@ def coverage(
 
 
 def interval_of_the_capacity() -> Outcome:
-    """With starts that differ by 8 % and probes that differ by 5 %, as on a small machine."""
+    """Starts differ by 8 % and probes by 5 %, as on a small machine."""
     share, naive, width = coverage()
-    return Outcome(
+    return KnownAnswer[float](
         name="interval of the capacity",
         group="statistics",
-        expected="95 % of the intervals hold the limit",
-        measured=f"{share:.1%} of {STUDIES} studies; {width:.1%} to either side on average",
+        expected=f"95 % of the intervals hold the limit; {width:.1%} to either side on average",
         tolerance=f"at least {COVERED:.0%}",
-        passed=share >= COVERED,
-        negative_control=f"the search's start taken for all: {naive:.1%}",
-        negative_control_failed=naive < COVERED,
-    )
+        right=lambda found: found >= COVERED,
+        shown=lambda found: f"{found:.1%} of {STUDIES} studies",
+        broken="the search's start taken for all",
+    ).judged(share, naive)
 
 
 def checks() -> list[Callable[[], Outcome]]:
-    """What `tandem selftest` runs of this module."""
+    """The checks of this module."""
     return [known_limit, interval_of_the_capacity]

@@ -1,4 +1,4 @@
-"""Can a difference be told from none? Pairs of windows on the calibrated server, whose CPU cost is known. Weekly."""
+"""Differences and their absence, in pairs of windows on the calibrated server, whose CPU cost is known. Weekly."""
 
 import random
 
@@ -7,6 +7,7 @@ import numpy as np
 from tandem.analysis import ratios
 from tandem.load.rows import Floats
 from tandem.record.outcome import Outcome
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Running, SideBySide, Stage
 
 GROUP = "comparing"
@@ -15,21 +16,21 @@ SLOWDOWNS = (0.03, 0.05, 0.10)
 SESSIONS, PAIRS, POWER_SESSIONS = 100, 6, 10
 WINDOW_S = 2
 SLICES, SLICED_WINDOWS = 8, 3
-"""Of each server in a window, and pairs of windows for each slowdown."""
+"""Slices of each server in a window, and pairs of windows for each slowdown."""
 REJECTED = (1, 10)
-"""Of 100 comparisons of a thing with itself: so many 95 % intervals leave out 1."""
+"""Least and most 95 % intervals that leave out 1, in 100 comparisons of a thing with itself."""
 MARGIN = 0.01
-"""So far the estimated slowdown may be from the injected one."""
+"""Largest distance of the estimated slowdown from the injected one."""
 
 
 def rejected(ln_ratios: Floats) -> bool:
-    """Does the interval leave out 1? What `compare` asks of the doubled reference."""
+    """Whether the interval leaves out 1, which `compare` asks of the doubled reference."""
     interval = ratios.compare(ln_ratios.tolist()).interval
     return interval is not None and not interval[0] <= 1 <= interval[1]
 
 
 def word(ln_ratios: Floats) -> ratios.Word:
-    """What `compare` would say of the cost."""
+    """The verdict of `compare` on the cost."""
     return ratios.verdict(ratios.compare(ln_ratios.tolist()), better="lower")
 
 
@@ -48,8 +49,8 @@ def pairs(running: Running, slowdown: float, number: int, seed: int) -> Floats:
 
 
 def sliced(pair: SideBySide, slowdown: float, number: int) -> Floats:
-    """ln(CPU per request of the slower / of the other), one value for each two windows in slices: the two starts change
-    places between them, so what starts differ by cancels."""
+    """ln(CPU per request of the slower / of the other), one value for each two windows in slices. The two starts change
+    places between them, so that their own difference cancels."""
     out = []
     for _ in range(number):
         halves = []
@@ -62,33 +63,35 @@ def sliced(pair: SideBySide, slowdown: float, number: int) -> Floats:
     return np.array(out)
 
 
+def size(ln_ratios: Floats) -> float:
+    """The mean slowdown."""
+    return float(np.expm1(ln_ratios.mean()))
+
+
 def in_slices(stage: Stage, windows: int = SLICED_WINDOWS) -> list[Outcome]:
-    """What `compare` replicates within a block: no difference and injected ones come out as large as they are."""
+    """Slices, as `compare` has them within a block: no difference and injected ones come out as large as they are."""
     with stage.side_by_side(2) as pair:
-        still = sliced(pair, 0.0, windows)
-        found = {slowdown: sliced(pair, slowdown, windows) for slowdown in SLOWDOWNS}
-    same = float(np.expm1(still.mean()))
-    out = []
-    for slowdown, values in found.items():
-        size = float(np.expm1(values.mean()))
-        out.append(
-            Outcome(
-                name=f"slowdown of {slowdown:.0%} in slices",
-                group=GROUP,
-                expected=f"{slowdown:+.1%} CPU per request",
-                measured=f"{size:+.2%} over {windows} pairs of windows of {SLICES} slices",
-                tolerance=f"{MARGIN:.0%} of the cost",
-                passed=abs(size - slowdown) <= MARGIN,
-                negative_control=f"no slowdown: {same:+.2%}",
-                negative_control_failed=abs(same) <= MARGIN and abs(same - slowdown) > MARGIN,
-            )
+        same = size(sliced(pair, 0.0, windows))
+        found = {slowdown: size(sliced(pair, slowdown, windows)) for slowdown in SLOWDOWNS}
+
+    def check(slowdown: float) -> KnownAnswer[float]:
+        return KnownAnswer(
+            name=f"slowdown of {slowdown:.0%} in slices",
+            group=GROUP,
+            expected=f"{slowdown:+.1%} CPU per request over {windows} pairs of windows of {SLICES} slices",
+            tolerance=f"{MARGIN:.0%} of the cost",
+            right=lambda more: abs(more - slowdown) <= MARGIN,
+            shown=lambda more: f"{more:+.2%}",
+            broken="no slowdown",
+            caught=lambda more: abs(more) <= MARGIN < abs(more - slowdown),
         )
-    return out
+
+    return [check(slowdown).judged(more, same) for slowdown, more in found.items()]
 
 
 def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
-    """A/A: 1 to 10 of 100 intervals leave out 1, and no more sessions are told a difference; 10 % more cost is
-    told."""
+    """A/A: 1 to 10 of 100 intervals leave out 1, and no more sessions report a difference; 10 % more cost is
+    reported."""
     with stage.running() as running:
         outside, told = 0, 0
         for number in range(sessions):
@@ -98,40 +101,48 @@ def same_with_itself(stage: Stage, sessions: int = SESSIONS) -> list[Outcome]:
             stage.view.note(f"  A/A: {outside} of {number + 1} intervals exclude 1, {told} show a difference")
         control = word(pairs(running, SLOWDOWNS[-1], PAIRS, 0))
     low, high = (limit * sessions / 100 for limit in REJECTED)
+    aa = f"{outside} of {sessions} exclude 1, {told} report a difference"
     return [
-        Outcome(
+        KnownAnswer[str](
             name=f"{sessions} A/A sessions of {PAIRS} pairs",
             group=GROUP,
             expected="5 % of the intervals exclude 1, and no more report a difference",
-            measured=f"{outside} of {sessions} exclude 1, {told} report a difference",
             tolerance=f"{low:.0f} to {high:.0f}",
-            passed=low <= outside <= high and told <= high,
-            negative_control=f"{SLOWDOWNS[-1]:.0%} more CPU injected: {control}",
-            negative_control_failed=control == "dearer",
-        )
+            right=lambda _: low <= outside <= high and told <= high,
+            shown=str,
+            broken=f"{SLOWDOWNS[-1]:.0%} more CPU injected",
+            caught=lambda said: said == "dearer",
+        ).judged(aa, control)
     ]
 
 
 def power(stage: Stage, sessions: int = POWER_SESSIONS) -> list[Outcome]:
     """An injected slowdown is found, and its size is right."""
-    out = []
+
+    def check(slowdown: float) -> KnownAnswer[list[Floats]]:
+        def claimed(found: list[Floats]) -> int:
+            return sum(word(one) == "dearer" for one in found)
+
+        return KnownAnswer(
+            name=f"slowdown of {slowdown:.0%}",
+            group=GROUP,
+            expected=f"{slowdown:+.1%} CPU per request",
+            tolerance=f"{MARGIN:.0%} of the cost, found in 80 %",
+            right=lambda found: (
+                abs(size(np.array(found)) - slowdown) <= MARGIN and claimed(found) >= 0.8 * len(found)
+            ),
+            shown=lambda found: (
+                f"{size(np.array(found)):+.2%}, dearer in {claimed(found)} of {len(found)} sessions of {PAIRS} pairs"
+            ),
+            broken="no slowdown",
+            caught=lambda found: abs(size(np.array(found)) - slowdown) > MARGIN and not claimed(found),
+        )
+
     with stage.running() as running:
         still = pairs(running, 0.0, PAIRS, 1)
-        for slowdown in SLOWDOWNS:
-            found = [pairs(running, slowdown, PAIRS, seed) for seed in range(sessions)]
-            claimed = sum(word(one) == "dearer" for one in found)
-            size = float(np.expm1(np.mean(found)))
-            out.append(
-                Outcome(
-                    name=f"slowdown of {slowdown:.0%}",
-                    group=GROUP,
-                    expected=f"{slowdown:+.1%} CPU per request",
-                    measured=f"{size:+.2%}, dearer in {claimed} of {sessions} sessions of {PAIRS} pairs",
-                    tolerance=f"{MARGIN:.0%} of the cost, found in 80 %",
-                    passed=abs(size - slowdown) <= MARGIN and claimed >= 0.8 * sessions,
-                    negative_control=f"no slowdown: {float(np.expm1(still.mean())):+.2%}, {word(still)}",
-                    negative_control_failed=abs(float(np.expm1(still.mean())) - slowdown) > MARGIN
-                    and word(still) != "dearer",
-                )
+        return [
+            check(slowdown).judged(
+                [pairs(running, slowdown, PAIRS, seed) for seed in range(sessions)], [still]
             )
-    return out
+            for slowdown in SLOWDOWNS
+        ]

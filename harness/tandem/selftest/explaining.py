@@ -10,6 +10,7 @@ from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ratios import CONFIDENCE
 from tandem.record.outcome import Outcome
 from tandem.record.request import Variant
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.studies.explain.cells import CellWindows, Figure, goodput
 from tandem.studies.explain.conclusions import Explanation
 from tandem.studies.explain.design import Factor, Leg
@@ -21,11 +22,11 @@ SEED = 20261123
 COVERED, FOUND = 0.93, 0.05
 NULL = "nothing"
 Truth = Callable[[frozenset[str]], float]
-"""Of the factors that are as A has them: the logarithm of the rate."""
+"""Factors that are as A has them -> the logarithm of the rate."""
 
 
 def leg(side: int, *factors: str, groups: dict[str, int] | None = None) -> Leg:
-    """Of made-up factors."""
+    """A leg with made-up factors."""
     changes = [Factor(name, {name.upper(): ("1", "0")}) for name in factors]
     settings = {name.upper(): "1" for name in factors}
     name = "ab"[side]
@@ -82,7 +83,7 @@ def truth(of: Truth) -> dict[str, float]:
 def explained(
     values: dict[str, float], chance: np.random.Generator | None, shuffled: bool = False
 ) -> Explanation:
-    """What the shipped code says of one session; without chance: of the truth itself."""
+    """The shipped code's explanation of one session; without chance: of the truth itself."""
     found = []
     for block in range(1, BLOCKS + 1):
         labels = list(values)
@@ -105,7 +106,7 @@ def sessions(of: Truth, shuffled: bool = False) -> list[Explanation]:
 
 
 def holds(found: Explanation, right: Explanation, narrower: float = 1.0) -> bool:
-    """Do all factors' intervals contain the truth? narrower: this share of their width."""
+    """Whether all factors' intervals contain the truth. narrower: this share of their width."""
     pairs = zip(found.factors, right.factors, strict=True)
     return all(
         abs(math.log(one.ratio / other.ratio)) <= narrower * math.log((one.interval or (1, 1))[1] / one.ratio)
@@ -119,78 +120,77 @@ def excludes_1(found: Explanation, name: str) -> bool:
 
 
 def coverage(kind: str) -> Outcome:
+    """Sessions with this kind of truth, each with one interval for every factor."""
     right, found = explained(truth(TRUTHS[kind]), None), sessions(TRUTHS[kind])
-    measured = float(np.mean([holds(one, right) for one in found]))
     [freedom] = {one.freedom for one in found}
     tail = (1 - CONFIDENCE) / 2
     single = scipy.special.stdtrit(freedom, 1 - tail) / scipy.special.stdtrit(
         freedom, 1 - tail / len(right.factors)
     )
-    broken = float(np.mean([holds(one, right, float(single)) for one in found]))
-    return Outcome(
+    return KnownAnswer[float](
         name=f"factor-coverage-{kind}",
         group=GROUP,
         expected="95 % of the tables have the truth in every factor's interval",
-        measured=f"{measured:.1%} of {SETS} sessions of {BLOCKS} blocks",
         tolerance=f"at least {COVERED:.0%}",
-        passed=measured >= COVERED,
-        negative_control=f"without Bonferroni's correction: {broken:.1%}",
-        negative_control_failed=broken < COVERED,
-    )
+        right=lambda share: share >= COVERED,
+        shown=lambda share: f"{share:.1%} of {SETS} sessions of {BLOCKS} blocks",
+        broken="without Bonferroni's correction",
+    ).judged(*(float(np.mean([holds(one, right, width) for one in found])) for width in (1.0, float(single))))
 
 
 def null_factor() -> Outcome:
+    """A factor that does nothing, beside one that does much."""
     found = [one for of in TRUTHS.values() for one in sessions(of)]
-    measured = float(np.mean([excludes_1(one, NULL) for one in found]))
-    broken = float(np.mean([excludes_1(one, "pool") for one in found]))
-    return Outcome(
+    return KnownAnswer[float](
         name="null-factor",
         group=GROUP,
         expected="a factor that does nothing is found in at most 5 % of the sessions",
-        measured=f"{measured:.1%}",
         tolerance=f"at most {FOUND:.0%}",
-        passed=measured <= FOUND,
-        negative_control=f"four times the connections: {broken:.1%}",
-        negative_control_failed=broken > FOUND,
-    )
+        right=lambda share: share <= FOUND,
+        shown=lambda share: f"{share:.1%}",
+        broken="four times the connections",
+    ).judged(*(float(np.mean([excludes_1(one, name) for one in found])) for name in (NULL, "pool")))
 
 
 def shuffled_labels() -> Outcome:
+    """Cells whose names are shuffled have no factors."""
+
     def claims(one: Explanation) -> bool:
         return any(excludes_1(one, factor.name) for factor in one.factors)
 
-    measured = float(np.mean([claims(one) for one in sessions(minimum, shuffled=True)]))
-    broken = float(np.mean([claims(one) for one in sessions(minimum)]))
-    return Outcome(
+    return KnownAnswer[float](
         name="shuffled-labels",
         group=GROUP,
         expected="with the cells' names shuffled in each block at most 5 % of the tables find a factor",
-        measured=f"{measured:.1%}",
         tolerance=f"at most {FOUND:.0%}, and three standard errors",
-        passed=measured <= FOUND + 3 * math.sqrt(FOUND * (1 - FOUND) / SETS),
-        negative_control=f"not shuffled: {broken:.1%}",
-        negative_control_failed=broken > 0.5,
+        right=lambda share: share <= FOUND + 3 * math.sqrt(FOUND * (1 - FOUND) / SETS),
+        shown=lambda share: f"{share:.1%}",
+        broken="not shuffled",
+        caught=lambda share: share > 0.5,
+    ).judged(
+        *(float(np.mean([claims(one) for one in sessions(minimum, shuffled)])) for shuffled in (True, False))
     )
 
 
 def exact_sums() -> Outcome:
+    """The shares of a gap are all of it."""
     found = sessions(minimum)
-    apart = max(abs(sum(math.log(f.ratio) for f in one.factors) - math.log(one.gap)) for one in found)
-    alone = max(abs(sum(math.log(f.first or 1) for f in one.factors) - math.log(one.gap)) for one in found)
-    return Outcome(
+    return KnownAnswer[float](
         name="factors-multiply",
         group=GROUP,
         expected="the factors multiply to the whole ratio",
-        measured=f"apart by {apart:.0e} at most, in logarithms",
         tolerance="1e-9",
-        passed=apart < 1e-9,
-        negative_control=f"each factor alone, first: apart by {alone:.2f}",
-        negative_control_failed=alone > 1e-9,
+        right=lambda apart: apart < 1e-9,
+        shown=lambda apart: f"apart by {apart:.2g} at most, in logarithms",
+        broken="each factor alone, first",
+    ).judged(
+        max(abs(sum(math.log(f.ratio) for f in one.factors) - math.log(one.gap)) for one in found),
+        max(abs(sum(math.log(f.first or 1) for f in one.factors) - math.log(one.gap)) for one in found),
     )
 
 
 def checks() -> list[Callable[[], Outcome]]:
-    """What `tandem selftest` runs of this module."""
+    """The checks of this module."""
     return [
         lambda: coverage("additive"),
         lambda: coverage("minimum"),

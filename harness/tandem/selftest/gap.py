@@ -9,6 +9,7 @@ from statistics import fmean
 from tandem.engine.blocks import complete_blocks
 from tandem.record.outcome import Outcome
 from tandem.selftest.explaining import SEED, Simulated, leg, own
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Stage, require
 from tandem.studies.explain.cells import goodput
 from tandem.studies.explain.design import PROGRAMS
@@ -22,22 +23,22 @@ TRIP_MS = 25.0
 SIGMA = 0.5
 """Constant times keep all connections in step: a window then has whole waves, and one more or less is several percent."""
 SLOWER = 1.1
-"""So much longer a trip of B takes: what is left to the program."""
+"""Factor by which a trip of B takes longer: the program's part of the gap."""
 TRUTH = {"pool": 20 / 5, "trips": 13 / 8, PROGRAMS: 1 / SLOWER, "reset": 8 / 9}
 """By hand: each factor multiplies the rate, whatever the others are."""
 
 
 @dataclass(frozen=True)
 class CellServed:
-    """A window: what was asked for and what came of it."""
+    """A window of one cell, as it was set and as it came out."""
 
     label: str
     block: int
     connections: int
     asked_ms: float
-    """Of a request, in the median."""
+    """Median time of a request that the server was set to."""
     took_ms: float
-    """The same in the mean, by the server's own log: it sleeps longer than it is told."""
+    """Mean time of a request by the server's own log: it sleeps longer than it is set to."""
     rate_rps: float
 
 
@@ -65,7 +66,7 @@ def factors(found: Sequence[tuple[str, int, float]]) -> dict[str, float]:
 
 
 def judged(made: Sequence[CellServed]) -> Outcome:
-    """Each factor against what was made: connections and trips as they were set, delays as the server's log has them."""
+    """Judges each factor against what was set: connections and trips as they were, delays as the server's log has them."""
     stretched = {
         one.label: fmean(o.took_ms / o.asked_ms for o in made if o.label == one.label) for one in made
     }
@@ -80,19 +81,18 @@ def judged(made: Sequence[CellServed]) -> Outcome:
     def off(ratios: dict[str, float]) -> float:
         return max(abs(ratios[name] / ratio - 1) for name, ratio in right.items())
 
-    def told(ratios: dict[str, float]) -> str:
+    def shown(ratios: dict[str, float]) -> str:
         return ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items())
 
-    return Outcome(
+    return KnownAnswer[dict[str, float]](
         name="a gap made on purpose",
         group=GROUP,
-        expected=f"{told(right)} (without the time that the server oversleeps: {told(TRUTH)})",
-        measured=f"{told(found)}; {off(found):.1%} off at most",
+        expected=f"{shown(right)} (without the time that the server oversleeps: {shown(TRUTH)})",
         tolerance=f"{MARGIN:.0%}",
-        passed=off(found) <= MARGIN,
-        negative_control=f"each cell taken for the next one: {off(broken):.0%} off",
-        negative_control_failed=off(broken) > MARGIN,
-    )
+        right=lambda ratios: off(ratios) <= MARGIN,
+        shown=lambda ratios: f"{shown(ratios)}; {off(ratios):.1%} off at most",
+        broken="each cell taken for the next one",
+    ).judged(found, broken)
 
 
 def run(stage: Stage) -> list[Outcome]:

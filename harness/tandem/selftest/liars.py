@@ -6,6 +6,7 @@ from tandem.errors import TandemError
 from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest import on_wire
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import HONEST, Running, Seen, Stage
 
 GROUP = "liars"
@@ -14,7 +15,7 @@ WINDOW_S = 3
 
 @dataclass(frozen=True)
 class Liar:
-    """behaviour: what the calibrated server is armed with. code, text: of the finding that must be there."""
+    """A lie. behaviour: what the calibrated server is armed with. code, text: of the finding that must be there."""
 
     name: str
     behaviour: str
@@ -35,7 +36,7 @@ CACHED = Liar("cached 200 without SQL", "FAULT=cached", "sql-mismatch", "the dat
 
 
 def caught(liar: Liar, seen: Seen) -> bool:
-    """Is the window invalid, with a finding that names what is wrong?"""
+    """Whether the window is invalid, with a finding that names what is wrong."""
     codes = {liar.code, "no-answers"}  # where every request fails, there is no answer to be wrong
     named = any(
         finding.severity == "invalid" and finding.code in codes and liar.text in finding.text
@@ -44,37 +45,40 @@ def caught(liar: Liar, seen: Seen) -> bool:
     return seen.window.verdict is Verdict.INVALID and named
 
 
-def told(seen: Seen) -> str:
+def shown(seen: Seen | TandemError) -> str:
+    """The verdict with what is more than a warning; the error where there was no window."""
+    if isinstance(seen, TandemError):
+        return f"no window: {seen}"
     texts = [f"{f.code} ({f.text})" for f in seen.window.findings if f.severity != "warning"]
     return f"{seen.window.verdict}: {'; '.join(texts)[:150]}" if texts else str(seen.window.verdict)
 
 
-def outcome(liar: Liar, seen: Seen, honest: Seen) -> Outcome:
-    return Outcome(
+def outcome(liar: Liar, seen: Seen | TandemError, honest: Seen) -> Outcome:
+    """Judges a window of a liar, and as the control one of the same server without the lie."""
+    return KnownAnswer[Seen | TandemError](
         name=liar.name,
         group=GROUP,
         expected=f"invalid: {liar.code}, {liar.text}",
-        measured=told(seen),
         tolerance="none",
-        passed=caught(liar, seen),
-        negative_control=f"the same server without the lie: {told(honest)}",
-        negative_control_failed=not caught(liar, honest) and honest.window.verdict is not Verdict.INVALID,
-    )
+        right=lambda one: isinstance(one, Seen) and caught(liar, one),
+        shown=shown,
+        broken="the same server without the lie",
+        caught=lambda one: (
+            isinstance(one, Seen) and not caught(liar, one) and one.window.verdict is not Verdict.INVALID
+        ),
+    ).judged(seen, honest)
 
 
 def lie(running: Running, liar: Liar, honest: Seen) -> Outcome:
+    """A window of a liar."""
     try:
-        seen = running.steady_window("closed", WINDOW_S, liar.behaviour)
+        return outcome(liar, running.steady_window("closed", WINDOW_S, liar.behaviour), honest)
     except TandemError as error:
-        return Outcome(
-            name=liar.name, group=GROUP, expected=f"invalid: {liar.code}", measured=f"no window: {error}",
-            tolerance="none", passed=False, negative_control=None, negative_control_failed=None,
-        )  # fmt: skip
-    return outcome(liar, seen, honest)
+        return outcome(liar, error, honest)
 
 
 def run(stage: Stage) -> list[Outcome]:
-    """All of this module."""
+    """The checks of this module and of `on_wire`."""
     with stage.running() as running:
         honest = running.steady_window("closed", WINDOW_S, HONEST)
         out = [lie(running, liar, honest) for liar in LIARS]

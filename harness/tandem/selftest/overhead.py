@@ -1,4 +1,4 @@
-"""What measuring costs: the same load with and without sampler, prober, hiccup meters and psrecord. Weekly."""
+"""The cost of measuring: the same load with and without sampler, prober, hiccup meters and psrecord. Weekly."""
 
 import random
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from tandem.lab.waiting import settle
 from tandem.load.rows import Floats, answers_per_second
 from tandem.probes import sampler
 from tandem.record.outcome import Outcome
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import Running, Stage, require
 
 GROUP = "sampler"
@@ -67,22 +68,28 @@ def pairs(running: Running, number: int, seed: int) -> Floats:
 
 def outcome(ln_ratios: Floats, greedy: Floats) -> Outcome:
     """The probes, and as the negative control probes that never pause."""
-    found, control = ratios.compare(ln_ratios.tolist()), ratios.compare(greedy.tolist())
-    assert found.interval is not None
-    assert found.ratio is not None
-    assert control.ratio is not None
-    low, high = (edge - 1 for edge in found.interval)
-    same, same_control = (ratios.p_equivalence(ln, MARGIN) < ratios.ALPHA for ln in (ln_ratios, greedy))
-    return Outcome(
+
+    def same(found: Floats) -> bool:
+        return bool(ratios.p_equivalence(found, MARGIN) < ratios.ALPHA)
+
+    def shown(found: Floats) -> str:
+        ratio = ratios.compare(found.tolist())
+        assert ratio.ratio is not None
+        between = (
+            "" if ratio.interval is None else " ({:+.2%} to {:+.2%})".format(*(e - 1 for e in ratio.interval))
+        )
+        return f"{ratio.ratio - 1:+.2%}{between} in {ratio.n} pairs"
+
+    return KnownAnswer[Floats](
         name="what the probes cost",
         group=GROUP,
         expected="the same goodput with and without them",
-        measured=f"{found.ratio - 1:+.2%} ({low:+.2%} to {high:+.2%}) in {found.n} pairs",
         tolerance=f"{MARGIN:.0%}, by two one-sided t tests",
-        passed=bool(same),
-        negative_control=f"probes that never pause: {control.ratio - 1:+.1%}",
-        negative_control_failed=not same_control and abs(control.ratio - 1) > MARGIN,
-    )
+        right=same,
+        shown=shown,
+        broken="probes that never pause",
+        caught=lambda found: not same(found) and abs(np.exp(found.mean()) - 1) > MARGIN,
+    ).judged(ln_ratios, greedy)
 
 
 def run(stage: Stage, number: int = PAIRS) -> list[Outcome]:

@@ -18,6 +18,7 @@ from tandem.judge.measure import HARNESS, foreign_cores
 from tandem.probes.sampler import Sampler, Series
 from tandem.record.outcome import Outcome
 from tandem.selftest import burner
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, HONEST, Stage, require
 
 GROUP = "sampler"
@@ -30,9 +31,9 @@ the reader; over half of this time, that alone has exceeded CORE_SHARE on two bu
 EDGE_S = 0.6
 CORE_SHARE = 0.005
 STOLEN, STOLEN_S, LOADED_S = (0.05, 0.10, 0.20), 6, 4
-"""Of a core, for how long, and for how long of it there is a load."""
+"""Shares of a core, for how long, and for how long of it there is a load."""
 STOLEN_TOLERANCE = 0.02
-"""Of a core."""
+"""Share of a core."""
 THIEF = "thief"
 CHILDREN, CHILD_S = 200, 0.020
 SIZE_BYTES = 256 << 20
@@ -77,18 +78,14 @@ def burning(*arguments: object) -> Iterator[Burner]:
         container.remove(force=True, volumes=True)
 
 
-def _sampled(group: Cgroup) -> Sampler:
-    return Sampler(HERE, {"burner": group}, None, None, lambda before, now: None)
-
-
 def _cores(series: Series, low_s: float, high_s: float) -> float:
-    """As tandem.judge.measure has it."""
+    """Cores that the burner used, as tandem.judge.measure computes them."""
     used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low_s, high_s)]
     return (used[1] - used[0]) / (high_s - low_s)
 
 
 def _own_cores(lines: list[dict[str, Any]], low_s: float, high_s: float) -> float:
-    """The same by the processes' own clocks."""
+    """Cores that the burner used, by its processes' own clocks."""
     used = 0.0
     for process in {line["process"] for line in lines}:
         own = [line for line in lines if line["process"] == process]
@@ -101,29 +98,34 @@ def shares(cpus: int) -> Outcome:
     """A burner at known shares of a core, against its own clocks."""
     wanted = [share for share in SHARES if share <= max(1.0, cpus - 0.5)]
     with burning("share", ",".join(map(str, wanted)), SHARE_S) as it:
-        sampler = _sampled(it.group)
+        sampler = Sampler(HERE, {"burner": it.group}, None, None, lambda before, now: None)
         sampler.start()
         lines = it.lines()
         series = sampler.stop()
     differences, polled = [], []
     for share in wanted:
         own = [line for line in lines if line["share"] == f"{share:.2f}"]
-        low, high = min(line["at_s"] for line in own) + EDGE_S, max(line["at_s"] for line in own) - EDGE_S
+        low, high = _inside(own)
         true = _own_cores(own, low, high)
         differences.append(_cores(series, low, high) - true)
         polled.append(_own_cores([line for line in own if line["process"] == 0], low, high) - true)
-    worst = max(map(abs, differences))
-    blind = max(map(abs, polled))
-    return Outcome(
+    return KnownAnswer[list[float]](
         name="CPU burner",
         group=GROUP,
         expected=f"its own clocks at {', '.join(f'{share:.0%}' for share in wanted)} of a core",
-        measured=f"{worst:.2%} of a core off at most ({', '.join(f'{d:+.2%}' for d in differences)})",
         tolerance=f"{CORE_SHARE:.1%} of a core",
-        passed=worst <= CORE_SHARE,
-        negative_control=f"one process of the container looked at: {blind:.0%} of a core off",
-        negative_control_failed=blind > CORE_SHARE,
-    )
+        right=lambda off: max(map(abs, off)) <= CORE_SHARE,
+        shown=lambda off: (
+            f"{max(map(abs, off)):.2%} of a core off at most ({', '.join(f'{d:+.2%}' for d in off)})"
+        ),
+        broken="one process of the container looked at",
+    ).judged(differences, polled)
+
+
+def _inside(lines: list[dict[str, Any]]) -> tuple[float, float]:
+    """The time of these lines without its edges."""
+    moments = [line["at_s"] for line in lines]
+    return min(moments) + EDGE_S, max(moments) - EDGE_S
 
 
 def foreign(stage: Stage) -> Outcome:
@@ -140,24 +142,24 @@ def foreign(stage: Stage) -> Outcome:
                 running.window("closed", LOADED_S, HONEST, settled=False)
                 lines = thief.lines()
                 series = sampler.stop()
-            low, high = (edge(line["at_s"] for line in lines) for edge in (min, max))
-            inside = low + EDGE_S, high - EDGE_S
+            inside = _inside(lines)
             all_of_it, _ = foreign_cores(series, [inside], groups.keys() - {THIEF})
             besides, _ = foreign_cores(series, [inside], groups.keys())
             found.append((_own_cores(lines, *inside), all_of_it - besides))
             rest.append(besides)
-    off = max(abs(told - true) for true, told in found)
-    shown = ", ".join(f"{true:.1%} as {told:.1%}" for true, told in found)
-    return Outcome(
+    return KnownAnswer[list[tuple[float, float]]](
         name="stolen CPU under load",
         group=GROUP,
         expected=f"{', '.join(f'{share:.0%}' for share in STOLEN)} of a core by the thief's own clock",
-        measured=f"{shown}; besides it {min(rest):.1%} to {max(rest):.1%} of a core",
         tolerance=f"{STOLEN_TOLERANCE:.0%} of a core",
-        passed=off <= STOLEN_TOLERANCE,
-        negative_control=f"with the thief counted as ours {found[0][0]:.0%} and more are missed",
-        negative_control_failed=min(true for true, _ in found) > STOLEN_TOLERANCE,
-    )
+        right=lambda pairs: max(abs(seen - true) for true, seen in pairs) <= STOLEN_TOLERANCE,
+        shown=lambda pairs: (
+            f"{', '.join(f'{true:.1%} as {seen:.1%}' for true, seen in pairs)};"
+            f" besides it {min(rest):.1%} to {max(rest):.1%} of a core"
+        ),
+        broken="with the thief counted as ours",
+        caught=lambda pairs: min(abs(seen - true) for true, seen in pairs) > STOLEN_TOLERANCE,
+    ).judged(found, [(true, 0.0) for true, _ in found])
 
 
 def children() -> Outcome:
@@ -166,18 +168,17 @@ def children() -> Outcome:
         before, alive_before = it.group.usage().cpu_s, sum(it.group.thread_cpu_s().values())
         [line] = it.lines()
         after, alive_after = it.group.usage().cpu_s, sum(it.group.thread_cpu_s().values())
-    captured = (after - before) / line["cpu_s"]
-    polled = (alive_after - alive_before) / line["cpu_s"]
-    return Outcome(
+    busy = line["cpu_s"] >= 0.99 * line["least_s"]
+    return KnownAnswer[float](
         name=f"{CHILDREN} children of {CHILD_S * 1e3:.0f} ms",
         group=GROUP,
         expected=f"{line['cpu_s']:.2f} s of CPU by their parent's account",
-        measured=f"{after - before:.2f} s, {captured:.1%}",
         tolerance="99 % captured, 5 % more at most",
-        passed=0.99 <= captured <= 1.05 and line["cpu_s"] >= 0.99 * line["least_s"],
-        negative_control=f"summed over living threads: {polled:.1%}",
-        negative_control_failed=polled < 0.99,
-    )
+        right=lambda used_s: 0.99 <= used_s / line["cpu_s"] <= 1.05 and busy,
+        shown=lambda used_s: f"{used_s:.2f} s, {used_s / line['cpu_s']:.1%}",
+        broken="summed over living threads",
+        caught=lambda used_s: used_s / line["cpu_s"] < 0.99,
+    ).judged(after - before, alive_after - alive_before)
 
 
 def _grown(touched: str, forks: int) -> tuple[int, int]:
@@ -196,37 +197,31 @@ def memory() -> list[Outcome]:
     with ThreadPoolExecutor() as threads:
         found = threads.map(_grown, ("touched", "untouched", "touched"), (0, 0, FORKS))
         (grown, _), (untouched, _), (forked, resident) = found
-    return [_touched(grown, untouched), _forks(forked, resident)]
 
+    def check(
+        name: str, expected: str, tolerance: str, low: float, high: float, broken: str
+    ) -> KnownAnswer[int]:
+        return KnownAnswer(
+            name=name,
+            group=GROUP,
+            expected=expected,
+            tolerance=tolerance,
+            right=lambda more: low <= more / SIZE_BYTES <= high,
+            shown=lambda more: f"{more / 2**20:.1f} MiB more",
+            broken=broken,
+        )
 
-def _touched(grown: int, untouched: int) -> Outcome:
-    return Outcome(
-        name="256 MiB touched",
-        group=GROUP,
-        expected="256 MiB more",
-        measured=f"{grown / 2**20:.1f} MiB more",
-        tolerance="2 %",
-        passed=abs(grown / SIZE_BYTES - 1) <= 0.02,
-        negative_control=f"not touched: {untouched / 2**20:.1f} MiB more",
-        negative_control_failed=abs(untouched / SIZE_BYTES - 1) > 0.02,
-    )
-
-
-def _forks(grown: int, resident: int) -> Outcome:
-    return Outcome(
-        name=f"{FORKS} forks of 256 MiB",
-        group=GROUP,
-        expected="256 MiB more, once",
-        measured=f"{grown / 2**20:.1f} MiB more",
-        tolerance="+5 %",
-        passed=0.98 <= grown / SIZE_BYTES <= 1.05,
-        negative_control=f"resident memory summed over processes, as psrecord does: {resident / 2**20:.0f} MiB",
-        negative_control_failed=resident / SIZE_BYTES > 1.05,
-    )
+    forks = "resident memory summed over processes, as psrecord does"
+    return [
+        check("256 MiB touched", "256 MiB more", "2 %", 0.98, 1.02, "not touched").judged(grown, untouched),
+        check(f"{FORKS} forks of 256 MiB", "256 MiB more, once", "+5 %", 0.98, 1.05, forks).judged(
+            forked, resident
+        ),
+    ]
 
 
 def run(stage: Stage) -> list[Outcome]:
-    """All of this module."""
+    """The checks of this module."""
     out = [shares(HERE.cpus), children(), *memory(), foreign(stage)]
     for outcome in out:
         stage.view.note(f"  {outcome.name}: {outcome.measured}")

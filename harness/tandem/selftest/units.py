@@ -3,21 +3,18 @@
 from collections.abc import Callable
 
 import numpy as np
-import scipy
 
 from tandem.engine.blocks import complete_blocks
 from tandem.judge import judge
 from tandem.load.rows import Floats, Rows, open_loop
 from tandem.record.outcome import Outcome
+from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import Pause, SimulatedLoad, evenly_spaced_mean, lindley, paced
+from tandem.selftest.series import position_p
 
 RATE_RPS, DURATION_S, BASE_S, CONNECTIONS = 500, 60, 0.005, 10_000
 FEW = 10
 LONG = 100_000
-
-
-def within(found: float, wanted: float, share: float) -> bool:
-    return abs(found - wanted) <= share * wanted
 
 
 def rebuilt(load: SimulatedLoad) -> Floats:
@@ -27,99 +24,96 @@ def rebuilt(load: SimulatedLoad) -> Floats:
     return open_loop(rows, RATE_RPS, DURATION_S, 0).response_s
 
 
+def stall_figures(times_s: Floats) -> list[float]:
+    """Mean, p99 and p99.9 in seconds."""
+    return [float(times_s.mean()), *map(float, np.quantile(times_s, [0.99, 0.999]))]
+
+
+def stall_right(found: list[float], wanted: list[float]) -> bool:
+    """Whether mean, p99 and p99.9 are within 5, 3 and 2 %."""
+    limits = zip(found, wanted, (0.05, 0.03, 0.02), strict=True)
+    return all(close(one, other, share) for one, other, share in limits)
+
+
+def stall_shown(found: list[float]) -> str:
+    mean_s, p99_s, p999_s = found
+    return f"mean {mean_s * 1e3:.1f} ms, p99 {p99_s:.3g} s, p99.9 {p999_s:.3g} s"
+
+
 def server_stall() -> Outcome:
-    """A server that stands still for 2 of 60 s. A generator that counts from the actual send and has few
-    connections would not notice."""
-    load = paced(RATE_RPS, DURATION_S, BASE_S, CONNECTIONS, server=Pause(20, 2))
-    found = rebuilt(load)
-    mean_ms, p99, p999 = found.mean() * 1e3, *np.quantile(found, [0.99, 0.999])
+    """A server that stands still for 2 of 60 s: a generator that counts from the actual send hardly notices."""
     naive = paced(RATE_RPS, DURATION_S, BASE_S, FEW, server=Pause(20, 2)).service_s
-    naive_p99_ms = float(np.quantile(naive, 0.99)) * 1e3
-    return Outcome(
+    return KnownAnswer(
         name="rows of a server that stalls",
         group="response times",
         expected="mean 38.3 ms, p99 1.40 s, p99.9 1.94 s",
-        measured=f"mean {mean_ms:.1f} ms, p99 {p99:.2f} s, p99.9 {p999:.2f} s",
         tolerance="5 %, 3 %, 2 %",
-        passed=within(mean_ms, 38.3, 0.05) and within(p99, 1.40, 0.03) and within(p999, 1.94, 0.02),
-        negative_control=f"counted from the actual send over {FEW} connections: p99 {naive_p99_ms:.1f} ms",
-        negative_control_failed=naive_p99_ms < 50,
+        right=lambda found: stall_right(found, [0.0383, 1.40, 1.94]),
+        shown=stall_shown,
+        broken=f"counted from the actual send over {FEW} connections",
+        caught=lambda found: found[1] < 0.05,
+    ).judged(
+        stall_figures(rebuilt(paced(RATE_RPS, DURATION_S, BASE_S, CONNECTIONS, server=Pause(20, 2)))),
+        stall_figures(naive),
     )
 
 
 def generator_stop() -> Outcome:
     """A generator that stands still for 1 of 60 s."""
     load = paced(RATE_RPS, DURATION_S, BASE_S, CONNECTIONS, generator=Pause(20, 1))
-    p99 = float(np.quantile(rebuilt(load), 0.99))
-    naive_ms = float(np.quantile(load.service_s, 0.99)) * 1e3
     late_ms = float((load.sent_s - load.intended_s).max()) * 1e3
-    return Outcome(
+    return KnownAnswer[float](
         name="rows of a generator that stops",
         group="response times",
         expected="p99 0.40 s, lateness over the limit",
-        measured=f"p99 {p99:.3f} s, {late_ms:.0f} ms late",
         tolerance="5 %",
-        passed=within(p99, 0.40, 0.05) and late_ms > judge.LATENESS_GAP_VOID_MS,
-        negative_control=f"counted from the actual send: p99 {naive_ms:.1f} ms",
-        negative_control_failed=not within(naive_ms, 400, 0.05),
-    )
+        right=lambda p99: close(p99, 0.40, 0.05) and late_ms > judge.LATENESS_GAP_VOID_MS,
+        shown=lambda p99: f"p99 {p99:.3f} s, {late_ms:.0f} ms late",
+        broken="counted from the actual send",
+        caught=lambda p99: not close(p99, 0.40, 0.05),
+    ).judged(*(float(np.quantile(times_s, 0.99)) for times_s in (rebuilt(load), load.service_s)))
 
 
 def queueing() -> Outcome:
     """The recursion against the theory of queues, 100,000 requests."""
     chance = np.random.default_rng(20)
     service, gaps = chance.exponential(1, LONG), chance.exponential(1, LONG)
-    evenly, randomly = {}, {}
-    for load in (0.5, 0.7):
-        evenly[load] = float(lindley(np.arange(LONG) / load, service).mean())
-        randomly[load] = float(lindley(np.cumsum(gaps) / load, service).mean())
     wanted = {0.5: (1.255, 0.02), 0.7: (1.876, 0.04)}
     exact = all(abs(evenly_spaced_mean(load) - mean) < 0.001 for load, (mean, _) in wanted.items())
-    return Outcome(
+    evenly, randomly = (
+        {load: float(lindley(arrivals / load, service).mean()) for load in wanted}
+        for arrivals in (np.arange(LONG), np.cumsum(gaps))
+    )
+    return KnownAnswer[dict[float, float]](
         name="recursion against the theory of queues",
         group="queueing",
         expected="1.255 service times at 50 %, 1.876 at 70 %",
-        measured=f"{evenly[0.5]:.3f}, {evenly[0.7]:.3f}",
         tolerance="2 %, 4 %",
-        passed=exact and all(within(evenly[load], *limits) for load, limits in wanted.items()),
-        negative_control=f"arrivals at random instead of evenly spaced: {randomly[0.5]:.2f}, {randomly[0.7]:.2f}",
-        negative_control_failed=not any(within(randomly[load], *limits) for load, limits in wanted.items()),
-    )
-
-
-def uniform_p(orders: list[list[str]]) -> float:
-    """Chi-square p that each name is as often at each position."""
-    names = sorted(orders[0])
-    counts = [
-        [sum(order[place] == name for order in orders) for place in range(len(names))] for name in names
-    ]
-    flat = np.array(counts, dtype=float).ravel()
-    return float(scipy.stats.chisquare(flat).pvalue)
+        right=lambda found: exact and all(close(found[load], *limits) for load, limits in wanted.items()),
+        shown=lambda found: ", ".join(f"{mean:.3f}" for mean in found.values()),
+        broken="arrivals at random instead of evenly spaced",
+        caught=lambda found: not any(close(found[load], *limits) for load, limits in wanted.items()),
+    ).judged(evenly, randomly)
 
 
 def blocks() -> Outcome:
     """The order of visits: complete blocks, every position alike, the same for the same seed."""
     runs, number = ["a", "b", "c", "d"], 400
-
-    def orders(seed: int) -> list[list[str]]:
-        return complete_blocks(runs, number, seed)
-
-    found = orders(1)
+    found = complete_blocks(runs, number, 1)
     complete = all(sorted(order) == runs for order in found)
-    again, other = orders(1) == found, orders(2) != found
-    p, fixed = uniform_p(found), uniform_p([runs] * number)
-    return Outcome(
+    again = complete_blocks(runs, number, 1) == found != complete_blocks(runs, number, 2)
+    return KnownAnswer[float](
         name="blocks of a schedule",
         group="schedule",
         expected="complete, positions uniform, fixed by the seed",
-        measured=f"complete: {complete}, chi-square p {p:.2f}, same seed same order: {again}",
         tolerance="p > 0.001",
-        passed=complete and again and other and p > 0.001,
-        negative_control=f"always the same order: p {fixed:.1g}",
-        negative_control_failed=fixed <= 0.001,
-    )
+        right=lambda p: complete and again and p > 0.001,
+        shown=lambda p: f"complete: {complete}, chi-square p {p:.2g}, same seed same order: {again}",
+        broken="always the same order",
+        caught=lambda p: p <= 0.001,
+    ).judged(position_p(found), position_p([runs] * number))
 
 
 def checks() -> list[Callable[[], Outcome]]:
-    """What `tandem selftest` runs of this module."""
+    """The checks of this module."""
     return [server_stall, generator_stop, queueing, blocks]

@@ -4,6 +4,7 @@ from tandem.errors import TandemError
 from tandem.lab.application import GRACE_S
 from tandem.record.outcome import Outcome
 from tandem.record.trial import WarmUp
+from tandem.selftest.known_answer import KnownAnswer
 from tandem.selftest.stage import BROKEN, TRIES, Running, Stage
 
 GROUP = "visits"
@@ -21,18 +22,18 @@ def warmed(stage: Stage, behaviour: str) -> Running:
 
 
 def drift(stage: Stage) -> Outcome:
-    """A server that gets slower is never steady: the warm-up lasts to its cap, and that is said."""
-    drifting, even = warmed(stage, DRIFTING), _even(stage)
-    return Outcome(
+    """A server that gets slower is never steady: the warm-up lasts to its cap, and a finding says so."""
+    cap_s = UNTIL_STEADY.cap_s
+    return KnownAnswer[Running](
         name="a rate that drifts",
         group=GROUP,
-        expected=f"{NOT_STEADY} after {UNTIL_STEADY.cap_s} s of warm-up",
-        measured=_told(drifting, NOT_STEADY),
+        expected=f"{NOT_STEADY} after {cap_s} s of warm-up",
         tolerance="none",
-        passed=NOT_STEADY in drifting.codes() and _warm_up_s(drifting) == UNTIL_STEADY.cap_s,
-        negative_control=f"the same server, even: {_told(even, NOT_STEADY)}",
-        negative_control_failed=NOT_STEADY not in even.codes() and _warm_up_s(even) < UNTIL_STEADY.cap_s,
-    )
+        right=lambda one: NOT_STEADY in one.codes() and _warm_up_s(one) == cap_s,
+        shown=lambda one: _said(one, NOT_STEADY),
+        broken="the same server, even",
+        caught=lambda one: NOT_STEADY not in one.codes() and _warm_up_s(one) < cap_s,
+    ).judged(warmed(stage, DRIFTING), _even(stage))
 
 
 def _even(stage: Stage) -> Running:
@@ -41,7 +42,7 @@ def _even(stage: Stage) -> Running:
         even = warmed(stage, EVEN)
         if NOT_STEADY not in even.codes():
             break
-        stage.view.note(f"  disturbed, try {number} of {TRIES}: {_told(even, NOT_STEADY)}")
+        stage.view.note(f"  disturbed, try {number} of {TRIES}: {_said(even, NOT_STEADY)}")
     return even
 
 
@@ -49,9 +50,9 @@ def _warm_up_s(running: Running) -> float:
     return running.trial.starts[running.label].warm_up_s or 0.0
 
 
-def _told(running: Running, code: str) -> str:
-    """What a visit said under this code, and how long its warm-up was."""
-    said = [f.text for f in running.trial.starts[running.label].findings if f.code == code]
+def _said(running: Running, code: str) -> str:
+    """A visit's finding of this code; where there is none, how long its warm-up was."""
+    said = [f.text for f in running.trial.all_findings() if f.code == code]
     return f"{code}: {said[0]}" if said else f"not {code}, {_warm_up_s(running):.0f} s of warm-up"
 
 
@@ -63,35 +64,32 @@ def stopped(stage: Stage, fault: str) -> Running:
 
 def unclean(stage: Stage) -> Outcome:
     """An application that does not end on SIGTERM has to be killed, which is status 137."""
-    deaf, good = stopped(stage, DEAF), stopped(stage, "")
-    [text] = [f.text for f in deaf.trial.all_findings() if f.code == UNCLEAN] or [f"not {UNCLEAN}"]
-    return Outcome(
+    return KnownAnswer[Running](
         name="an application that is deaf to SIGTERM",
         group=GROUP,
         expected=f"{UNCLEAN}, status 137 after {GRACE_S} s",
-        measured=text,
         tolerance="none",
-        passed="status 137" in text,
-        negative_control=f"the same without the fault: {_told(good, UNCLEAN)}",
-        negative_control_failed=UNCLEAN not in good.codes(),
-    )
+        right=lambda one: "status 137" in _said(one, UNCLEAN),
+        shown=lambda one: _said(one, UNCLEAN),
+        broken="the same without the fault",
+        caught=lambda one: UNCLEAN not in one.codes(),
+    ).judged(stopped(stage, DEAF), stopped(stage, ""))
 
 
 def log_lost(stage: Stage) -> Outcome:
     """A log that cannot be kept fails the visit, and the application is gone all the same."""
     error = _kept(stage, breaks=True)
     left = _left(stage)
-    control = _kept(stage, breaks=False)
-    return Outcome(
+    return KnownAnswer[str | None](
         name="a log that cannot be written",
         group=GROUP,
         expected="a failed visit, no container of the application left",
-        measured=f"{error or 'no error'}; {'a container' if left else 'nothing'} is left",
         tolerance="none",
-        passed=error is not None and "app.log" in error and not left,
-        negative_control=f"a log that can be: {control or 'no error'}",
-        negative_control_failed=control is None,
-    )
+        right=lambda said: said is not None and "app.log" in said and not left,
+        shown=lambda said: f"{said or 'no error'}; {'a container' if left else 'nothing'} is left",
+        broken="a log that can be",
+        caught=lambda said: said is None,
+    ).judged(error, _kept(stage, breaks=False))
 
 
 def _kept(stage: Stage, breaks: bool) -> str | None:
@@ -106,7 +104,7 @@ def _kept(stage: Stage, breaks: bool) -> str | None:
 
 
 def _left(stage: Stage) -> bool:
-    """Is there a container of an application?"""
+    """Whether there is a container of an application."""
     try:
         stage.stack.container("app")
     except TandemError:
@@ -115,5 +113,5 @@ def _left(stage: Stage) -> bool:
 
 
 def run(stage: Stage) -> list[Outcome]:
-    """All of this module, each with fresh starts of its own."""
+    """The checks of this module, each with fresh starts of its own."""
     return [drift(stage), unclean(stage), log_lost(stage)]

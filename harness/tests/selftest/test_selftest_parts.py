@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,20 @@ from harness_samples import finding, good_window, make_rows
 
 from tandem.errors import TandemError
 from tandem.load.generator import Report
-from tandem.record.window import Window
+from tandem.record.window import Tap, Window
 from tandem.selftest import (
     attribution,
     burner,
     carry_over,
     comparing,
     liars,
+    on_wire,
     overhead,
     queueing,
     sampling,
     timing,
 )
+from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.stage import Seen, Served
 from tandem.wording import BOTTLENECKS
 
@@ -117,8 +121,8 @@ def test_a_lost_request_is_noticed() -> None:
 
 @pytest.mark.parametrize(("found", "right"), [(10.0, True), (10.29, True), (10.31, False), (9.6, False)])
 def test_short_times_have_an_absolute_tolerance(found: float, right: bool) -> None:
-    assert timing.close(found, 10.0, timing.LEAST_SHARE, timing.LEAST_MS) == right
-    assert timing.close(100 * found, 1000.0, timing.LEAST_SHARE, timing.LEAST_MS) == (9.9 <= found <= 10.1)
+    assert close(found, 10.0, timing.LEAST_SHARE, timing.LEAST_MS) == right
+    assert close(100 * found, 1000.0, timing.LEAST_SHARE, timing.LEAST_MS) == (9.9 <= found <= 10.1)
 
 
 @pytest.mark.parametrize(
@@ -287,27 +291,89 @@ HIDDEN = {"in slices": 1.31, "in windows": 1.40}
 @pytest.mark.parametrize(
     ("honest", "accused", "later", "caught", "passed", "control_failed"),
     [
-        (ALIKE, [], HIDDEN, "9 %", True, True),
-        ({**ALIKE, "in slices": 1.36}, [], HIDDEN, "9 %", False, True),
-        (ALIKE, ["1.2 %"], HIDDEN, "9 %", False, True),
-        (ALIKE, [], ALIKE, "9 %", True, False),  # nothing was hidden: the control says nothing
-        (ALIKE, [], HIDDEN, "", True, False),  # it was, and nobody saw it
-        ({**ALIKE, "in slices": float("nan")}, [], HIDDEN, "9 %", False, True),
+        (ALIKE, [], HIDDEN, ["9 %"], True, True),
+        ({**ALIKE, "in slices": 1.36}, [], HIDDEN, ["9 %"], False, True),
+        (ALIKE, ["1.2 %"], HIDDEN, ["9 %"], False, True),
+        (ALIKE, [], ALIKE, ["9 %"], True, False),  # nothing was hidden: the control says nothing
+        (ALIKE, [], HIDDEN, [], True, False),  # it was, and nobody saw it
+        ({**ALIKE, "in slices": float("nan")}, [], HIDDEN, ["9 %"], False, True),
     ],
 )
 def test_a_ratio_that_depends_on_how_it_is_measured_is_seen(
     honest: dict[str, float],
     accused: list[str],
     later: dict[str, float],
-    caught: str,
+    caught: list[str],
     passed: bool,
     control_failed: bool,
 ) -> None:
-    found = carry_over.outcome(honest, accused, later, caught)
+    found = carry_over.outcome((honest, accused), (later, caught))
     assert (found.passed, found.negative_control_failed) == (passed, control_failed)
 
 
 def test_what_is_said_of_work_in_the_others_seconds() -> None:
     window = good_window(findings=[finding("void", "cpu-outside-slices", "9 %")])
-    assert carry_over.outside(window) == "9 %"
-    assert carry_over.outside(good_window(findings=[finding("void", "slices-clock")])) == ""
+    assert carry_over.outside(window) == ["9 %"]
+    assert carry_over.outside(good_window(findings=[finding("void", "slices-clock")])) == []
+
+
+# ---- the one form ----
+
+
+@pytest.mark.parametrize(
+    ("measured", "control", "passed", "control_failed"), [(1, 2, True, True), (2, 1, False, False)]
+)
+def test_a_check_holds_if_only_the_control_is_wrong(
+    measured: int, control: int, passed: bool, control_failed: bool
+) -> None:
+    one = KnownAnswer[int](
+        name="n", group="g", expected="1", tolerance="none", right=lambda n: n == 1, shown=str, broken="more"
+    )
+    found = one.judged(measured, control)
+    assert (found.passed, found.negative_control_failed) == (passed, control_failed)
+    assert found.negative_control == f"more: {control}"
+    assert one.judged(1, 1).negative_control_failed is False
+    lenient = replace(one, caught=lambda n: n > 2)
+    assert lenient.judged(1, 2).negative_control_failed is False
+
+
+class Rare:
+    """A stage whose windows compare so many answers each, and find the altered ones in the window of that number."""
+
+    def __init__(self, compared: int, found_in: int | None) -> None:
+        self.compared, self.found_in, self.windows = compared, found_in, 0
+
+    def running(self, *_: object, **__: object) -> nullcontext["Rare"]:
+        return nullcontext(self)
+
+    def steady_window(self, *_: object) -> Seen:
+        self.windows += 1
+        wrong = [finding("invalid", on_wire.CODE)] if self.windows == self.found_in else []
+        tap = Tap(
+            bursts=1, bytes=1, packets_lost=0, begun=self.compared, compared=self.compared, wrong=len(wrong),
+            wrong_first=[], capture_cpu_s=0.0, compare_cpu_s=0.0,
+        )  # fmt: skip
+        return seen(good_window(findings=wrong, tap=tap))
+
+
+@pytest.mark.parametrize(
+    ("fault", "compared", "found_in", "windows"),
+    [
+        (on_wire.RARE, 1000, 1, 1),
+        (on_wire.RARE, 1000, 3, 3),
+        (
+            on_wire.RARE,
+            1000,
+            None,
+            4,
+        ),  # 4,000 of the 3,832 answers after which all are missed once in 100,000 times
+        (on_wire.RARE, 10, None, on_wire.WINDOWS_MOST),
+        ("", 10, None, 1),
+    ],
+)
+def test_rare_lies_are_looked_for_until_they_would_show(
+    fault: str, compared: int, found_in: int | None, windows: int
+) -> None:
+    stage = Rare(compared, found_in)
+    on_wire.seen(stage, fault, 15)  # type: ignore[arg-type]
+    assert stage.windows == windows
