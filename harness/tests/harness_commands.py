@@ -42,11 +42,16 @@ def tandem(*arguments: str, results: Path | None = None, **variables: str) -> tu
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
-def printed(record: Path) -> str:
-    """What `tandem report` says of a result, by its file."""
-    done = run(*TANDEM, "report", str(record.parent))
+def words(text: str) -> str:
+    """A text without its line breaks: where a message is wrapped depends on the paths in it."""
+    return " ".join(text.split())
+
+
+def printed(record: Path, *options: str) -> str:
+    """The words that `tandem report` prints of a result, by its file. A table wraps its cells: with `--markdown` none is."""
+    done = run(*TANDEM, "report", str(record.parent), *options)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return words(done.stdout)
 
 
 def containers(*filters: str) -> list[str]:

@@ -17,11 +17,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from its Go module; only the first build takes more than a second or two."""
     folder = tmp_path_factory.mktemp("actionlint")
     command: list[str | Path] = [
-        "docker",
-        "buildx",
-        "build",
-        "--quiet",
-        "--file",
+        *("docker", "buildx", "build", "--quiet", "--file"),
         DOCKERFILE,
         "--output",
         f"type=local,dest={folder}",

@@ -33,5 +33,5 @@ def test_one_setting_is_explained(results: Path) -> None:
         assert (model["round_trips"], model["usable_connections"]) == (pytest.approx(8, rel=0.02), 4)
         assert model["distance_ms"] >= 4
         assert (folder / "waterfall.svg").read_text().startswith("<svg")
-    assert "rust-async against rust-async:DB_POOL_MAX=4" in " ".join(printed(folder / "result.json").split())
+    assert "rust-async against rust-async:DB_POOL_MAX=4" in printed(folder / "result.json")
     assert not bench_containers()

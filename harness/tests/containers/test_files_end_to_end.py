@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness_commands import TANDEM, printed, run, tandem, tandem_interrupted
+from harness_commands import TANDEM, printed, run, tandem, tandem_interrupted, words
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
@@ -58,7 +58,7 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
     trials = [Trial.model_validate_json(file.read_text()) for file in folder.glob("trials/*.json")]
     assert len([trial for trial in trials if trial.spec.attempt == 1]) == 4, "two blocks of two cases"
     assert len(list(folder.glob("raw/*/asynctest.json"))) == len(trials)
-    assert "tokio is behind" in printed(folder / "result.json")
+    assert "tokio is behind" in printed(folder / "result.json", "--markdown")
     assert not leftovers()
 
 
@@ -77,7 +77,7 @@ def test_an_interrupted_one_goes_on(tmp_path: Path) -> None:
 def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
     refused = run(*TANDEM, "reproduce", EXPERIMENT, "--scale", "2")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "--scale takes a share" in refused.stderr
+    assert "--scale takes a share" in words(refused.stderr)
     tandem("reproduce", EXPERIMENT, "--scale", "0.05", results=tmp_path)
     [file, *_] = tmp_path.glob("*/raw/*/asynctest.json")
     assert json.loads(file.read_text())["asked"]["lines"] == 20_000
@@ -131,4 +131,4 @@ def test_a_folder_that_exists_is_refused() -> None:
         ["docker", "run", "--rm", IMAGE, "/data", "1", "10"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "/data exists: asynctest makes its folder and removes it" in done.stderr
+    assert "/data exists: asynctest makes its folder and removes it" in words(done.stderr)

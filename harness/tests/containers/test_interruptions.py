@@ -23,6 +23,7 @@ from harness_commands import (
     trials,
     wait_for,
     wait_until_gone,
+    words,
 )
 from harness_places import ROOT
 
@@ -82,8 +83,8 @@ def test_interrupted_killed_and_resumed() -> None:
         programs.write_text(same.replace('"rust-async": "', '"rust-async": "other '))
         refused = run(*command, "--resume")
         assert refused.returncode == 1
-        assert "started with other programs: rust-async changed" in refused.stderr
-        assert "removed the containers and data of a command that was killed" in refused.stderr
+        assert "started with other programs: rust-async changed" in words(refused.stderr)
+        assert "removed the containers and data of a command that was killed" in words(refused.stderr)
         programs.write_text(same)
 
         third = run(*command, "--resume")
@@ -111,7 +112,7 @@ def test_a_client_killed_without_warning_leaves_nothing() -> None:
         _wait_for_campaign(before, "raw/1-rust-async")
         other = run(*command)
         assert other.returncode == 1
-        assert "another command is measuring" in other.stderr
+        assert "another command is measuring" in words(other.stderr)
         client.kill()
         client.communicate()
         wait_until_gone()
@@ -123,8 +124,8 @@ def test_an_image_that_does_not_build(results: Path) -> None:
         TANDEM_RESULTS=str(results),
     )
     assert done.returncode == 1
-    assert "the image of app (harness/tests/unbuildable) does not build" in done.stderr
-    assert "this line explains the failure" in done.stderr
+    assert "the image of app (harness/tests/unbuildable) does not build" in words(done.stderr)
+    assert "this line explains the failure" in words(done.stderr)
     assert not bench_containers()
 
 
@@ -136,7 +137,7 @@ def test_a_full_disk() -> None:
         "tandem/harness", "bench", "rust-async", "--plan", "smoke",
     )  # fmt: skip
     assert done.returncode == 1
-    assert "free some space first" in done.stderr
+    assert "free some space first" in words(done.stderr)
 
 
 def test_up_serves_and_a_busy_port_is_named() -> None:
@@ -146,7 +147,7 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
         port = str(taken.getsockname()[1])
         busy = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
         assert busy.returncode == 1
-        assert "HTTP_PORT" in busy.stderr
+        assert "HTTP_PORT" in words(busy.stderr)
         assert not composed("tandem")
     try:
         up = run(*TANDEM, "up", "rust-async", HTTP_PORT=port, STATS_PORT="18499")
@@ -161,8 +162,8 @@ def test_up_serves_and_a_busy_port_is_named() -> None:
 def test_without_docker_the_launcher_says_so(tmp_path: Path) -> None:
     no_engine = run(*BENCH, "rust-async", DOCKER_HOST="unix:///nonexistent.sock")
     assert no_engine.returncode == 1
-    assert "Docker does not answer" in no_engine.stderr
+    assert "Docker does not answer" in words(no_engine.stderr)
     (tmp_path / "dirname").symlink_to("/usr/bin/dirname")
     no_client = run("/bin/sh", *BENCH, "rust-async", PATH=str(tmp_path))
     assert no_client.returncode == 1
-    assert "Docker is not installed" in no_client.stderr
+    assert "Docker is not installed" in words(no_client.stderr)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness_commands import ONE_TRIAL, TANDEM, run
+from harness_commands import ONE_TRIAL, TANDEM, run, words
 from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
@@ -74,7 +74,7 @@ def test_one_that_does_not_build_is_told(tmp_path: Path, commits: list[str]) -> 
 def test_a_comparison_says_what_it_does_not_have(kept: Path) -> None:
     done = run(*TANDEM, "compare", "rust-async@0000000", "--plan", ONE_TRIAL, TANDEM_RESULTS=str(kept))
     assert done.returncode == 1
-    said = " ".join(done.stderr.split())
+    said = words(done.stderr)
     assert "this machine has no image tandem/rust-async:0000000, and this clone has no commit 0000000" in said
 
 

@@ -16,13 +16,7 @@ ROLES = ["db", "pgbouncer", "app", "proxy", "loadgen"]
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NestedLab]:
     command = [
-        "docker",
-        "buildx",
-        "build",
-        "--quiet",
-        "--label",
-        "dev.tandem.built=test-ansible",
-        "--tag",
+        *("docker", "buildx", "build", "--quiet", "--label", "dev.tandem.built=test-ansible", "--tag"),
         IMAGE,
     ]
     run(*command, "--file", ROOT / "harness/tests/labs/ansible.Dockerfile", ROOT)

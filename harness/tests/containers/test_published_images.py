@@ -159,13 +159,7 @@ def test_the_content_covers_what_docker_is_sent(root: Path, tmp_path: Path, name
     ignored = (root / name / "Dockerfile.dockerignore").read_text()
     (tmp_path / "Dockerfile.dockerignore").write_text(ignored)
     command: list[str | Path] = [
-        "docker",
-        "buildx",
-        "build",
-        "--quiet",
-        "--output",
-        "type=tar,dest=-",
-        "--file",
+        *("docker", "buildx", "build", "--quiet", "--output", "type=tar,dest=-", "--file"),
         dockerfile,
         root,
     ]
