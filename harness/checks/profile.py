@@ -42,7 +42,7 @@ PER_S = 997
 DATA = "/tmp/perf.data"
 SHOWN = 40
 LEAST = 0.5
-"""Percent: who has less of the time is not told."""
+"""Percent of the time below which an owner is left out."""
 NAMED = re.compile(r"\b(boost::[a-z]\w*|[A-Za-z_]\w*)::")
 LIBRARY = re.compile(r"\.so\b")
 OWN = ("common", "tandem")
@@ -52,12 +52,12 @@ COMPILED = ("cpp", "rust")
 STANDARD = ("alloc", "core", "std", "__gnu_cxx")
 EMPTY = re.compile(r"(\s+-)*\s*$")
 KERNEL_PARTS = re.compile(r"\[k\] (__x64_sys_\w+|__?schedule|try_to_wake_up|__do_softirq|handle_softirqs)$")
-"""What a process asked of the kernel, waiting and waking, and the network's part: each with all that it calls."""
+"""Functions of the kernel for what a process asks, for waiting and waking, and for the network: each with all that it calls."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of what is told."""
+    """A part of the report."""
 
     title: str
     text: str
@@ -85,12 +85,12 @@ def _lines(report: str) -> list[str]:
 
 
 def shares(report: str) -> str:
-    """The most of `perf report`."""
+    """The first lines of `perf report`."""
     return "\n".join(_lines(report)[:SHOWN])
 
 
 def whose(file: str, symbol: str, program: str) -> str:
-    """Whose code a function is. file: which has it; program: the name of the implementation, empty where
+    """The owner of a function. file: which has it; program: the name of the implementation, empty where
     another program runs it.
 
     The kernel's; a library's, by its file; and in a program that is one file, by the crate or namespace that is named first.
@@ -198,7 +198,7 @@ class Profile:
                 raise TandemError("\n".join(finding.text for finding in visit.trial.findings))
 
     def _program(self) -> str:
-        """Whose name its own code has."""
+        """The name that the program's own code has."""
         name = self._request.variants[0].implementation or ""
         return name if self._catalog.implementation(name).language in COMPILED else ""
 
@@ -229,19 +229,8 @@ class Profile:
         sampled, said = beside("sampled", [*record, "-p", ",".join(pids)])
         report = ["perf", "report", "--stdio", "-i", DATA, "-g", "none"]
         own = _said(tool, [*report, "--no-children", "--sort", "dso,symbol", "--percent-limit", "0.5"])
-        owned = _said(
-            tool,
-            [
-                *report,
-                "--no-children",
-                "--sort",
-                "dso,symbol",
-                "--field-separator",
-                ";",
-                "--percent-limit",
-                "0",
-            ],
-        )
+        by_file = ["--no-children", "--sort", "dso,symbol", "--field-separator", ";", "--percent-limit", "0"]
+        owned = _said(tool, [*report, *by_file])
         below = _said(tool, [*report, "--children", "--sort", "symbol", "--percent-limit", "0.5"])
         traced, calls = beside("traced", ["strace", "-c", "-f", *(f"--attach={pid}" for pid in pids)])
         asked = max(1, traced.requests + traced.probes)

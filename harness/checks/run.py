@@ -19,22 +19,22 @@ from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
 from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "4"
-"""Implementations that are tested at the same time: they mostly wait, for outages, restarts and time limits. More would
+"""Number of implementations that are tested at the same time: they mostly wait, for outages, restarts and time limits. More would
 disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
 CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
 """What starts containers is below these two; the first has the files that `BUILDS` and `BESIDE` name."""
 BUILDS = ("test_page_in_chromium.py", *IMAGES, "test_implementations.py")
 BUILDS_AT_ONCE = "3"
-"""Each has stretches on one core: linters, the linker, packages on their way, a browser."""
+"""Number of builds at the same time: each has stretches on one core, such as linters, the linker or a browser."""
 SLOWEST = "--durations=12"
 IN_GROUPS = ("--dist", "loadscope", "--no-loadscope-reorder")
-"""In this order: the long groups first, so that none is left at the end."""
+"""Arguments that keep groups together and in this order: the long ones first, so that none is left at the end."""
 CONTRACT = ("test_contract.py", "test_contract_files.py")
 SANITIZERS = "contract/tests/test_sanitizers.py"
-"""What is instrumented is slow, and beside others it would miss the contract's time limits."""
+"""Tests of instrumented programs, which are slow and beside others would miss the contract's time limits."""
 MOST_AGAIN = 10
-"""So many tests are run once more. Where more fail, it is not by chance."""
+"""Most failing tests that are run once more. Where more fail, it is not by chance."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,10 @@ class _Run:
 
 def run_all(root: Path, *sessions: Session) -> int:
     """Runs sessions one after the other, then, with nothing beside them, the few tests that failed in those that may be
-    repeated. Returns the worst exit status. The last line sums up; above it stands whatever failed once."""
+    repeated. Returns the worst exit status. The last line sums up; above it stands whatever failed once.
+
+    Plugins such as pytest-rerunfailures repeat a test at once, beside the tests that disturbed it.
+    """
     with TemporaryDirectory() as caches:
         runs = [_Run(session, Path(caches) / str(number)) for number, session in enumerate(sessions)]
         for one in runs:
@@ -145,35 +148,25 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
     `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
     rest: without the contract's tests, which `verify` runs for an implementation.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
-    tests = root / "harness/tests"
     builds = [str(root / CONTAINERS / name) for name in BUILDS]
     beside = [str(root / CONTAINERS / name) for name in BESIDE]
+    alone = [str(root / place) for place in (CONTAINERS, SELFTEST, SANITIZERS)]
     ignored = [argument for file in (*builds, *beside) for argument in ("--ignore", file)]
+    contract = [
+        str(root / "contract/tests" / file) for file in ("test_broken.py", *(() if rest else CONTRACT))
+    ]
     chosen = "docker" if weekly else "docker and not weekly"
     return [
-        Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(tests)], again=False),
+        _units(root),
         Session(["-n", BUILDS_AT_ONCE, *IN_GROUPS, SLOWEST, *builds]),
-        Session(
-            [
-                "-m",
-                chosen,
-                SLOWEST,
-                str(root / CONTAINERS),
-                str(root / SELFTEST),
-                str(root / SANITIZERS),
-                *ignored,
-            ]
-        ),
-        Session(
-            [
-                *("-n", SIDE_BY_SIDE, *IN_GROUPS, SLOWEST, *beside),
-                *(
-                    str(root / "contract/tests" / file)
-                    for file in ("test_broken.py", *(() if rest else CONTRACT))
-                ),
-            ]
-        ),
+        Session(["-m", chosen, SLOWEST, *alone, *ignored]),
+        Session(["-n", SIDE_BY_SIDE, *IN_GROUPS, SLOWEST, *beside, *contract]),
     ]
+
+
+def _units(root: Path) -> Session:
+    """The tests that need no container."""
+    return Session(["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(root / "harness/tests")], again=False)
 
 
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
@@ -184,8 +177,7 @@ def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
 
 def quick(root: Path) -> int:
     """The tests that start no container. Returns the exit status."""
-    arguments = ["-n", UNIT_TESTS_AT_ONCE, "-m", "not docker", str(root / "harness/tests")]
-    return run_all(root, Session(arguments, again=False))
+    return run_all(root, _units(root))
 
 
 def undisturbing(measuring: Callable[[], list[str]], wait: bool, pause_s: float = 5.0) -> None:
@@ -221,7 +213,7 @@ def contract(
     chosen += ["--hardened"] if hardened else []
     chosen += ["--verbose"] if verbose else ["--brief", "-q", "--no-header", "--disable-warnings", "-rsx"]
     arguments = [*(str(root / "contract/tests" / file) for file in files), *chosen]
-    # What somebody looks at while it is written fails at once; what CI asks of a whole implementation may be disturbed.
+    # A chosen check fails at once, for who works on it; what CI asks of a whole implementation may be disturbed.
     status = run_all(root, Session(arguments, again=not (only or scenarios)))
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         print("no check matches both --only and --scenario", file=sys.stderr)
@@ -241,19 +233,9 @@ def format_sources(root: Path) -> None:
     for manifest in root.glob("*/Cargo.toml"):
         folder = manifest.parent
         mounts = [f"-v{each}:{each}" for each in (folder, root / "common")]
-        build = [
-            "docker",
-            "buildx",
-            "build",
-            "--quiet",
-            "--target",
-            "rust",
-            "-f",
-            str(folder / "Dockerfile"),
-            str(root),
-        ]
+        build = ["docker", "buildx", "build", "--quiet", "--target", "rust"]
+        build += ["-f", str(folder / "Dockerfile"), str(root)]
         image = subprocess.run(build, check=True, capture_output=True, text=True).stdout.strip()
         subprocess.run(
-            ["docker", "run", "--rm", *mounts, "-w", str(folder), image, "cargo", "fmt", "--all"],
-            check=True,
+            ["docker", "run", "--rm", *mounts, "-w", str(folder), image, "cargo", "fmt", "--all"], check=True
         )
