@@ -33,7 +33,7 @@ Draw = Callable[[np.random.Generator, int, int], Floats]
 ROOT = Path(__file__).parents[2]
 SEED = 20261123
 NOISE = 0.008
-"""Of a night's ln ratio in like programs."""
+"""Scatter of a night's ln ratio of like programs."""
 SPIKE, SPIKE_EVERY = 10 * NOISE, 20
 STEPS = {"1 %": 0.01, "2 %": 0.02, "3 %": 0.03, "5 %": 0.05}
 DRIFT = "0.1 % a night"
@@ -42,7 +42,7 @@ SERIES, CHANGED_AT, SHOWN = 300, 80, 40
 """Series of each change; the night of the change; nights after it that are looked at."""
 QUIET_NIGHTS = 365
 LIMITS = (2.5, 3.0, 3.5, 4.0, 5.0)
-"""Of the sum; the third is the judge's."""
+"""Limits of the sum; the third is the judge's."""
 NEIGHBOURS = 5
 """Values that are drawn together, so that what links neighbouring nights stays."""
 ENOUGH = 20
@@ -57,7 +57,7 @@ BLOCKS = (1, 3)
 
 
 class AtLimit(BaseModel):
-    """What another limit of the sum would do."""
+    """Alarms and delays at another limit of the sum."""
 
     limit: float
     false_alarms: int
@@ -66,14 +66,14 @@ class AtLimit(BaseModel):
 
 
 class Detection(BaseModel):
-    """What the judge does with one kind of series."""
+    """Alarms and delays of the judge for one kind of series."""
 
     series: str
     values: int | None
-    """How many real ones are drawn from; None where they are simulated."""
+    """Number of real values that are drawn from; None where they are simulated."""
     sd: float
     quiet_nights: int
-    """That were judged, without a change."""
+    """Nights without a change that were judged."""
     false_alarms: int
     seen: dict[str, list[float]]
     """Change -> share of the series that raised an alarm on its side within 1, 2, … nights."""
@@ -85,7 +85,7 @@ class Detection(BaseModel):
 
 
 class OfFamily(BaseModel):
-    """What one limit for all series of a night does, of one kind of series."""
+    """Alarms and delays with one limit for all series of a night, for one kind of series."""
 
     series: str
     limit: float
@@ -117,7 +117,7 @@ class Detections(BaseModel):
 
     seed: int
     series: int
-    """Of each change."""
+    """Number of series of each change."""
     found: list[Detection]
     family: int
     """Series of a night."""
@@ -194,7 +194,7 @@ def of_history(folder: Path) -> Iterator[tuple[str, list[float]]]:
 
 
 def changed(name: str, nights: int) -> Floats:
-    """What is added to the nights from the change on."""
+    """The change: what is added to the nights from CHANGED_AT on."""
     drift: Floats = np.asarray(0.001 * np.arange(nights))
     return np.full_like(drift, STEPS[name]) if name in STEPS else drift
 

@@ -1,4 +1,4 @@
-"""How many instructions in user mode a request for a recipe takes, by program, and in which functions they differ.
+"""Instructions in user mode of a request for a recipe, by program, and the functions in which programs differ.
 
 PYTHONPATH=harness python3 harness/benchmarks/instructions.py rust-sync@3f09420 rust-sync@6f0bb6a
 
@@ -31,10 +31,10 @@ END = "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do sleep 0.2; d
 """The counts are written as the program ends."""
 WARM, REQUESTS, CONNECTIONS = 400, 2000, 8
 SHOWN = 0.01
-"""Of the first program's instructions: a function that differs by less is not told."""
+"""Share of the first program's instructions below which a function that differs is left out."""
 LINE = re.compile(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+\S*?:(.*?)(?: \[[^\]]*\])?$")
 HASHED = re.compile(r"::h[0-9a-f]{16}|'\d+$")
-"""What is another in each build, or tells a recursion from its first call."""
+"""Suffixes that differ from build to build, or tell a recursion from its first call."""
 DOCKERFILE = """
 FROM {image}
 USER root

@@ -1,4 +1,4 @@
-"""What a visit costs besides its loads, and the harness's own CPU time: on this machine alone, and over three hosts.
+"""The cost of a visit besides its loads, and the harness's own CPU time: on this machine alone, and over three hosts.
 
 PYTHONPATH=harness:harness/tests python3 harness/benchmarks/lab_visit.py
 
@@ -20,7 +20,7 @@ PLAN = "settings"
 
 
 def visits(*lab: str) -> dict[str, list[float]]:
-    """Of a bench of rust-async: seconds of each visit besides warm-ups and windows, and cores of the harness in each window."""
+    """Figures of a bench of rust-async: seconds of each visit besides warm-ups and windows, and cores of the harness in each window."""
     with tempfile.TemporaryDirectory() as results:
         done = run(*TANDEM, "bench", "rust-async", "--plan", PLAN, "--json", *lab, TANDEM_RESULTS=results)
         folders = [file.parent for file in Path(results).glob("*/result.json")]

@@ -1,4 +1,4 @@
-"""Of what the CPU time of a request to python-sync is made: HTTP parser, moments, and the rest of one process.
+"""The parts of the CPU time of a request to python-sync: HTTP parser, moments, and the rest of one process.
 
     just up python-sync
     docker exec -i tandem-app-1 python3 - [US] < harness/benchmarks/python_sync_parts.py
@@ -45,7 +45,7 @@ PEER = ("127.0.0.1", 8080)
 TIMESTAMPTZ = 1184
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 PARTS = ("parser", "environ", "Django and the database", "answer written")
-"""What gunicorn's handle_request does, in its order."""
+"""Steps of gunicorn's handle_request, in their order."""
 
 
 def serve(config: object, requests: int) -> list[float]:

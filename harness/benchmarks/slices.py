@@ -35,14 +35,14 @@ type Pair = tuple[Slices, Slices]
 
 
 def figure(slices: Slices, name: str, first: int, number: int) -> float:
-    """Of so many slices from one on."""
+    """The figure of so many slices from one on."""
     part = slice(first, first + number)
     good = sum(slices.good[part])
     return good / sum(slices.measured_s[part]) if name == "goodput" else sum(slices.app_cpu_s[part]) / good
 
 
 def ln_ratios(one: Slices, other: Slices, name: str, merged: int) -> list[float]:
-    """Of slices with the same number, merged by so many."""
+    """Logarithms of second by first start, of slices with the same number, merged by so many."""
     whole = min(len(one.good), len(other.good)) // merged * merged
     return [
         math.log(figure(other, name, n, merged) / figure(one, name, n, merged))
@@ -51,7 +51,7 @@ def ln_ratios(one: Slices, other: Slices, name: str, merged: int) -> list[float]
 
 
 def pairs(blocks: Sequence[Trial], reference: str) -> list[Pair]:
-    """Of each block in which both are good."""
+    """The slices of both starts, in each block in which both are good."""
     found = []
     for record in (record for block in blocks for record in block.windows if record.spec.slices):
         windows = [record.windows.get(label) for label in (reference, second(reference))]
@@ -72,13 +72,13 @@ class Length:
     errors: dict[str, float]
     """Figure -> standard error of a block's ln ratio."""
     against: float
-    """That by the one of the shortest, both figures together."""
+    """Standard error by that of the shortest slices, both figures together."""
     interval: tuple[float, float]
     """95 % over the blocks."""
 
 
 def variance(pair: Pair, name: str, merged: int, slice_s: float) -> float:
-    """Of a block's ln ratio, from its slices; as if they had been made so long. Raises statistics.StatisticsError below two."""
+    """Variance of a block's ln ratio, from its slices merged to this length. Raises statistics.StatisticsError below two."""
     ln = ln_ratios(*pair, name, merged)
     measured_s = statistics.fmean(pair[0].measured_s)
     real_s = merged * slice_s - (slice_s - measured_s)
@@ -158,12 +158,12 @@ class Sliced:
 
     @property
     def load_s(self) -> float:
-        """Of each variant in a block."""
+        """Seconds of load of each variant in a block."""
         return self.slice_s * statistics.fmean(len(one.good) for one, _ in self.found)
 
 
 def sliced(folders: Sequence[Path]) -> list[Sliced]:
-    """By slice length, of those folders that hold comparisons in slices; below BLOCKS_LEAST blocks nothing is told."""
+    """Comparisons in slices among these folders, by slice length; those with fewer than BLOCKS_LEAST blocks are left out."""
     of: dict[float, list[Pair]] = {}
     for folder in folders:
         kind, result, trials = read_folder(folder)
@@ -198,7 +198,7 @@ def told(found: Sliced) -> list[str]:
 
 
 def lines(blocks: Sequence[Trial], reference: str) -> list[str]:
-    """What is told of one comparison."""
+    """The lines about one comparison."""
     found, out = pairs(blocks, reference), []
     lasts_s = statistics.fmean(sum(phase.duration_s for phase in block.phases) for block in blocks)
     for name in FIGURES:

@@ -88,7 +88,7 @@ def of_block(block: Trial, label: str, figure: str) -> tuple[float, float, float
 
 
 def doubled(blocks: Sequence[Trial], of: str, to: str, figure: str) -> Doubled | None:
-    """What the doubling moves; None below BLOCKS_LEAST blocks."""
+    """The ratio from half of the seconds and from all, and its move; None below BLOCKS_LEAST blocks."""
     both = [(of_block(block, of, figure), of_block(block, to, figure)) for block in blocks]
     pairs = [(one, other) for one, other in both if one is not None and other is not None]
     if len(pairs) < BLOCKS_LEAST:
@@ -111,7 +111,7 @@ def doubled(blocks: Sequence[Trial], of: str, to: str, figure: str) -> Doubled |
 
 
 def measured(folder: Path) -> WindowLength:
-    """Of each pair of a session; of another comparison each variant by the baseline. Raises TandemError for a folder that is no
+    """The doubling of each pair of a session; of another comparison each variant by the baseline. Raises TandemError for a folder that is no
     record."""
     _, result, trials = read_folder(folder)
     groups: Any = result.request.options.get("groups") or [

@@ -1,1 +1,1 @@
-"""What people who work on Tandem run: its tests and formatters. No part of the product, which needs no pytest."""
+"""Tests and formatters for people who work on Tandem. No part of the product, which needs no pytest."""

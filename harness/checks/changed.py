@@ -1,4 +1,4 @@
-"""What a change touches, and which images there are: the matrices of the workflows in .github. Pure but for reading."""
+"""Implementations that a change touches, and all images: the matrices of the workflows in .github. Pure but for reading."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -12,7 +12,7 @@ from tandem.lab.published import content
 from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")
-"""What every implementation is built with, verified by, or run on."""
+"""Paths that every implementation is built with, verified by, or run on."""
 BESIDES = ("contract/broken", "file-io", "harness", "harness/calibrated")
 """Folders of images that are neither implementations nor services."""
 
@@ -34,7 +34,7 @@ def within(path: str, patterns: list[str]) -> bool:
 
 
 def sources(root: Path, dockerfile: str) -> list[str]:
-    """What an image is made of: its Dockerfile, and what its ignore file lets in."""
+    """The sources of an image: its Dockerfile, and the paths that its ignore file lets in."""
     lines = (root / f"{dockerfile}.dockerignore").read_text().splitlines()
     return [
         dockerfile,

@@ -13,7 +13,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 FAULT_PARTS = 2
-"""So many processes share the faults of contract/broken, where there are several; each has a stack of its own."""
+"""Number of processes that share the faults of contract/broken, where there are several; each has a stack of its own."""
 BESIDE = {
     "test_matrix_end_to_end.py": "commands",
     "test_interruptions.py": "commands",

@@ -1,4 +1,4 @@
-"""How large each part of the repository may become. Who raises a limit says so in the changelog, beside why."""
+"""Limits of size for each part of the repository. A limit that rises has a line in the changelog that says why."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ BUDGET = {
     "words in documents": 97_500,
     "files in results": 4_800,
 }
-"""What is counted -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
+"""Kind of size -> its limit. CHANGELOG.md repeats the limits in its lines that begin with `- Budget:`."""
 LINE = re.compile(r"(?ms)^- Budget: (.+?)(?=^- |^#|\Z)")
 
 
@@ -50,7 +50,7 @@ def announced(changelog: str) -> dict[str, int]:
 
 
 def excesses(root: Path) -> list[str]:
-    """What is larger than it may be, and limits that the changelog does not have."""
+    """Sizes beyond their limits, and limits that the changelog does not have."""
     told = announced((root / "CHANGELOG.md").read_text())
     sizes = measured(root)
     return [

@@ -1,4 +1,4 @@
-"""Where an application's CPU time goes under load: figures of a window, then perf's samples and strace's counts in two more.
+"""The profile of an application under load: figures of a window, then perf's samples and strace's counts in two more.
 
 perf and strace look from a container of their own, which has the host's processes and the right to look into them.
 """
@@ -124,7 +124,7 @@ def by_owner(report: str, program: str, cpu_us: float | None) -> str:
 
 
 def kernel_parts(report: str) -> str:
-    """Of `perf report --children`, the parts of the kernel that a person knows by name."""
+    """The parts of the kernel that a person knows by name, from `perf report --children`."""
     return "\n".join(line for line in _lines(report) if KERNEL_PARTS.search(line))
 
 
@@ -254,6 +254,6 @@ class Profile:
 
 
 def _said(tool: Container, command: list[str]) -> str:
-    """What a command in the tools' container says. Its status says nothing: an interrupt ends it."""
+    """The output of a command in the tools' container. Its status says nothing: an interrupt ends it."""
     done = subprocess.run(["docker", "exec", tool.id, *command], capture_output=True, text=True, check=False)
     return done.stdout + done.stderr

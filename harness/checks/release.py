@@ -14,7 +14,7 @@ PLACES = {
     "harness/uv.lock": r'(?m)^name = "tandem"\nversion = "({})"$',
     "CITATION.cff": r"(?m)^version: ({})$",
 }
-"""Where the version stands, and how."""
+"""File -> the pattern that the version stands in."""
 CITED, RELEASED = "CITATION.cff", re.compile(r"(?m)^date-released: .*$")
 
 

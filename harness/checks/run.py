@@ -23,7 +23,7 @@ SIDE_BY_SIDE = "4"
 disturb their clocks."""
 UNIT_TESTS_AT_ONCE = "2"
 CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
-"""What starts containers is below these two; the first has the files that `BUILDS` and `BESIDE` name."""
+"""Folders of all tests that start containers; the first has the files that `BUILDS` and `BESIDE` name."""
 BUILDS = ("test_page_in_chromium.py", *IMAGES, "test_implementations.py")
 BUILDS_AT_ONCE = "3"
 """Number of builds at the same time: each has stretches on one core, such as linters, the linker or a browser."""
@@ -48,11 +48,11 @@ class Session:
 
 @dataclass(eq=False)
 class Outcomes:
-    """A plugin for pytest: what came of each test."""
+    """A plugin for pytest that collects the outcome of each test."""
 
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    """Of one that could not be collected, its file."""
+    """Node ids; of a test that could not be collected, its file."""
     skipped: set[str] = field(default_factory=set)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -143,8 +143,8 @@ def build_images(root: Path, weekly: bool = False) -> None:
 
 
 def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
-    """What needs no container; what builds; what measures, alone; and, beside each other, what only asks questions of
-    containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
+    """The sessions of all tests: those that need no container; builds; measurements, alone; and, beside each other, those
+    that only ask questions of containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
     `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
     rest: without the contract's tests, which `verify` runs for an implementation.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""

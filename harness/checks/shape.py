@@ -20,7 +20,7 @@ STAGES = 3
 
 @dataclass(frozen=True)
 class Flaw:
-    """What is wrong with a file of the folder, and what to do about it."""
+    """A fault of a file of the folder, and its remedy."""
 
     file: str
     found: str
@@ -31,7 +31,7 @@ class Flaw:
 
 
 def examine(root: Path, name: str) -> list[Flaw]:
-    """What the folder lacks. Raises UsageError if there is no such folder."""
+    """All flaws of the folder. Raises UsageError if there is no such folder."""
     folder = root / name
     if not folder.is_dir():
         names = [file.name for file in root.iterdir() if file.is_dir()]

@@ -1,1 +1,1 @@
-"""What did earlier nights measure, and did anything change?"""
+"""The nights so far: what each measured, and whether anything changed."""

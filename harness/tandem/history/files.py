@@ -19,10 +19,10 @@ NIGHTS, ANSWERS, FROZEN, STACKS, EVENTS = "nights", "answers", "frozen", "stacks
 
 @dataclass
 class History:
-    """What a machine's folder holds."""
+    """The contents of a machine's folder."""
 
     nights: list[Night] = field(default_factory=list)
-    """In order of time."""
+    """Nights in order of time."""
     answers: list[AlarmAnswer] = field(default_factory=list)
     frozen: dict[str, Frozen] = field(default_factory=dict)
     """Implementation -> the newest."""
@@ -37,7 +37,7 @@ class History:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Only one at a time writes here. Raises TandemError at once if another does."""
+    """Lets only one process at a time write here. Raises TandemError at once if another does."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / ".lock"
     with file.open("w") as stream:
@@ -51,7 +51,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> History:
-    """All that is there. A file that cannot be read is named, and stays as it is."""
+    """Reads a machine's folder. A file that cannot be read is named, and stays as it is."""
     found = History()
 
     def every[M: BaseModel](kind: type[M], place: str) -> Iterator[M]:
@@ -94,24 +94,24 @@ def append(folder: Path, night: Night) -> Night:
 
 
 def keep_answer(folder: Path, answer: AlarmAnswer) -> None:
-    """Keeps what became of an alarm. Raises TandemError where it cannot be written."""
+    """Keeps the answer to an alarm. Raises TandemError where it cannot be written."""
     _keep(folder / ANSWERS, answer.id, answer)
 
 
 def freeze(folder: Path, frozen: Frozen) -> None:
-    """From now on the implementation is compared with this. Raises TandemError where it cannot be written."""
+    """Keeps the image that the implementation is compared with from now on. Raises TandemError where it cannot be written."""
     _keep(folder / FROZEN, f"{frozen.implementation}-{frozen.frozen_at:%Y%m%dT%H%M%SZ}", frozen)
 
 
 def freeze_stack(folder: Path, stack: FrozenStack) -> None:
-    """From now on all nights run on this. Raises TandemError where it cannot be written."""
+    """Keeps the stack that all nights run on from now on. Raises TandemError where it cannot be written."""
     # Two machines may freeze in the same second, and their histories may be merged.
     tags = "-".join(one.tag[:6] for one in stack.images.values())
     _keep(folder / STACKS, f"{stack.frozen_at:%Y%m%dT%H%M%SZ}-{tags}", stack)
 
 
 def keep_event(folder: Path, answer: EventAnswer) -> None:
-    """Keeps what an event did to a series. Raises TandemError where it cannot be written."""
+    """Keeps the answer to an event. Raises TandemError where it cannot be written."""
     _keep(folder / EVENTS, answer.id, answer)
 
 

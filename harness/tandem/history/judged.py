@@ -1,4 +1,4 @@
-"""What follows from all nights: which series moved, and whether the machine did. Pure."""
+"""The judge of all nights: which series moved, and whether the machine did. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ class JudgedSeries:
     key: SeriesKey
     said: Said
     nights: int
-    """Since it began anew."""
+    """Nights since the series began anew."""
     level: float | None
     """Median of its last week: a logarithm."""
     since: str | None = None
@@ -74,7 +74,7 @@ class JudgedSeries:
     good: Program | None = None
     """Today's image of the last night before."""
     between: list[Program] = field(default_factory=list)
-    """Those from there to the one that raised the alarm, each once, in order; the first is `good`."""
+    """Images from `good` to the one that raised the alarm, each once, in order."""
     events: list[str] = field(default_factory=list)
     """Events of those nights, in words."""
 
@@ -121,7 +121,7 @@ def shared_limit(every: Iterable[SeriesKey], machine: str) -> float:
 
 
 def _under(night: Night, implementation: str) -> dict[str, str]:
-    """What a night's programs ran on, and what they were compared with: kind -> which one, of those that are known."""
+    """The known parts under a night's programs, and the images that they were compared with: kind -> which one."""
     frozen, first = night.frozen_images.get(implementation), night.first_images.get(implementation)
     found = {
         "kernel": night.kernel,
@@ -230,7 +230,7 @@ def _moved(
 
 
 def _onsets(alarms: Iterable[change.Alarm]) -> list[change.Alarm]:
-    """The first of each row of alarms. A level that moved and stayed raises one after the other until it is learned: those
+    """The first alarm of each row. A level that moved and stayed raises one after the other until it is learned: those
     tell that the machine is another one, not that it moved just then."""
     found: list[change.Alarm] = []
     last: change.Alarm | None = None
@@ -288,7 +288,7 @@ def doubted(night: Night, nights: Sequence[Night], answers: Sequence[AlarmAnswer
 
 @dataclass(frozen=True)
 class Creep:
-    """How far today's image is from the one that was frozen first."""
+    """The distance of today's image from the one that was frozen first."""
 
     key: SeriesKey
     mean: float

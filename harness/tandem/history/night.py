@@ -1,4 +1,4 @@
-"""What is kept of a night, and of the answer to an alarm. Each is a file that is written once."""
+"""The record of a night, and of the answer to an alarm. Each is a file that is written once."""
 
 from datetime import datetime
 from typing import Literal
@@ -18,9 +18,9 @@ class Program(Part):
     """An image of an implementation, and where it comes from."""
 
     tag: str
-    """Of `tandem/<implementation>`; the first digits of the digest of what it runs."""
+    """Tag of `tandem/<implementation>`: the first digits of the digest of its contents."""
     commit: str | None = None
-    """Of the sources; None where that is not known."""
+    """Commit of the sources; None where that is not known."""
     dirty: bool = False
     """Whether the sources were not those of the commit alone: then nobody can build it again."""
     base: str | None = None
@@ -28,13 +28,13 @@ class Program(Part):
 
     @property
     def name(self) -> str:
-        """What series are told apart by. The commit, because an image that was built again from it is another image of the
+        """The name that tells series apart: the commit, because an image that was built again from it is another image of the
         same sources; the image itself where no commit has them."""
         return self.commit[:12] if self.commit and not self.dirty else self.tag
 
 
 class Frozen(Part):
-    """What an implementation is compared with, night after night."""
+    """The image that an implementation is compared with, night after night."""
 
     implementation: str
     program: Program
@@ -80,12 +80,12 @@ class Night(Part):
 
     schema_version: Literal[2] = 2
     id: str
-    """That of the result that it was taken from; unique, and begins with the time."""
+    """Name of the result that the night was taken from; unique, and begins with the time."""
     machine: str
     cpu_model: str
     started_at: datetime
     programs: dict[str, Program] = Field(default_factory=dict)
-    """Implementation -> today's."""
+    """Implementation -> today's image."""
     frozen: dict[str, str] = Field(default_factory=dict)
     """Implementation -> the name of what it was compared with."""
     frozen_images: dict[str, Program] = Field(default_factory=dict)
@@ -125,7 +125,7 @@ class EventAnswer(Part):
     night: str
     """The night in which it came."""
     what: list[str]
-    """What came, in words, such as `kernel 6.1 -> 6.2`."""
+    """The new parts in words, such as `kernel 6.1 -> 6.2`."""
     answered_at: datetime
     level: Number
     """Level of the series before: a logarithm."""
@@ -165,7 +165,7 @@ class AlarmAnswer(Part):
     """False: base and commits changed both, and the good commit could not be built on the new base."""
     good: Program | None = None
     bad: Program | None = None
-    """Of two neighbouring images: the last that is as before, the first that is not."""
+    """`good` and `bad` are neighbouring images: the last that is as before, the first that is not."""
     ratio: Ratio | None = None
     """bad by good, over fresh blocks; the data that raised the alarm are not among them."""
     results: list[str] = Field(default_factory=list)

@@ -72,7 +72,7 @@ begin
     end loop;
 end $$
 """
-"""Who writes a note has to wait. A lock on the author's row, which every note refers to, would not do: those who share it
+"""Writers of notes have to wait. A lock on the author's row, which every note refers to, would not do: those who share it
 let each other in past the one that waits to have it alone."""
 POOL = {"PGBOUNCER_POOL_SIZE": "1"}
 RECIPE: Recipe = {"implementation": FAST, "scenario": "recipe"}
@@ -100,7 +100,7 @@ LIMITS = [
         sql=SLOW, says="the application's own pool",
     ),
 ]  # fmt: skip
-"""Those with a pool of one are in this order because a slow statement stays slow until the next start. Neighbours
+"""Limits in their order: those with a pool of one stand like this because a slow statement stays slow until the next start. Neighbours
 have different tags: each is the next one's negative control."""
 
 

@@ -1,6 +1,6 @@
-"""What the sampler is tried on, run by itself in a container: `python3 -c SOURCE MODE ARGUMENTS`.
+"""A load for the sampler, which knows what it used, alone in a container: `python3 -c SOURCE MODE ARGUMENTS`.
 
-It prints what it did, measured by its own clocks, and holds still before and after, so that counters can be read.
+It prints its use by its own clocks, and holds still before and after, so that counters can be read.
 Nothing but the standard library: the container has no harness.
 """
 
@@ -24,7 +24,7 @@ def _burn(cpu_s: float) -> None:
 
 
 def share(shares: list[float], seconds: float) -> None:
-    """Uses so many cores for so long, one after the other; a line per process and tenth of a second."""
+    """Uses these shares of cores, one after the other, each for so long; prints a line per process and cycle."""
     for wanted in shares:
         children = []
         for number in range(int(wanted - 1e-9) + 1):
@@ -62,7 +62,7 @@ def _clocks() -> tuple[float, float]:
 
 
 def children(number: int, cpu_s: float) -> None:
-    """Many short processes, one after the other."""
+    """Runs many short processes, one after the other."""
     for _ in range(number):
         child = os.fork()
         if child == 0:

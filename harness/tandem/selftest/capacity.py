@@ -109,8 +109,8 @@ def study(
 def coverage(
     start_sd: float = 0.08, probe_sd: float = 0.05, studies: int = STUDIES, seed: int = 1
 ) -> tuple[float, float, float]:
-    """How often the interval holds the limit; the same where the first start is taken for all; and how wide the
-    interval is to either side, as a share, in the mean."""
+    """Share of intervals that hold the limit; the same where the first start is taken for all; and the mean width of an
+    interval to either side, as a share."""
     noise = random.Random(seed)
     held, naive, widths = 0, 0, []
     for _ in range(studies):

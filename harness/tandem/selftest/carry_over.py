@@ -60,7 +60,7 @@ def outside(window: Window) -> list[str]:
 
 
 Compared = tuple[Mapping[str, float], list[str]]
-"""How a pair was measured -> its ratio; and what the findings say of work in the others' seconds."""
+"""Way of measuring a pair -> its ratio; and texts of the findings about work in the others' seconds."""
 
 
 def shown(found: Compared) -> str:

@@ -25,7 +25,7 @@ SIGMA = 0.5
 SLOWER = 1.1
 """Factor by which a trip of B takes longer: the program's part of the gap."""
 TRUTH = {"pool": 20 / 5, "trips": 13 / 8, PROGRAMS: 1 / SLOWER, "reset": 8 / 9}
-"""By hand: each factor multiplies the rate, whatever the others are."""
+"""Ratios of the factors, by hand: each factor multiplies the rate, whatever the others are."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What must come out: exact models of calibrated servers and of generators that stop. Pure.
+"""Exact models of calibrated servers and of generators that stop. Pure.
 
 Times are seconds from the start of the load; arrays are in the order of arrival.
 """
@@ -14,7 +14,7 @@ from tandem.load.rows import Floats
 
 @dataclass(frozen=True)
 class Pause:
-    """From `at_s` on, for `for_s` seconds, nothing goes on."""
+    """A pause: from `at_s` on, for `for_s` seconds, nothing goes on."""
 
     at_s: float
     for_s: float
@@ -29,7 +29,7 @@ NEVER = Pause(0.0, 0.0)
 
 @dataclass(frozen=True)
 class SimulatedLoad:
-    """What an evenly paced open loop comes to."""
+    """Times of an evenly paced open loop."""
 
     intended_s: Floats
     sent_s: Floats
@@ -37,12 +37,12 @@ class SimulatedLoad:
 
     @property
     def response_s(self) -> Floats:
-        """From the moment at which a request was due."""
+        """Response times, from the moment at which a request was due."""
         return self.end_s - self.intended_s
 
     @property
     def service_s(self) -> Floats:
-        """From the moment at which it was sent: what a generator without correction says."""
+        """Service times, from the moment at which a request was sent: a generator without correction has only these."""
         return self.end_s - self.sent_s
 
 

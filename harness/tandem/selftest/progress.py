@@ -1,4 +1,4 @@
-"""What an unfinished self-test has found so far: groups of checks that are done are not made again after --resume."""
+"""An unfinished self-test's outcomes so far: groups of checks that are done are not made again after --resume."""
 
 from datetime import datetime
 from pathlib import Path
@@ -17,17 +17,17 @@ class Progress(Part):
     """selftest-progress.json"""
 
     source: str
-    """Hash of the harness's own source: what another one found proves nothing about this one."""
+    """Hash of the harness's own source: outcomes of another one prove nothing about this one."""
     full: bool
     started_at: datetime
     spent_s: float = 0.0
     oha_version: str | None = None
     done: dict[str, list[Outcome]] = Field(default_factory=dict)
-    """By group, in the order in which they were made."""
+    """Group -> its outcomes, in the order in which they were made."""
 
 
 def begin(results: Path, fresh: Progress, resume: bool) -> Progress:
-    """The fresh one, or with `resume` the kept one of the same harness and class. Raises UsageError if there is none."""
+    """The fresh progress, or with `resume` the kept one of the same harness and class. Raises UsageError if there is none."""
     if not resume:
         return fresh
     try:
@@ -55,5 +55,5 @@ def save(progress: Progress, results: Path) -> None:
 
 
 def forget(results: Path) -> None:
-    """Once the whole is kept."""
+    """Removes the file, once the whole is kept."""
     (results / FILE).unlink(missing_ok=True)

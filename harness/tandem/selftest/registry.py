@@ -1,4 +1,4 @@
-"""Which checks there are, by class. A new module is one line here."""
+"""The checks, by class. A new module is one line here."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -57,5 +57,5 @@ def units() -> list[Callable[[], Outcome]]:
 
 
 def names() -> list[str]:
-    """What --only can name."""
+    """Names for --only."""
     return ["unit", *END_TO_END, *WEEKLY]

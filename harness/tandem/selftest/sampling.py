@@ -48,7 +48,7 @@ class Burner:
     group: Cgroup
 
     def lines(self, wait_s: float = 120) -> list[dict[str, Any]]:
-        """What it printed, once it is done. Raises TandemError if it does not get done."""
+        """The lines that it printed, once it is done. Raises TandemError if it does not get done."""
         deadline = time.monotonic() + wait_s
         while time.monotonic() < deadline:
             said = str(self.container.logs()).splitlines()

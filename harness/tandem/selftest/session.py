@@ -19,7 +19,7 @@ from tandem.selftest.stage import Stage, oha_version
 
 
 def could_not(name: str, error: Exception) -> Outcome:
-    """A check that could not be made has not passed."""
+    """The outcome of a check that could not be made: it has not passed."""
     return Outcome(
         name=name,
         group=name,
@@ -33,7 +33,7 @@ def could_not(name: str, error: Exception) -> Outcome:
 
 
 def chosen(only: list[str], full: bool) -> list[str]:
-    """What is run, in order. Raises UsageError for a name that does not exist."""
+    """Groups to run, in order. Raises UsageError for a name that does not exist."""
     for name in only:
         if name not in registry.names():
             raise unknown("group of checks", name, registry.names())

@@ -1,4 +1,4 @@
-"""Where the end-to-end checks happen: the engine's own laboratory and visits, with the calibrated server inside."""
+"""The stage of the end-to-end checks: the engine's own laboratory and visits, with the calibrated server inside."""
 
 import csv
 import io
@@ -37,12 +37,12 @@ CONTROL_PORT = 8081
 HONEST = "kind=constant"
 SLICE_S = 1.0
 TRIES = 3
-"""A window that the host disturbed is made again, so often in all."""
+"""Number of times that a window is made, at most, while the host disturbs it."""
 OUTSIDE = "cpu-outside-slices"
 TRIM_START_S, TRIM_END_S = 0.5, 0.5
 """The calibrated server needs no settling, and the checks know what their windows contain."""
 WARM_UP = WarmUp(least_s=0, cap_s=0)
-"""Of the starts that windows are made in; that a warm-up lasts until the rate is steady is a check of its own."""
+"""Warm-up of the starts: none. That one lasts until the rate is steady is a check of its own."""
 SCENARIO = Scenario(
     name="calibrated",
     stresses="known times",
@@ -51,7 +51,7 @@ SCENARIO = Scenario(
     statements=[],
     answer=Answer(text="calibrated"),
 )
-"""What is asked of the calibrated server."""
+"""The request that the calibrated server answers."""
 
 Load = Literal["closed", "open"]
 
@@ -86,7 +86,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Seen:
-    """One window: what the harness says, what it says it from, and what the server wrote down."""
+    """One window: the harness's figures, the rows that they come from, and the server's own log."""
 
     window: Window
     rows: Rows
@@ -97,7 +97,7 @@ class Seen:
         return {finding.code for finding in self.window.findings}
 
     def response_s(self, low_s: float = 0.0, high_s: float | None = None) -> Floats:
-        """Response times as the shipped code rebuilds them, of what was due from `low_s` to `high_s`."""
+        """Response times as the shipped code rebuilds them, of requests that were due from `low_s` to `high_s`."""
         assert self.window.offered_rps is not None
         errors = sum(self.report.errorDistribution.values())
         load = open_loop(self.rows, self.window.offered_rps, self.window.duration_s, errors)
@@ -106,7 +106,7 @@ class Seen:
 
 
 class CatalogWithCalibrated(Catalog):
-    """What can be run, and the scenario of the calibrated server."""
+    """The repository's catalog with the scenario of the calibrated server."""
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:
@@ -114,7 +114,7 @@ class CatalogWithCalibrated(Catalog):
 
 
 class Untold:
-    """What a visit tells of its phases is not shown: a self-test has thousands of windows."""
+    """A view that shows no phases of a visit: a self-test has thousands of windows."""
 
     def __init__(self, view: View) -> None:
         self.note = view.note
@@ -134,13 +134,13 @@ def control(app: Application, what: str, wait_s: float) -> str:
 
 @dataclass
 class Running:
-    """A warm start of one application that windows can be made with."""
+    """A warm start of one application, for windows."""
 
     visit: Visit
     floor: ContainerFloor
     view: View
     behaviour: str | None = None
-    """What the server is armed with before its warm-up."""
+    """Behaviour that the server is armed with before its warm-up."""
     _begin: Callable[[], None] | None = None
     _windows: int = 0
 
@@ -160,7 +160,7 @@ class Running:
 
     @property
     def trial(self) -> Trial:
-        """What the visit has found so far; all of it after the end of `with`."""
+        """The visit's trial so far; all of it after the end of `with`."""
         return self.visit.trial
 
     @property
@@ -172,15 +172,12 @@ class Running:
         return self.app.stack
 
     def codes(self) -> set[str]:
-        """Of the findings at its start and its end."""
+        """Codes of the findings at its start and its end."""
         return {finding.code for finding in self.trial.starts[self.label].findings}
 
-    def _control(self, what: str, wait_s: float) -> str:
-        return control(self.app, what, wait_s)
-
     def arm(self, behaviour: str) -> None:
-        """Tells the calibrated server what to be from now on."""
-        self._control(f"arm?{behaviour}", wait_s=5)
+        """Arms the calibrated server with a behaviour from now on."""
+        control(self.app, f"arm?{behaviour}", wait_s=5)
 
     def window(
         self,
@@ -223,7 +220,7 @@ class Running:
         window = self.visit.measure(spec, [self.label]).only
         served = Served.parse("arrival_us,start_us,finish_us\n")
         if behaviour is not None:
-            served = Served.parse(self._control("log", wait_s=30))
+            served = Served.parse(control(self.app, "log", wait_s=30))
         files = {suffix: self.app.folder / f"{spec.name}.{suffix}" for suffix in OHA.suffixes}
         seen = Seen(window, read_rows(files["sqlite"]), read_report(files["json"]), served)
         for file in files.values():
@@ -231,7 +228,7 @@ class Running:
         return seen
 
     def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: object) -> Seen:
-        """The same, made again while the host disturbs it. Returns the last try, whatever it is."""
+        """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
         for number in range(1, TRIES + 1):
             seen = self.window(load, seconds, behaviour, **how)  # type: ignore[arg-type]
             if seen.window.verdict is not Verdict.VOID and seen.window.bottleneck != "unknown":
@@ -256,13 +253,12 @@ class SideBySide:
         return self.visit.trial.spec.variants
 
     def window(self, slices: int, behaviours: dict[str, str], slice_s: float = SLICE_S) -> dict[str, Window]:
-        """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> what its
-        server is armed with."""
+        """One window of so many slices of each; made again while the host disturbs it. behaviours: label -> its server's."""
         seconds = round((slices + 1) * slice_s * len(self.labels))
         return self._made(self.labels, seconds, behaviours, slice_s)
 
     def alone(self, label: str, seconds: int, behaviour: str) -> Window:
-        """One window of one of them, the others frozen; made again as above."""
+        """One window of one of them, the others frozen; made again while the host disturbs it."""
         return self._made([label], seconds, {label: behaviour})[label]
 
     def _made(
@@ -287,7 +283,7 @@ class SideBySide:
             found = self.visit.measure(spec, labels)
             require(bool(found.windows), found.refused or "no window")
             every = [finding for window in found.windows.values() for finding in window.findings]
-            # Work in the others' seconds is the server's own, and there the next time as well.
+            # Work in the others' seconds is the server's own: it would be there the next time as well.
             if all(finding.severity != "void" or finding.code == OUTSIDE for finding in every):
                 break
             self.view.note(f"  disturbed, try {number} of {TRIES}")
@@ -329,18 +325,18 @@ class Stage:
 
     @property
     def stack(self) -> Stack:
-        """Of the first application; the shared services are everybody's."""
+        """The stack of the first application; the shared services are the same for all."""
         return self.laboratory.prepared(self._variants[0].label).stack
 
     def _variant(self, implementation: str, **how: object) -> Variant:
-        """A further one, known to the laboratory. how: of Variant."""
+        """A further variant, known to the laboratory. how: fields of Variant."""
         label = f"{len(self._variants) + 1:02}-{implementation.replace('/', '-')}"
         self._variants.append(Variant(label=label, implementation=implementation, **how))  # type: ignore[arg-type]
         return self._variants[-1]
 
     @contextmanager
     def up(self) -> Iterator["Stage"]:
-        """Builds what is needed, starts the shared services, removes everything at the end."""
+        """Builds the images, starts the shared services, removes everything at the end."""
         refuse_or_clean_up(self.root, self.results, self.view.note)  # the folder may be one that is in use
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
@@ -361,8 +357,8 @@ class Stage:
         warm_up: WarmUp = WARM_UP,
         behaviour: str | None = None,
     ) -> Iterator[Running]:
-        """A visit. scenario: its name, that of the calibrated server unless said. variables: of compose/stack.yaml, in
-        place of those of the placement. behaviour: what the calibrated server is armed with before its warm-up.
+        """A visit. scenario: a name, that of the calibrated server unless given. variables: of compose/stack.yaml, in
+        place of those of the placement. behaviour: armed before the warm-up.
 
         Raises TandemError where the visit, from its start to its end, does not go as it should.
         """
@@ -410,7 +406,7 @@ def whole(visit: Visit) -> Iterator[None]:
 
 
 def oha_version(stage: Stage) -> str:
-    """What the generator says of itself."""
+    """The generator's version, as it prints it."""
     return next(iter(stage.laboratory.environments.values())).versions["oha"]
 
 

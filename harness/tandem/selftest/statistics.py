@@ -39,12 +39,12 @@ def covered(low: Floats, high: Floats) -> float:
 
 
 def coverage(kind: Noise, blocks: int, sets: int = SETS) -> float:
-    """How often the shipped t interval contains the truth."""
+    """Share of the shipped t intervals that contain the truth."""
     return covered(*ratios.interval(TRUTH + noise(kind, sets, blocks)))
 
 
 def bootstrap_coverage(kind: Noise, blocks: int, sets: int = 2000, resamples: int = 999) -> float:
-    """How often the percentile bootstrap's interval contains the truth: too seldom, so it is not used."""
+    """Share of percentile bootstrap intervals that contain the truth: too small, so they are not used."""
     ln = TRUTH + noise(kind, sets, blocks)
     drawn = scipy.stats.bootstrap(
         (ln,), np.mean, axis=-1, n_resamples=resamples, method="percentile", rng=np.random.default_rng(SEED)
@@ -113,7 +113,7 @@ def false_equivalence() -> Outcome:
 
 
 def detectable_power() -> Outcome:
-    """How often the t test finds a difference as large as the printed minimum."""
+    """Share of differences as large as the printed minimum that the t test finds."""
     sd = 0.05
 
     def power(blocks: int, effect: float) -> float:

@@ -13,7 +13,7 @@ def _mark(value: bool | None) -> Text:
 
 
 def report(found: Selftest) -> Table:
-    """One row per check: what was known beforehand, what was measured, and what was broken on purpose."""
+    """One row per check: the known answer, the measured one, and the negative control."""
     table = Table(title=f"self-test, {found.kind}", title_justify="left", show_lines=True)
     for column in ("check", "expected", "measured", "tolerance", "ok", "broken on purpose", "caught"):
         table.add_column(column, overflow="fold")
@@ -35,7 +35,7 @@ def report(found: Selftest) -> Table:
 
 
 def sentence(found: Selftest) -> str:
-    """What it came to."""
+    """The outcome in one sentence."""
     right = sum(map(good, found.outcomes))
     seconds = found.duration_s or (found.finished_at - found.started_at).total_seconds()
     return f"{right} of {len(found.outcomes)} checks hold ({found.kind}), in {seconds:.0f} s"
