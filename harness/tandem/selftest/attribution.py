@@ -173,7 +173,6 @@ def run(stage: Stage) -> list[Outcome]:
             name=limit.name,
             group=GROUP,
             expected=limit.tag,
-            tolerance="none",
             right=lambda one, wanted=limit.tag: one[0] == wanted,  # type: ignore[misc]
             shown=lambda one: "".join(one)[:150],
             broken="another limit",

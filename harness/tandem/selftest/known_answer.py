@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from tandem.record.outcome import Outcome
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KnownAnswer[T]:
     """A check with a known answer. It holds if what was measured is right and the negative control is caught."""
 
     name: str
     group: str
     expected: str
-    tolerance: str
+    tolerance: str = "none"
     right: Callable[[T], bool]
     """Whether a measurement agrees with what is expected."""
     shown: Callable[[T], str]

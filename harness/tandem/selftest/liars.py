@@ -59,7 +59,6 @@ def outcome(liar: Liar, seen: Seen | TandemError, honest: Seen) -> Outcome:
         name=liar.name,
         group=GROUP,
         expected=f"invalid: {liar.code}, {liar.text}",
-        tolerance="none",
         right=lambda one: isinstance(one, Seen) and caught(liar, one),
         shown=shown,
         broken="the same server without the lie",

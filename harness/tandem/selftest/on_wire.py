@@ -47,7 +47,6 @@ def outcome(name: str, liar: Seen, honest: Seen) -> Outcome:
         name=name,
         group=GROUP,
         expected=f"invalid: {CODE}",
-        tolerance="none",
         right=lambda one: one.window.verdict is Verdict.INVALID and CODE in one.codes(),
         shown=shown,
         broken="the same server without the lie",
