@@ -75,8 +75,10 @@ HONEST = {
 DISTURBED = ("recipe", "note-write", "work")
 WINDOW_S, LONG_S, LONG = 2, 4, ("note-write", "idle")
 """A window is longer where PostgreSQL counts what it writes late, where a connection idles first, and far away."""
-FEW_LIES_S = {"closes-at-times": 8}
-"""Where a lie shows in many answers only, which a slow host gives late."""
+FEW_LIES_S = {"closes-at-times": 8, "long-body-at-times": 8, "wrong-body": 4}
+"""Seconds of a window where a lie shows in many answers only, which a slow host gives late: of two hundred answers one is longer, so
+that a window of 25 a second has one for sure; of seven recipes one is wrong, so that sixty compared answers miss it once in
+10,000 times."""
 
 
 @dataclass
