@@ -123,6 +123,17 @@ class Untold:
         pass
 
 
+def again[T](view: View, make: Callable[[], T], disturbed: Callable[[T], str | None]) -> T:
+    """Makes something until the host does not disturb it, at most TRIES times; returns the last. disturbed: why it does not
+    count, None where it does."""
+    for number in range(1, TRIES + 1):
+        made = make()
+        if (why := disturbed(made)) is None:
+            break
+        view.note(f"  disturbed, try {number} of {TRIES}: {why}")
+    return made
+
+
 def control(app: Application, what: str, wait_s: float) -> str:
     """Asks a calibrated server on its second port. Raises TandemError."""
     try:
@@ -229,14 +240,14 @@ class Running:
 
     def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: object) -> Seen:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
-        for number in range(1, TRIES + 1):
-            seen = self.window(load, seconds, behaviour, **how)  # type: ignore[arg-type]
+
+        def disturbed(seen: Seen) -> str | None:
             if seen.window.verdict is not Verdict.VOID and seen.window.bottleneck != "unknown":
-                break
+                return None
             whys = [f.text for f in seen.window.findings if f.severity == "void"]
-            why = whys[0] if whys else seen.window.evidence[-1]
-            self.view.note(f"  disturbed, try {number} of {TRIES}: {why}")
-        return seen
+            return whys[0] if whys else seen.window.evidence[-1]
+
+        return again(self.view, lambda: self.window(load, seconds, behaviour, **how), disturbed)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -268,8 +279,7 @@ class SideBySide:
             for label, behaviour in behaviours.items():
                 control(self.floor.apps[label], f"arm?{behaviour}", wait_s=5)
 
-        self.floor.beginning = begin
-        for number in range(1, TRIES + 1):
+        def make() -> dict[str, Window]:
             self._windows += 1
             spec = WindowSpec(
                 name=f"{self._windows}-{'slices' if slice_s else 'alone'}",
@@ -282,12 +292,15 @@ class SideBySide:
             )
             found = self.visit.measure(spec, labels)
             require(bool(found.windows), found.refused or "no window")
-            every = [finding for window in found.windows.values() for finding in window.findings]
+            return found.windows
+
+        def disturbed(windows: dict[str, Window]) -> str | None:
             # Work in the others' seconds is the server's own: it would be there the next time as well.
-            if all(finding.severity != "void" or finding.code == OUTSIDE for finding in every):
-                break
-            self.view.note(f"  disturbed, try {number} of {TRIES}")
-        return found.windows
+            every = [finding for window in windows.values() for finding in window.findings]
+            return next((f.text for f in every if f.severity == "void" and f.code != OUTSIDE), None)
+
+        self.floor.beginning = begin
+        return again(self.view, make, disturbed)
 
 
 @dataclass

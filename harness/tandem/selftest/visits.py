@@ -5,7 +5,7 @@ from tandem.lab.application import GRACE_S
 from tandem.record.outcome import Outcome
 from tandem.record.trial import WarmUp
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, TRIES, Running, Stage
+from tandem.selftest.stage import BROKEN, Running, Stage, again
 
 GROUP = "visits"
 UNTIL_STEADY = WarmUp(least_s=3, steady_buckets=8, cap_s=14)
@@ -32,17 +32,14 @@ def drift(stage: Stage) -> Outcome:
         shown=lambda one: _said(one, NOT_STEADY),
         broken="the same server, even",
         caught=lambda one: NOT_STEADY not in one.codes() and _warm_up_s(one) < cap_s,
-    ).judged(warmed(stage, DRIFTING), _even(stage))
-
-
-def _even(stage: Stage) -> Running:
-    """A start of the even server; another where the host does not let it be even."""
-    for number in range(1, TRIES + 1):
-        even = warmed(stage, EVEN)
-        if NOT_STEADY not in even.codes():
-            break
-        stage.view.note(f"  disturbed, try {number} of {TRIES}: {_said(even, NOT_STEADY)}")
-    return even
+    ).judged(
+        warmed(stage, DRIFTING),
+        again(
+            stage.view,
+            lambda: warmed(stage, EVEN),
+            lambda even: _said(even, NOT_STEADY) if NOT_STEADY in even.codes() else None,
+        ),
+    )
 
 
 def _warm_up_s(running: Running) -> float:
