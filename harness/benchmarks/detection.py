@@ -284,7 +284,7 @@ def weighing(scatter: str, between: float, weighed: bool, series: int = SERIES, 
             if what is not None:
                 values[CHANGED_AT:] += changed(what, nights - CHANGED_AT)
             sds = [float(np.std(one, ddof=1)) if len(one) > 1 else None for one in own]
-            found.append(change.scaled(values, counts, sds) if weighed else change.scaled(values))
+            found.append(change.scaled(list(values), counts, sds) if weighed else change.scaled(list(values)))
         return found
 
     quiet = distances(QUIET_NIGHTS)
