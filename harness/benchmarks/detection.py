@@ -6,8 +6,7 @@ Series without a change are simulated, and drawn anew (with their neighbours, wi
 committed comparisons' duets of a program with itself, and of each FOLDER, a machine's folder of a history. In a history those
 are the nights whose image is made of the frozen one's sources. Then a change is added, and the judge's own code looks for it.
 
-A night judges many series. FAMILY of them are judged with a limit for one and with the limit for all, and nights of one and
-three blocks in turn with and without their weights.
+A night judges many series: FAMILY of them are judged with a limit for one and with the limit for all.
 """
 
 import argparse
@@ -41,8 +40,6 @@ CHANGES = (*STEPS, DRIFT)
 SERIES, CHANGED_AT, SHOWN = 300, 80, 40
 """Series of each change; the night of the change; nights after it that are looked at."""
 QUIET_NIGHTS = 365
-LIMITS = (2.5, 3.0, 3.5, 4.0, 5.0)
-"""Limits of the sum; the third is the judge's."""
 NEIGHBOURS = 5
 """Values that are drawn together, so that what links neighbouring nights stays."""
 ENOUGH = 20
@@ -52,17 +49,6 @@ FAMILY = 70
 FAMILIES = 30
 """Families that are simulated, for QUIET_NIGHTS nights each."""
 FAMILY_LIMITS = (3.5, 4.0, 5.0, 6.0, 7.0, 8.0)
-BLOCKS = (1, 3)
-"""Blocks of the nights, in turn."""
-
-
-class AtLimit(BaseModel):
-    """Alarms and delays at another limit of the sum."""
-
-    limit: float
-    false_alarms: int
-    median: dict[str, int | None]
-    """Change -> nights until half of the series raised an alarm; None: not within those that are looked at."""
 
 
 class Detection(BaseModel):
@@ -77,7 +63,6 @@ class Detection(BaseModel):
     false_alarms: int
     seen: dict[str, list[float]]
     """Change -> share of the series that raised an alarm on its side within 1, 2, … nights."""
-    limits: list[AtLimit]
 
     def within(self, change: str, share: float) -> int | None:
         """Nights until this share of the series raised an alarm."""
@@ -100,18 +85,6 @@ class OfFamily(BaseModel):
     """Change -> nights until half of the series raised an alarm at the limit for all; None: not within those looked at."""
 
 
-class Weighed(BaseModel):
-    """Nights of one and three blocks in turn."""
-
-    scatter: str
-    """Whether the blocks make it, the nights, or both."""
-    weighed: bool
-    quiet_nights: int
-    false_alarms: int
-    median: dict[str, int | None]
-    """Change -> nights until half of the series raised an alarm, at the limit for one."""
-
-
 class Detections(BaseModel):
     """results/reference-nightly/detection.json"""
 
@@ -122,7 +95,6 @@ class Detections(BaseModel):
     family: int
     """Series of a night."""
     families: list[OfFamily]
-    weighed: list[Weighed]
 
 
 def first_at(seen: list[float], share: float) -> int | None:
@@ -222,26 +194,18 @@ def detect(
     chance = np.random.default_rng(seed)
     still = draw(chance, series, QUIET_NIGHTS)
     quiet = [change.scaled(one) for one in still]
-    alarms = {limit: sum(len(change.cusum(one, 0, limit)) for one in quiet) for limit in LIMITS}
     seen: dict[str, list[float]] = {}
-    medians: dict[float, dict[str, int | None]] = {limit: {} for limit in LIMITS}
     for what in CHANGES:
         drawn = draw(chance, series, CHANGED_AT + SHOWN)
         drawn[:, CHANGED_AT:] += changed(what, SHOWN)
-        distances = [change.scaled(one) for one in drawn]
-        for limit in LIMITS:
-            found = shares(delays(distances, limit))
-            medians[limit][what] = first_at(found, 0.5)
-            if limit == change.LIMIT:
-                seen[what] = found
+        seen[what] = shares(delays([change.scaled(one) for one in drawn], change.LIMIT))
     return Detection(
         series=name,
         values=values,
         sd=float(np.std(still)),
         quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
-        false_alarms=alarms[change.LIMIT],
+        false_alarms=sum(len(change.cusum(one, 0, change.LIMIT)) for one in quiet),
         seen=seen,
-        limits=[AtLimit(limit=limit, false_alarms=alarms[limit], median=medians[limit]) for limit in LIMITS],
     )
 
 
@@ -270,36 +234,6 @@ def of_family(name: str, draw: Draw, families: int = FAMILIES, seed: int = SEED)
     )
 
 
-def weighing(scatter: str, between: float, weighed: bool, series: int = SERIES, seed: int = SEED) -> Weighed:
-    """Judges nights of one and three blocks in turn. between: the part of the variance of a block that its night shares."""
-    chance = np.random.default_rng(seed)
-
-    def distances(nights: int, what: str | None = None) -> list[Floats]:
-        found = []
-        for _ in range(series):
-            counts = [BLOCKS[night % len(BLOCKS)] for night in range(nights)]
-            shared = NOISE * math.sqrt(between) * chance.standard_normal(nights)
-            own = [NOISE * math.sqrt(1 - between) * chance.standard_normal(count) for count in counts]
-            values = shared + [float(np.mean(one)) for one in own]
-            if what is not None:
-                values[CHANGED_AT:] += changed(what, nights - CHANGED_AT)
-            sds = [float(np.std(one, ddof=1)) if len(one) > 1 else None for one in own]
-            found.append(change.scaled(list(values), counts, sds) if weighed else change.scaled(list(values)))
-        return found
-
-    quiet = distances(QUIET_NIGHTS)
-    return Weighed(
-        scatter=scatter,
-        weighed=weighed,
-        quiet_nights=series * (QUIET_NIGHTS - change.LEARNED),
-        false_alarms=sum(len(change.cusum(one)) for one in quiet),
-        median={
-            what: first_at(shares(delays(distances(CHANGED_AT + SHOWN, what), change.LIMIT)), 0.5)
-            for what in CHANGES
-        },
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -322,15 +256,6 @@ def main() -> None:
         found=[detect(*source) for source in sources],
         family=FAMILY,
         families=[of_family(name, draw) for name, draw, values in sources if values is None],
-        weighed=[
-            weighing(name, between, weighed)
-            for name, between in (
-                ("between blocks", 0.0),
-                ("half between nights", 0.5),
-                ("between nights", 1.0),
-            )
-            for weighed in (False, True)
-        ],
     )
     if not asked.keep:
         print(found.model_dump_json(indent=1))

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from statistics import median, stdev
 
-from benchmarks.slices import BLOCKS_LEAST as BLOCKS_TOLD
 from documents.records import Records, WithItself
 from documents.tables import percent
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 from tandem.report.markdown import table
 from tandem.wording import ratio_with_interval
 
+BLOCKS_TOLD = 3
+"""Blocks of a record, or it tells no scatter."""
 NOT_MEASURED = "null: not measured"
 SIZE = 0.03
 MOVED_MOST = 0.01
@@ -27,17 +28,6 @@ METRICS = {
     "CPU per request, alone": "app_cpu_us_per_request",
     "CPU per request, all at once": "duet_cpu_us_per_request",
 }
-
-
-def slice_lengths(records: Records) -> str:
-    """The best length of a slice, by each committed set of blocks."""
-    found = records.sliced()
-    if not found:
-        return "Not measured: no committed comparison was made in slices."
-    return " ".join(
-        f"By {len(one.found)} blocks in slices of {one.slice_s:g} s, the best length is {one.best_s:g} s."
-        for one in found
-    )
 
 
 def prediction_coverage(records: Records) -> str:

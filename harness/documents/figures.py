@@ -69,7 +69,6 @@ FIGURES: dict[str, Figure] = {
     "setting": comparisons.setting,
     "compared-mean": comparisons.mean,
     "compared-length": comparisons.length,
-    "slice-lengths": deciding.slice_lengths,
     "decided": deciding.decided,
     "prediction-coverage": deciding.prediction_coverage,
     "window-length": deciding.window_length,

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import slices
 from benchmarks.detection import Detections
 from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
@@ -178,10 +177,6 @@ class Records:
                 )
             )
         return out
-
-    def sliced(self) -> list[slices.Sliced]:
-        """The blocks of the committed comparisons in slices, by slice length."""
-        return slices.sliced([self.root / COMPARISONS / name for name in self._comparisons("recipes")])
 
     def predictions(self) -> Predictions:
         """How well the interval for the next session holds, as harness/benchmarks/prediction.py found it."""

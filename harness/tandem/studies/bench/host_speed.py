@@ -10,7 +10,7 @@ SPREAD_WARN = 0.1
 """Chosen. In the six runs of results/reference, whose starts differ by a fifth and more in goodput, it is 12 to 33 %."""
 WAKE_UPS_WARN = 0.05
 """By so much the wake-ups of the harness's meter have to be dearer too: an application could make the others' work dearer.
-These it hardly reaches: 2 % between two applications (harness/benchmarks/host_speed.py)."""
+These it hardly reaches: 2 % between two applications."""
 
 
 def cost_us_per_request(window: Window) -> float | None:
