@@ -12,7 +12,7 @@ from tandem.engine.replay import differences
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup, Usage
-from tandem.hosts.remote import Caller, Proxy
+from tandem.hosts.remote import Caller, RemoteObject
 from tandem.hosts.several import SeveralCgroups, SeveralHosts
 from tandem.lab import reached, sites
 from tandem.lab.application import Application
@@ -292,7 +292,7 @@ def test_the_harness_is_the_sum_of_its_parts() -> None:
 
 
 def test_a_group_of_no_host_is_an_error() -> None:
-    far = Proxy(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
+    far = RemoteObject(Caller("far", lambda: pytest.fail("it is asked")), Cgroup, 1)
     with pytest.raises(ValueError, match="of none of these hosts"):
         SeveralHosts([HERE]).usages({"app": far})
 
