@@ -54,6 +54,24 @@ def touched(catalog: Catalog, paths: list[str]) -> list[str]:
     ]
 
 
+def proved(catalog: Catalog, paths: list[str]) -> list[str]:
+    """The implementations that every run of all tests proves: an async one of each language, and those whose own sources
+    changed. A change of what all are run on is proved by these; the weekly run proves all. paths: files that changed."""
+    first: dict[str, str] = {}
+    for name, found in catalog.implementations.items():
+        if found.model == "async" and found.tier == "hardened":
+            first.setdefault(found.language, name)
+            if name == f"{found.language}-async":
+                first[found.language] = name
+    own = touched(catalog, [path for path in paths if not within(path, [*TOUCHES_ALL])])
+    return [name for name in catalog.implementations if name in {*first.values(), *own}]
+
+
+def recent(root: Path) -> list[str]:
+    """The files that differ from the main branch's, or where this is the main branch, from the commit before."""
+    return since(root, "origin/main") or since(root, "HEAD~1") or []
+
+
 def since(root: Path, commit: str) -> list[str] | None:
     """The files that differ from a commit's; None where that commit is not known, such as before a first push."""
     base = git(root, "merge-base", commit, "HEAD")

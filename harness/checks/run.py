@@ -3,13 +3,14 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from checks.changed import proved, recent
 from checks.groups import BESIDE, IMAGES, Groups
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
@@ -25,6 +26,7 @@ UNIT_TESTS_AT_ONCE = "2"
 CONTAINERS, SELFTEST = "harness/tests/containers", "harness/tests/selftest"
 """Folders of all tests that start containers; the first has the files that `BUILDS` and `BESIDE` name."""
 BUILDS = ("test_page_in_chromium.py", *IMAGES, "test_implementations.py")
+OWN_TESTS = f"{CONTAINERS}/test_implementations.py::test_the_implementations_own_tests_pass"
 BUILDS_AT_ONCE = "3"
 """Number of builds at the same time: each has stretches on one core, such as linters, the linker or a browser."""
 SLOWEST = "--durations=12"
@@ -142,11 +144,14 @@ def build_images(root: Path, weekly: bool = False) -> None:
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
+def sessions(
+    root: Path, weekly: bool, rest: bool = False, proved: Sequence[str] | None = None
+) -> list[Session]:
     """The sessions of all tests: those that need no container; builds; measurements, alone; and, beside each other, those
     that only ask questions of containers. weekly: with those that take too long for every change: all commands have one engine, which `bench`,
     `compare` and `explain` run to their ends each time, and the conclusions of the others are tested without containers.
-    rest: without the contract's tests, which `verify` runs for an implementation.
+    rest: without the contract's tests, which `verify` runs for an implementation. proved: the implementations whose own tests,
+    and those of the contract, are run; None: all.
     Compilers are kept from the rest: a test that has to wait for its CPU misses its deadline."""
     builds = [str(root / CONTAINERS / name) for name in BUILDS]
     beside = [str(root / CONTAINERS / name) for name in BESIDE]
@@ -155,6 +160,10 @@ def sessions(root: Path, weekly: bool, rest: bool = False) -> list[Session]:
     contract = [
         str(root / "contract/tests" / file) for file in ("test_broken.py", *(() if rest else CONTRACT))
     ]
+    names = list(Catalog(root).implementations)
+    left = [name for name in names if proved is not None and name not in proved]
+    builds += [argument for name in left for argument in ("--deselect", f"{OWN_TESTS}[{name}]")]
+    contract += [argument for name in proved or () for argument in ("--implementation", name)]
     chosen = "docker" if weekly else "docker and not weekly"
     return [
         _units(root),
@@ -172,7 +181,10 @@ def _units(root: Path) -> Session:
 def everything(root: Path, weekly: bool = False, rest: bool = False) -> int:
     """All tests. Returns the exit status."""
     build_images(root, weekly)
-    return run_all(root, *sessions(root, weekly, rest))
+    chosen = None if weekly else proved(Catalog(root), recent(root))
+    if chosen is not None:
+        print(f"implementations: {', '.join(chosen)}; --weekly proves all", flush=True)
+    return run_all(root, *sessions(root, weekly, rest, chosen))
 
 
 def quick(root: Path) -> int:

@@ -49,6 +49,17 @@ def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> No
     assert alone[alone.index("-m") + 1] == chosen
 
 
+def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
+    _, builds, _, together = (session.arguments for session in run.sessions(root, False, proved=["node"]))
+    assert f"{run.OWN_TESTS}[cpp-sync]" in builds
+    assert f"{run.OWN_TESTS}[node]" not in builds
+    assert together[-2:] == ["--implementation", "node"]
+    file = root / run.OWN_TESTS.partition("::")[0]
+    assert f"def {run.OWN_TESTS.partition('::')[2]}(name" in file.read_text(), (
+        "the name that is left out is the test's"
+    )
+
+
 def test_all_but_the_unit_tests_may_be_disturbed(root: Path) -> None:
     assert [session.again for session in run.sessions(root, weekly=False)] == [False, True, True, True]
 

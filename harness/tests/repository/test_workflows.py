@@ -82,6 +82,15 @@ def test_what_all_share_touches_all(real: Catalog, path: str) -> None:
     assert changed.touched(real, [path]) == list(real.implementations)
 
 
+def test_every_run_proves_one_of_each_language_and_what_changed(real: Catalog) -> None:
+    always = changed.proved(real, ["harness/tandem/errors.py"])
+    assert {real.implementations[name].language for name in always} == {
+        one.language for one in real.implementations.values()
+    }
+    assert len(always) == len({real.implementations[name].language for name in always})
+    assert {*changed.proved(real, ["rust-sync/src/main.rs"])} == {*always, "rust-sync"}
+
+
 def test_every_image_that_is_run_is_published(real: Catalog) -> None:
     found = changed.images(real)
     names = {image.name for image in found}
