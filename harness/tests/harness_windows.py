@@ -6,13 +6,14 @@ import numpy as np
 from harness_samples import make_rows
 
 from tandem.hosts.host import HostCpu, Usage
-from tandem.judge.measure import Measured, WindowConditions
+from tandem.judge.measure import Measured, Seen, WindowConditions
 from tandem.load.generator import Report
 from tandem.load.rows import Rows
 from tandem.probes.haproxy import ProxyCounters
 from tandem.probes.pgbouncer import PoolerCounters
-from tandem.probes.sampler import Sample, Series
-from tandem.record.window import Statement
+from tandem.probes.postgres import StatementCounts
+from tandem.probes.sampler import Counted, Probed, Sample, Series
+from tandem.record.window import DatabaseWork, Statement
 
 BEGAN_S = 1_000_000.0
 DURATION_S, RATE = 10.0, 100
@@ -66,17 +67,19 @@ def rows(rate: float = RATE) -> Rows:
     return make_rows(start, start + 0.005, paced_s=start)
 
 
-def measured(**changes: Any) -> Measured:
+COUNTED = Counted(series(), busiest_thread_s=6.0)
+STATEMENTS = StatementCounts(DatabaseWork(statements={"session": Statement(calls=1020, rows=1020)}))
+PROBED = Probed(20, [], [])
+
+
+def measured(*seen: Seen, **changes: Any) -> Measured:
+    """seen: what probes saw; what they usually see where there is nothing of that kind."""
+    usual = [one for one in (COUNTED, STATEMENTS, PROBED) if type(one) not in map(type, seen)]
     fields: dict[str, Any] = {
         "rows": rows(),
         "report": Report(statusCodeDistribution={"200": 1000}),
         "began_s": BEGAN_S,
-        "series": series(),
-        "busiest_thread_s": 6.0,
-        "statements": {"session": Statement(calls=1020, rows=1020)},
-        "probes": 20,
-        "probes_refused": [],
-        "probe_failures": [],
+        "seen": [*seen, *usual],
     }
     return Measured(**{**fields, **changes})
 

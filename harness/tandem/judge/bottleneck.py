@@ -6,6 +6,7 @@ only where nothing that works is exhausted.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from tandem.judge.accounting import utilisation_evidence
@@ -40,8 +41,36 @@ OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance"
 """Limits inside the application, or in its waiting: only these make a rate a property of the implementation."""
 
 
+@dataclass(frozen=True)
+class Concurrency:
+    """How many requests an application can have at once, and where; None: there is no such limit."""
+
+    db_pool_usable: int | None = None
+    """Connections of its pool, whether or not there are threads for them; None where the scenario has no statements."""
+    handler_threads: int | None = None
+    """Of the whole application; None where handlers do not occupy one."""
+    admitted: int | None = None
+    """How many requests HAProxy lets in at once, where that was chosen."""
+    round_trips: int | None = None
+    """Of a request to the database, one after the other."""
+
+    @property
+    def inside(self) -> int | None:
+        """Requests that are handled at once."""
+        return _least(self.db_pool_usable, self.handler_threads)
+
+    @property
+    def in_use(self) -> int | None:
+        """Database connections that can be in use at once: no more than threads that ask."""
+        return None if self.db_pool_usable is None else self.inside
+
+
+def _least(*numbers: int | None) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
+
+
 def tags(bottleneck: str) -> list[str]:
-    """What is told as one bottleneck."""
+    """The single tags of a bottleneck, several of which may be as busy as each other."""
     return bottleneck.split("+")
 
 
@@ -103,13 +132,14 @@ def _cpus(cpuset: str, roles: dict[str, Role]) -> Resource:
     )
 
 
-def distance(window: Window, usable: int | None, round_trips: int | None) -> Resource | None:
+def distance(window: Window, at_once: Concurrency) -> Resource | None:
     """The way to the database and back, as a share of the time of the connections that can be in use: goodput /
     (connections / (round trips x idle round trip)). The round trip is the idle one: under load it contains the queues that
     are to be told apart from it."""
-    if window.db_rtt_ms is None or not usable or not round_trips:
+    usable = at_once.in_use
+    if window.db_rtt_ms is None or not usable or not at_once.round_trips:
         return None
-    held = window.goodput_rps * round_trips * window.db_rtt_ms.before_p50 / 1e3
+    held = window.goodput_rps * at_once.round_trips * window.db_rtt_ms.before_p50 / 1e3
     used = held / min(usable, window.connections)
     return Resource(
         name="the distance to the database", tag="distance", utilisation=used, limit=DISTANCE_BUSY
@@ -125,22 +155,13 @@ def nearest(ranked: Sequence[Resource]) -> list[Resource]:
     return list(takewhile(lambda one: one.utilisation > first.utilisation - TIE, ranked))
 
 
-def bottleneck(
-    window: Window,
-    db_pool_usable: int | None,
-    handler_threads: int | None = None,
-    admitted: int | None = None,
-    round_trips: int | None = None,
-) -> tuple[str, list[str]]:
+def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
     What works and is exhausted (`nearest`), several tags joined by `+` where they are within 10 points. Else, for an open
-    loop, its rate. Else HAProxy's queue, locks in the database, or what is held: connections, handler threads, and the
-    distance. Else `latency-bound`. What the application's pool tells is among the evidence whatever the limit is.
-    db_pool_usable: connections of the application's pool, whether or not there are threads for them; None where the
-    scenario has no statements. handler_threads: of the whole application; None where handlers do not occupy one. admitted:
-    how many requests HAProxy lets in at once, where that was chosen; its queue limits nothing if the application cannot use
-    so many. round_trips: of a request, one after the other.
+    loop, its rate. Else HAProxy's queue (which limits nothing if the application cannot use what HAProxy lets in), locks in
+    the database, or what is held: connections, handler threads, and the distance. Else `latency-bound`. What the
+    application's pool tells is among the evidence whatever the limit is.
     An open loop below saturation is limited by nothing: its rate was given.
     """
     roles, ranked = window.roles, working(window)
@@ -158,26 +179,17 @@ def bottleneck(
 
     if exhausted := nearest(ranked):
         return _tag(exhausted), [*evidence, *_why(exhausted)]
-    inside, in_use = _least(db_pool_usable, handler_threads), _in_use(db_pool_usable, handler_threads)
+    inside, admitted = at_once.inside, at_once.admitted
     spare = admitted is not None and inside is not None and inside < admitted
     if not spare and (queued := _proxy_queue(window)):
         return "proxy", [*evidence, queued]
     if window.load == "open":
         return "offered-load", [*evidence, "nothing was exhausted at the offered rate"]
-    if locked := _lock_wait(window, in_use):
+    if locked := _lock_wait(window, at_once.in_use):
         return "database", [*evidence, locked]
     if any(finding.code in ("steal", "foreign-cpu") for finding in host_findings(window)):
         return "unknown", [*evidence, "the stack did not exhaust its CPUs, but others took part of them"]
-    return _held(window, evidence, db_pool_usable, handler_threads, distance(window, in_use, round_trips))
-
-
-def _least(*numbers: int | None) -> int | None:
-    return min((number for number in numbers if number is not None), default=None)
-
-
-def _in_use(db_pool_usable: int | None, handler_threads: int | None) -> int | None:
-    """Database connections that can be in use at once: no more than threads that ask."""
-    return None if db_pool_usable is None else _least(db_pool_usable, handler_threads)
+    return _held(window, evidence, at_once)
 
 
 def _tag(found: Sequence[Resource]) -> str:
@@ -201,16 +213,10 @@ def _why(found: Sequence[Resource]) -> list[str]:
     return lines
 
 
-def _held(
-    window: Window,
-    evidence: list[str],
-    db_pool_usable: int | None,
-    handler_threads: int | None,
-    far: Resource | None,
-) -> tuple[str, list[str]]:
+def _held(window: Window, evidence: list[str], at_once: Concurrency) -> tuple[str, list[str]]:
     """Where nothing that works is exhausted: what requests hold, or wait for."""
-    found = []
-    if waiting := _pool_wait(window, db_pool_usable, handler_threads):
+    found, handler_threads, far = [], at_once.handler_threads, distance(window, at_once)
+    if waiting := _pool_wait(window, at_once):
         found = ["pool-wait"]
         evidence = [*(line for line in evidence if line not in waiting), *waiting]
     elif handler_threads is not None and handler_threads < window.connections:
@@ -224,15 +230,13 @@ def _held(
     return "latency-bound", [*evidence, "no resource was exhausted: requests wait for answers"]
 
 
-def resources(
-    window: Window, db_pool_usable: int | None, handler_threads: int | None, round_trips: int | None
-) -> list[Resource]:
+def resources(window: Window, at_once: Concurrency) -> list[Resource]:
     """All of a window, the most used first: what works, and what is held. A pool's use is that of its connections or
     threads by the requests that could have one: without a thread no request asks for a connection."""
-    held = [distance(window, _in_use(db_pool_usable, handler_threads), round_trips)]
+    held = [distance(window, at_once)]
     for name, tag, size, most in (
-        ("database connections", "pool-wait", db_pool_usable, handler_threads),
-        ("handler threads", "thread-pool", handler_threads, None),
+        ("database connections", "pool-wait", at_once.db_pool_usable, at_once.handler_threads),
+        ("handler threads", "thread-pool", at_once.handler_threads, None),
     ):
         if size and window.in_flight_mean is not None:
             asking = window.in_flight_mean if most is None else min(window.in_flight_mean, most)
@@ -268,13 +272,14 @@ def _app_pool(window: Window) -> list[str]:
     return [f"a checkout waits {share} for a connection from the application's own pool"]
 
 
-def _pool_wait(window: Window, db_pool_usable: int | None, handler_threads: int | None) -> list[str]:
+def _pool_wait(window: Window, at_once: Concurrency) -> list[str]:
     """Why requests wait for a database connection, if they do.
 
     The application's pool tells the wait per checkout. A request that takes several connections waits longer than
     that, so a share above the limit is above it in any case. Where its pool tells, nobody has to infer it from counts; and
     with fewer threads than connections they wait for a thread before they could wait for a connection.
     """
+    db_pool_usable, handler_threads = at_once.db_pool_usable, at_once.handler_threads
     pooler, told_ms, mean_ms = window.pooler, window.app_pool_wait_ms, window.service_time_ms.mean
     if db_pool_usable is None or not mean_ms:
         return []

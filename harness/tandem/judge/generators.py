@@ -40,15 +40,16 @@ def share(
         scheduled=None if load.rate_rps is None else load.rate_rps * load.duration_s,
     )
     if isinstance(left, str):
-        return found.model_copy(update={"problem": left})
+        found.problem = left
+        return found
     rows, report = left
     errors = sum(report.errorDistribution.values())
-    changes: dict[str, object] = {"requests": len(rows), "errors": errors}
+    found.requests, found.errors = len(rows), errors
     if load.rate_rps is not None:
         loop = open_loop(rows, load.rate_rps, load.duration_s, errors)
         inside = (loop.intended_s >= trim_start_s) & (loop.intended_s < load.duration_s - trim_end_s)
-        changes["lateness_ms"] = times(loop.lateness_s[inside])
-    return found.model_copy(update=changes)
+        found.lateness_ms = times(loop.lateness_s[inside])
+    return found
 
 
 def name(window: Window, one: GeneratorShare) -> str:

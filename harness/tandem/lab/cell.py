@@ -7,6 +7,7 @@ from tandem.analysis.stack import Setup, parallel
 from tandem.catalog.catalog import Implementation
 from tandem.catalog.golden import Answers
 from tandem.catalog.scenario import Scenario
+from tandem.judge.bottleneck import Concurrency
 from tandem.judge.judge import Expectation
 
 
@@ -92,6 +93,11 @@ class Cell:
     def pool_tells(self) -> bool:
         """Whether the application can be asked how long its pool of database connections was waited for."""
         return self.implementation.pool_tells and bool(self.scenario.statements)
+
+    @property
+    def concurrency(self) -> Concurrency:
+        """How many requests the application can have at once, for its bottleneck."""
+        return Concurrency(self.db_pool_usable, self.handler_threads, self.admitted, self.scenario.in_turn)
 
     @property
     def expected(self) -> Expectation:

@@ -3,17 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 
 from tandem.errors import TandemError
 from tandem.hosts.host import OTHER_END
-from tandem.judge import generators, judge, second_opinion
-from tandem.judge.bottleneck import bottleneck, resources
-from tandem.judge.judge import Expectation
-from tandem.judge.measure import HARNESS, Measured, WindowConditions, window
-from tandem.judge.on_wire import on_wire
+from tandem.judge import generators, judge
+from tandem.judge.counters import HARNESS
+from tandem.judge.measure import Measured, Seen, WindowConditions, window
 from tandem.judge.slices import Own, Stretch, row_zero
+from tandem.judge.windows import Unjudged, judged
 from tandem.lab.application import Application
 from tandem.lab.cell import Cell
 from tandem.lab.drive import Ran, RanShare, collected
@@ -29,21 +28,27 @@ from tandem.probes.comparing import Comparison
 from tandem.probes.ends import Ends
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
-from tandem.probes.postgres import ADMIN_PASSWORD
+from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
 from tandem.probes.probe import Probe
 from tandem.probes.round_trip import RoundTrip
-from tandem.probes.sampler import Prober, Sample, Sampler, Series
+from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.switches import Switches
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
 from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
-from tandem.record.window import Finding, GeneratorShare, Statement, Verdict, Window
+from tandem.record.window import (
+    BothEnds,
+    DatabaseWork,
+    GeneratorShare,
+    IdleConnections,
+    StoredRows,
+    Window,
+)
 
 RANDOM = "recipe_random"
 """The statement that chooses what an answer is about."""
-MEASURED = {each.name for each in fields(Measured)}
 
-Seen = Callable[[Sample, Sample], None]
+OnSample = Callable[[Sample, Sample], None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Scene:
     """What is watched: the applications that are loaded, by label, and who is told about every sample."""
 
     apps: dict[str, Application]
-    seen: Seen
+    seen: OnSample
     seconds: float = 0.0
     """How long the load will last; 0: nobody reads it on the wire."""
     in_slices: bool = False
@@ -67,7 +72,7 @@ class Scene:
 
 
 @dataclass
-class StoredRows:
+class TableGrowth:
     """By how much the table grew that every answer has to add a row to."""
 
     scene: Scene
@@ -85,8 +90,8 @@ class StoredRows:
         now = self._count()
         self._grown = None if now is None else now - self._before
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"stored_rows": self._grown}
+    def part(self, app: str) -> StoredRows:
+        return StoredRows(stored_rows=self._grown)
 
 
 @dataclass
@@ -108,17 +113,17 @@ class Pools:
     def stop(self) -> None:
         self._after = self._read()
 
-    def fields(self, app: str) -> dict[str, object]:
+    def part(self, app: str) -> PoolUse | None:
         both = app in self._before and app in self._after
-        return {"app_pool": PoolUse(self._before[app], self._after[app])} if both else {}
+        return PoolUse(self._before[app], self._after[app]) if both else None
 
 
 @dataclass
-class StatementCounts:
+class Statements:
     """What the database ran for the applications, by pg_stat_statements; under which settings, and how it was kept."""
 
     scene: Scene
-    _found: dict[str, object] = field(default_factory=dict)
+    _work: DatabaseWork = field(default_factory=lambda: DatabaseWork(statements={}))
     _rows_of: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict)
     _syncs: int = 0
 
@@ -136,14 +141,14 @@ class StatementCounts:
 
     def stop(self) -> None:
         postgres = self.scene.first.postgres
-        self._found = {
-            "statements": postgres.statements(),
-            "wal_syncs": postgres.wal_syncs() - self._syncs,
-            "foreign_settings": postgres.foreign_settings(),
-        }
+        self._work = DatabaseWork(
+            statements=postgres.statements(),
+            wal_syncs=postgres.wal_syncs() - self._syncs,
+            foreign_settings=postgres.foreign_settings(),
+        )
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {**self._found, "rows_of": self._rows_of[app]}
+    def part(self, app: str) -> StatementCounts:
+        return StatementCounts(self._work, self._rows_of[app])
 
 
 class Counters:
@@ -205,7 +210,7 @@ class Counters:
                 if connection:
                     connection.close()
 
-    def fields(self, app: str) -> dict[str, object]:
+    def part(self, app: str) -> Counted:
         """The application's counters under the role `app`; those of others that were loaded at the same time keep
         the name of their own."""
         key = self._apps[app]
@@ -221,11 +226,7 @@ class Counters:
         counted = [sample.connected for sample in series.samples if sample.connected is not None]
         own = self._addresses.get(app, set())
         most = max((sum(one.get(address, 0) for address in own) for one in counted), default=None)
-        return {
-            "series": series,
-            "busiest_thread_s": self._busiest[app],
-            "db_connections_max": most if own else None,
-        }
+        return Counted(series, self._busiest[app], most if own else None)
 
 
 def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
@@ -248,13 +249,8 @@ class Bodies:
         for prober in self._probers.values():
             prober.stop()
 
-    def fields(self, app: str) -> dict[str, object]:
-        prober = self._probers[app]
-        return {
-            "probes": prober.asked,
-            "probes_refused": [wrong.text for wrong in prober.wrong if not wrong.body],
-            "probe_failures": [wrong.text for wrong in prober.wrong if wrong.body],
-        }
+    def part(self, app: str) -> Probed:
+        return self._probers[app].probed
 
 
 @dataclass
@@ -270,11 +266,11 @@ class Idle:
     def stop(self) -> None:
         self._open = {label: app.idle_established for label, app in self.scene.apps.items()}
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"idle_connections": self._open[app]}
+    def part(self, app: str) -> IdleConnections:
+        return IdleConnections(idle_connections=self._open[app])
 
 
-class BothEnds:
+class ConnectionEnds:
     """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
 
     def __init__(self, scene: Scene) -> None:
@@ -297,10 +293,13 @@ class BothEnds:
         for ends in self._ends.values():
             ends.stop()
 
-    def fields(self, app: str) -> dict[str, object]:
-        # A generator that stands still most of the time has a busiest thread that says nothing.
-        idle = {"generator_thread_cores": None} if self._in_slices else {}
-        return {**self._ends[app].found, **idle}
+    def part(self, app: str) -> BothEnds:
+        seen = self._ends[app].seen
+        if (
+            self._in_slices
+        ):  # a generator that stands still most of the time has a busiest thread that says nothing
+            seen.generator_thread_cores = None
+        return seen
 
 
 @cache
@@ -309,7 +308,7 @@ def _generators_interface(stack: Stack, role: str, container: str) -> int:
     return int(stack.execute(role, ["cat", OTHER_END]))
 
 
-def _tap(scene: Scene) -> Probe | None:
+def _tap(scene: Scene) -> Probe[Seen] | None:
     """What the generator is answered, on the wire."""
     if not scene.seconds:
         return None
@@ -326,11 +325,11 @@ def _tap(scene: Scene) -> Probe | None:
     return WireTap(ends, apps, Bursts.of(scene.seconds, most))
 
 
-def _both_ends(scene: Scene) -> Probe | None:
-    return BothEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
+def _both_ends(scene: Scene) -> Probe[Seen] | None:
+    return ConnectionEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
 
 
-def _distance(scene: Scene) -> Probe | None:
+def _distance(scene: Scene) -> Probe[Seen] | None:
     """The round trip to the database, where a distance was asked for."""
     setting_ms, services = scene.first.cell.db_rtt_ms, scene.first.services
     if setting_ms is None:
@@ -339,21 +338,21 @@ def _distance(scene: Scene) -> Probe | None:
     return RoundTrip(scene.first.app.host, at, ADMIN_PASSWORD, setting_ms)
 
 
-def _switches(scene: Scene) -> Probe:
+def _switches(scene: Scene) -> Probe[Seen]:
     return Switches({label: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()})
 
 
-def _disturbances(scene: Scene) -> Probe:
+def _disturbances(scene: Scene) -> Probe[Seen]:
     first = scene.first
     host, apart = first.app.host, first.services["loadgen"].host is not first.app.host
     roles = (APP,) if apart else (APP, "loadgen")
     return Watch(host, first.app.pid, *(first.services[role].own_cpuset for role in roles))
 
 
-PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
-    StoredRows,
+PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
+    TableGrowth,
     Pools,
-    StatementCounts,
+    Statements,
     Counters,
     _switches,
     _distance,
@@ -367,9 +366,9 @@ PROBES: tuple[Callable[[Scene], Probe | None], ...] = (
 
 
 @contextmanager
-def watched(scene: Scene) -> Iterator[list[Probe]]:
+def watched(scene: Scene) -> Iterator[list[Probe[Seen]]]:
     """Runs what is inside between the probes' beginnings and ends. Raises what a probe met."""
-    probes: list[Probe] = []
+    probes: list[Probe[Seen]] = []
     with ExitStack() as ends:
         for make in PROBES:  # one after the other: what a probe holds is let go of where a later one fails
             if (probe := make(scene)) is not None:
@@ -432,37 +431,29 @@ class Loaded:
         return self.asked.duration_s if self.told is None else self.ran.ended_s - self.ran.began_s
 
 
-def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe]) -> dict[str, Window]:
+def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[Seen]]) -> dict[str, Window]:
     """The judged windows of loads that ran in the same seconds, by label. Raises TandemError where a generator's files
     cannot be read."""
-    made = {label: _window(spec, label, loaded, probes) for label, loaded in loads.items()}
-    if len(loads) == 1:
-        [(label, loaded)] = loads.items()
-        return {label: _judged(made[label], loaded, loaded.app.cell.expected)}
-    # Their statements and rows are counted together: each window is judged without them, then all with their sum.
-    out = {}
-    for label, loaded in loads.items():
-        alone = made[label].model_copy(update={"statements": {}, "stored_rows": None})
-        expected = Expectation([], proxied=False, idle_connections=loaded.app.cell.scenario.idle_connections)
-        out[label] = _judged(alone, loaded, expected)
-    first = next(iter(made.values()))
-    expectations = {label: loaded.app.cell.expected for label, loaded in loads.items()}
-    return together(out, first.statements, first.stored_rows, expectations)
+    return judged(
+        {
+            label: Unjudged(
+                _window(spec, label, loaded, [probe.part(label) for probe in probes]),
+                loaded.app.cell.expected,
+                loaded.app.cell.concurrency,
+                loaded.told,
+            )
+            for label, loaded in loads.items()
+        }
+    )
 
 
-def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe]) -> Window:
+def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) -> Window:
     app, cell = loaded.app, loaded.app.cell
     scale = loaded.seconds / loaded.asked.duration_s
     trims = spec.trim_start_s * scale, spec.trim_end_s * scale
     rows, report, each = loaded.together(label, *trims) if loaded.ran.shares else (*loaded.left, [])
-    found: dict[str, object] = {}
-    for probe in probes:
-        found |= probe.fields(label)
-    known = {name: value for name, value in found.items() if name in MEASURED}
     own = Own.of(label, loaded.stretches, rows.end_s) if loaded.stretches else None
     began_s = own.zero_s if own else loaded.ran.began_s
-    idle_cores = app.idle_cores if own else None
-    measured = Measured(rows, report, began_s, own=own, idle_cores=idle_cores, generators=each, **known)  # type: ignore[arg-type]
     conditions = WindowConditions(
         load=spec.load,
         duration_s=own.ran_s if own else loaded.seconds,
@@ -478,47 +469,6 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, probes: Sequence[Probe
         cpusets={role: service.cpuset for role, service in app.services.items()},
         host_cpus=app.stack.sites.machines.cpus,
     )
-    further = {name: value for name, value in found.items() if name not in MEASURED}
-    return window(measured, conditions).model_copy(update=further)
-
-
-def _judged(found: Window, loaded: Loaded, expected: Expectation) -> Window:
-    cell = loaded.app.cell
-    told = loaded.told
-    found.findings = judge.gates(found, expected) if told is None else second_opinion.findings(told, found)
-    found.findings = [*on_wire(found), *found.findings]
-    found.verdict = judge.verdict(found.findings)
-    trips = cell.scenario.in_turn
-    found.resources = resources(found, cell.db_pool_usable, cell.handler_threads, trips)
-    found.bottleneck, found.evidence = bottleneck(
-        found, cell.db_pool_usable, cell.handler_threads, cell.admitted, trips
+    return window(
+        Measured(rows, report, began_s, seen, own, app.idle_cores if own else None, each), conditions
     )
-    return found
-
-
-def together(
-    windows: dict[str, Window],
-    statements: dict[str, Statement],
-    stored_rows: int | None,
-    expected: dict[str, Expectation],
-) -> dict[str, Window]:
-    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored.
-
-    expected: of each window's application; their settings may differ. What one leaves out and another does twice
-    cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
-    """
-    parts = [judge.Given.of(one, expected[name]) for name, one in windows.items()]
-    found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
-    answered = sum(part.answered for part in parts)
-    if stored_rows is not None and stored_rows < answered:
-        text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
-        found.append(Finding.of("not-stored", "invalid", text))
-    out = {}
-    for name, one in windows.items():
-        starved = one.verdict is Verdict.VOID
-        own = [f.model_copy(update={"severity": "void"}) if starved else f for f in found]
-        findings = [*own, *one.findings]
-        out[name] = one.model_copy(
-            update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
-        )
-    return out

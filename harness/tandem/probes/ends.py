@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from tandem.hosts.host import Cgroup, Host
 from tandem.probes.background import Background
+from tandem.record.window import BothEnds
 
 INTERVAL_S = 1.0
 PORT = 8080
@@ -46,13 +47,13 @@ class Ends:
         self.start, self.stop = looking.start, looking.stop
 
     @property
-    def found(self) -> dict[str, object]:
-        """What was seen, at most: fields of tandem.record.window.Window."""
-        return {
-            "established": self._established,
-            "app_threads": self._app_threads,
-            "generator_thread_cores": busiest(self._threads),
-        }
+    def seen(self) -> BothEnds:
+        """The most that was seen."""
+        return BothEnds(
+            established=self._established,
+            app_threads=self._app_threads,
+            generator_thread_cores=busiest(self._threads),
+        )
 
     def _look(self) -> None:
         if self._established < self._wanted:

@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-from tandem.record.window import Statement
+from tandem.record.window import DatabaseWork, Statement
 
 ADMIN_PASSWORD = "tandem"
 """Of the role postgres, in the stack's own network only (compose/db)."""
@@ -86,6 +87,15 @@ def _name(text: str, queries: dict[str, str]) -> str:
 def dsn(address: str, password: str) -> str:
     """For a connection of the owner's role."""
     return f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
+
+
+@dataclass(frozen=True)
+class StatementCounts:
+    """What the database ran for the applications during a load, and the rows that it has for each answer."""
+
+    work: DatabaseWork
+    rows_of: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Statement -> what an answer is about -> rows that the statement returns for it."""
 
 
 class Postgres:

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 
-class Probe(Protocol):
-    """`start`, the load, `stop`, then `fields`. `stop` is called whatever happened, if `start` returned."""
+class Probe[P](Protocol):
+    """`start`, the load, `stop`, then `part`. `stop` is called whatever happened, if `start` returned."""
 
     def start(self) -> None:
         """Begins to watch. Raises OSError, KeyError, httpx.HTTPError or psycopg.Error where that cannot be done."""
@@ -12,6 +12,6 @@ class Probe(Protocol):
     def stop(self) -> None:
         """Ends it. Raises the same."""
 
-    def fields(self, app: str) -> dict[str, object]:
-        """What it found out: fields of tandem.judge.measure.Measured or, under the same name, of
-        tandem.record.window.Window. app: label of one of the loaded variants; what is of all is told for each."""
+    def part(self, app: str) -> P:
+        """The probe's part of a window: a part of tandem.record.window.Window, or what tandem.judge.measure makes one of.
+        app: label of one of the loaded variants; what all of them share is in the part of each."""

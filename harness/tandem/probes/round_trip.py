@@ -11,7 +11,7 @@ import numpy as np
 from tandem.hosts.host import Host
 from tandem.probes.background import Background, uneven_s
 from tandem.probes.toxiproxy import PROXIED_PORT
-from tandem.record.window import DbRtt
+from tandem.record.window import DbRtt, Distance
 
 BEFORE = 20
 """So many round trips before the load."""
@@ -47,8 +47,8 @@ class RoundTrip:
         with closing(self._trips):
             self._looking.stop()
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"db_rtt_ms": summary(self._setting_ms, self._before, self._during)}
+    def part(self, app: str) -> Distance:
+        return Distance(db_rtt_ms=summary(self._setting_ms, self._before, self._during))
 
 
 def summary(setting_ms: int, before_ms: list[float], during_ms: list[float]) -> DbRtt | None:

@@ -152,12 +152,34 @@ def _pause_s() -> float:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """The counters around one application's load."""
+
+    series: Series
+    busiest_thread_s: float | None = None
+    """CPU-seconds of the application's busiest thread over the whole window."""
+    db_connections_max: int | None = None
+    """The most connections that a sample found from the application to the database; None: not known."""
+
+
+@dataclass(frozen=True)
 class Wrong:
     """A probe's answer that was not right."""
 
     text: str
     body: bool
     """True: an answer whose body is not golden. False: no proper answer (refused, an error status)."""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What the harness's own requests during a load came to."""
+
+    asked: int
+    refused: list[str]
+    """Those that got no proper answer."""
+    wrong: list[str]
+    """Those that got a body that is not golden."""
 
 
 class Prober:
@@ -179,3 +201,9 @@ class Prober:
         self.asked += 1
         if wrong is not None:
             self.wrong.append(wrong)
+
+    @property
+    def probed(self) -> Probed:
+        """Once it has stopped."""
+        refused, wrong = ([one.text for one in self.wrong if one.body == body] for body in (False, True))
+        return Probed(self.asked, refused, wrong)

@@ -35,8 +35,15 @@ def between(before: SwitchCounts, after: SwitchCounts) -> int | None:
     return sum(number - before.switches.get(thread, 0) for thread, number in after.switches.items())
 
 
+@dataclass(frozen=True)
+class ContextSwitches:
+    """Context switches that the application's threads asked for over the whole window; None: not known."""
+
+    number: int | None
+
+
 class Switches:
-    """groups: label -> the application's control group."""
+    """A Probe of context switches. groups: label -> the application's control group."""
 
     def __init__(self, groups: Mapping[str, Cgroup]) -> None:
         self._groups = groups
@@ -49,8 +56,8 @@ class Switches:
     def stop(self) -> None:
         self._after = self._look()
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"app_switches": between(self._before[app], self._after[app])}
+    def part(self, app: str) -> ContextSwitches:
+        return ContextSwitches(between(self._before[app], self._after[app]))
 
     def _look(self) -> dict[str, SwitchCounts]:
         return {label: SwitchCounts.at(group) for label, group in self._groups.items()}

@@ -19,7 +19,7 @@ from tandem.catalog.scenario import Scenario
 from tandem.hosts.host import Capture, Captured, Host
 from tandem.probes.comparing import KEPT, ComparedAnswers, Comparison
 from tandem.probes.exchanges import Broken, Exchange, exchanges, read_packets
-from tandem.record.window import Tap
+from tandem.record.window import OnWire, Tap
 
 PACKETS_PER_S = 400
 """Of the load's duration. Each answer is a packet for its request and one or two for itself."""
@@ -151,21 +151,20 @@ class WireTap:
         out = {label: app.compare().compare(found[label]) for label, app in self.apps.items()}
         return out, bytes_, time.thread_time() - began
 
-    def fields(self, app: str) -> dict[str, object]:
+    def part(self, app: str) -> OnWire:
         compared, bytes_, cpu_s = self._compared
         own = compared[app]
         problems = [one.problem for one in self._captured if one.problem]
-        return {
-            "tap": Tap(
-                bursts=len(self._captured),
-                bytes=bytes_,
-                packets_lost=sum(one.dropped for one in self._captured),
-                begun=own.begun,
-                compared=own.compared,
-                wrong=len(own.wrong),
-                wrong_first=own.wrong[:KEPT],
-                capture_cpu_s=sum(one.cpu_s for one in self._captured),
-                compare_cpu_s=cpu_s,
-                problem=problems[0] if problems else None,
-            )
-        }
+        tap = Tap(
+            bursts=len(self._captured),
+            bytes=bytes_,
+            packets_lost=sum(one.dropped for one in self._captured),
+            begun=own.begun,
+            compared=own.compared,
+            wrong=len(own.wrong),
+            wrong_first=own.wrong[:KEPT],
+            capture_cpu_s=sum(one.cpu_s for one in self._captured),
+            compare_cpu_s=cpu_s,
+            problem=problems[0] if problems else None,
+        )
+        return OnWire(tap=tap)

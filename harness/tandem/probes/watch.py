@@ -24,7 +24,7 @@ def meter_cpus(*cpusets: str) -> list[int] | None:
 
 
 class Watch:
-    """`start` before a window, `stop` after it.
+    """A Probe: `start` before a window, `stop` after it.
 
     host: where the application runs; pid: the application's. cpusets: of the roles on whose CPUs hiccups matter.
     """
@@ -34,8 +34,7 @@ class Watch:
         self._meter = host.hiccup_meter(meter_cpus(*cpusets))
         self._clocks = host.clocks()
         self._before: tuple[int | None, int | None] = (None, None)
-        self.watched: Watched | None = None
-        """Once it has stopped."""
+        self._watched: Watched | None = None
 
     def start(self) -> None:
         self._before = self._counters()
@@ -50,10 +49,12 @@ class Watch:
         swapped, overflows = (
             None if a is None or b is None else a - b for a, b in zip(now, self._before, strict=True)
         )
-        self.watched = Watched(oversleep, (self._clocks, clocks), swapped, overflows)
+        self._watched = Watched(oversleep, (self._clocks, clocks), swapped, overflows)
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"watched": self.watched}
+    def part(self, app: str) -> Watched:
+        """What happened, once it has stopped."""
+        assert self._watched is not None
+        return self._watched
 
     def _counters(self) -> tuple[int | None, int | None]:
         return self._host.swapped(), self._host.listen_overflows(self._pid)

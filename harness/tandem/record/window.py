@@ -225,16 +225,24 @@ class GeneratorShare(Part):
     """Why its rows are missing."""
 
 
-class Window(Part):
-    """One load window of a trial, computed from the generator's rows and from counters."""
+# ---- the parts of a window, each from one place: the generator's rows, the counters, a probe ----
+
+
+class AskedLoad(Part):
+    """The load that was asked for, and how much of it figures come from."""
 
     load: Literal["closed", "open"]
     duration_s: Number
     connections: int
-    offered_rps: Number | None
+    offered_rps: Number | None = None
     """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
     measured_s: Number
     """Length of the part that figures come from: the window without its first and last seconds."""
+
+
+class Answers(Part):
+    """The answers, by the generator's rows."""
+
     requests: int
     """Rows of the whole window: every request that was answered."""
     good: int
@@ -242,83 +250,156 @@ class Window(Part):
     failed: dict[str, int]
     """The others, by reason."""
     goodput_rps: Number
-    little: Number | None
+    little: Number | None = None
     """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
     service_time_ms: Times
-    response_time_ms: Times | None
-    """Open loop only: from the intended send to the last byte."""
-    lateness_ms: Times | None
-    """Open loop only: how late the generator was."""
-    scheduled: int | None
-    unsent: int | None
-    app_cpu_us_per_request: Number | None
-    app_memory_peak_bytes: int | None
-    roles: dict[str, Role]
-    statements: dict[str, Statement]
-    """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
-    proxy: Proxy | None
-    pooler: Pooler | None
-    host: HostActivity
-    probes: int
-    """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
-    probe_failures: list[str]
-    stored_rows: int | None = None
-    """Where every right answer has to store a row: how many rows there are more than before."""
-    idle_connections: int | None = None
-    """Where silent connections are part of the scenario: how many stayed open."""
     service_time_hdr: str | None = None
-    response_time_hdr: str | None = None
-    """The same distributions as HDR histograms (V2, base64, microseconds, three digits); they can be merged."""
+    """The same distribution as an HDR histogram (V2, base64, microseconds, three digits); histograms can be merged."""
     per_second: PerSecond | None = None
-    responses_per_second: ResponsesPerSecond | None = None
-    growth: Growth | None = None
-    """Open loop only: whether a backlog grew. Null below four seconds with answers."""
     in_flight_mean: Number | None = None
     """By the rows: sum of the times in flight inside the measured part by its length."""
     rows_2xx: int | None = None
     reported_2xx: int | None = None
     """The generator's own count, beside that of its rows."""
-    utilisation_bound_rps: Number | None = None
-    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
-    utilisation_bound_by: str | None = None
-    db_rtt_ms: DbRtt | None = None
-    lock_waits_mean: Number | None = None
-    """So many of the application's database connections waited for a lock in the mean of the samples."""
+    answer_ms_min: Number | None = None
+    """The quickest right answer of the whole window, from its send to its last byte."""
     implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
     choice_p: Number | None = None
     """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
-    answer_ms_min: Number | None = None
-    """The quickest right answer of the whole window, from its send to its last byte."""
-    foreign_settings: list[str] = Field(default_factory=list)
-    """Settings of role, database or session that the contract does not name, since the application's start."""
-    wal_syncs: int | None = None
-    """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
-    db_connections_max: int | None = None
-    """The most connections that a sample found from the application to the database, or to PgBouncer before it."""
-    app_pool_wait_ms: Number | None = None
-    """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
-    counts it; null where it does not tell."""
+
+
+class OpenLoopFigures(Part):
+    """The figures of an open loop; null in a closed one."""
+
+    response_time_ms: Times | None = None
+    """From the intended send to the last byte."""
+    response_time_hdr: str | None = None
+    lateness_ms: Times | None = None
+    """How late the generator was."""
+    scheduled: int | None = None
+    unsent: int | None = None
+    responses_per_second: ResponsesPerSecond | None = None
+    growth: Growth | None = None
+    """Whether a backlog grew. Null below four seconds with answers."""
+
+
+class Cost(Part):
+    """The CPU time and memory that the load took, by the counters of the control groups."""
+
+    app_cpu_us_per_request: Number | None = None
     app_system_cpu_us_per_request: Number | None = None
     """What of `app_cpu_us_per_request` was spent in the kernel, which counts it by ticks."""
     app_context_switches_per_request: Number | None = None
     """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
+    app_memory_peak_bytes: int | None = None
+    roles: dict[str, Role]
+    utilisation_bound_rps: Number | None = None
+    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    utilisation_bound_by: str | None = None
+
+
+class PathCounts(Part):
+    """Counts of the services between the generator and the database, and of the application's way to it."""
+
+    proxy: Proxy | None = None
+    pooler: Pooler | None = None
+    lock_waits_mean: Number | None = None
+    """So many of the application's database connections waited for a lock in the mean of the samples."""
+    db_connections_max: int | None = None
+    """The most connections that a sample found from the application to the database, or to PgBouncer before it."""
+    app_pool_wait_ms: Number | None = None
+    """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
+    counts it; null where it does not tell."""
+
+
+class DatabaseWork(Part):
+    """The work that the database did for the application, by its own counters."""
+
+    statements: dict[str, Statement]
+    """pg_stat_statements over the window, by the contract's names; what it does not name is under `other`."""
+    foreign_settings: list[str] = Field(default_factory=list)
+    """Settings of role, database or session that the contract does not name, since the application's start."""
+    wal_syncs: int | None = None
+    """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
+
+
+class StoredRows(Part):
+    """The growth of the table that every right answer has to add a row to."""
+
+    stored_rows: int | None = None
+
+
+class Bodies(Part):
+    """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
+
+    probes: int
+    probe_failures: list[str]
+
+
+class IdleConnections(Part):
+    """Silent connections, where they are part of the scenario."""
+
+    idle_connections: int | None = None
+    """So many stayed open."""
+
+
+class Distance(Part):
+    """The way to the database, where a delay was asked for."""
+
+    db_rtt_ms: DbRtt | None = None
+
+
+class BothEnds(Part):
+    """Both ends of the connections, where the generator asks the application itself."""
+
     established: int | None = None
-    """Where the generator asks the application itself: so many connections were open, at most."""
+    """So many connections were open, at most."""
     app_threads: int | None = None
-    """There as well: threads of the application's first process, at most."""
+    """Threads of the application's first process, at most."""
     generator_thread_cores: Number | None = None
-    """There as well: what the generator's busiest thread used of a core."""
+    """What the generator's busiest thread used of a core."""
+
+
+class OnWire(Part):
+    """Answers that were read on the wire."""
+
     tap: Tap | None = None
-    resources: list[Resource] = Field(default_factory=list)
-    """CPU sets, threads, pools and the distance, the most used first."""
+
+
+class Window(
+    OnWire,
+    BothEnds,
+    Distance,
+    IdleConnections,
+    Bodies,
+    StoredRows,
+    DatabaseWork,
+    PathCounts,
+    Cost,
+    OpenLoopFigures,
+    Answers,
+    AskedLoad,
+):
+    """One load window of a trial, computed from the generator's rows and from counters. In a record the last part comes first."""
+
+    host: HostActivity
     slices: Slices | None = None
     """`duration_s` is then how long this variant's generator ran."""
     generators: list[GeneratorShare] = Field(default_factory=list)
     """Where several shared the load: each by itself. All other figures are of their rows together."""
+    resources: list[Resource] = Field(default_factory=list)
+    """CPU sets, threads, pools and the distance, the most used first."""
     bottleneck: str
     """Its tag; several joined by `+` where they are as busy as each other (tandem.judge.bottleneck)."""
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict
+
+    @classmethod
+    def of(cls, *parts: Part, host: HostActivity, slices: Slices | None = None) -> "Window":
+        """The window of these parts, not yet judged. Of a field that two parts have, the later one counts."""
+        fields = {name: getattr(part, name) for part in parts for name in type(part).model_fields}
+        unjudged = {"bottleneck": "unknown", "evidence": [], "findings": [], "verdict": Verdict.OK}
+        return cls.model_validate({**fields, "host": host, "slices": slices, **unjudged})

@@ -14,7 +14,7 @@ from python_on_whales import Container, DockerClient
 
 from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup
-from tandem.judge.measure import HARNESS, foreign_cores
+from tandem.judge.counters import HARNESS, foreign_cores
 from tandem.probes.sampler import Sampler, Series
 from tandem.record.outcome import Outcome
 from tandem.selftest import burner
@@ -79,7 +79,7 @@ def burning(*arguments: object) -> Iterator[Burner]:
 
 
 def _cores(series: Series, low_s: float, high_s: float) -> float:
-    """Cores that the burner used, as tandem.judge.measure computes them."""
+    """Cores that the burner used, as tandem.judge.counters computes them."""
     used = [series.at(moment, lambda sample: sample.usage["burner"].cpu_s) for moment in (low_s, high_s)]
     return (used[1] - used[0]) / (high_s - low_s)
 

@@ -355,7 +355,7 @@ def test_a_watch_reads_the_host_that_it_is_given() -> None:
     watch = Watch(Elsewhere(0.0), 1, "")
     watch.start()
     watch.stop()
-    found = watch.watched
+    found = watch.part("any")
     assert found is not None
     assert found.swapped_pages == 100
     assert found.listen_overflows is None

@@ -15,7 +15,7 @@ from harness_samples import good_window, pooler, quiet_roles, role
 from harness_windows import conditions, measured
 
 from tandem.catalog.catalog import Catalog
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.measure import window
 from tandem.lab import observe
 from tandem.lab.prepare import prepare
@@ -125,7 +125,7 @@ def test_another_shape_is_refused(body: str) -> None:
     ids=["waited", "never waited", "no checkout", "another process", "counts began anew"],
 )
 def test_the_mean_wait_per_checkout(before: PoolCounters, after: PoolCounters, mean_ms: float | None) -> None:
-    found = window(measured(app_pool=PoolUse(before, after)), conditions())
+    found = window(measured(PoolUse(before, after)), conditions())
     assert found.app_pool_wait_ms == mean_ms
 
 
@@ -167,7 +167,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, done: list[str], pools: dict[str, A
     scene = observe.Scene({label: app(label, told) for label, told in pools.items()}, lambda *_: None)
     with observe.watched(scene) as [probe]:
         done.append("load")
-    return {label: found["app_pool"] for label in pools if (found := probe.fields(label))}
+    return {label: found for label in pools if (found := probe.part(label)) is not None}
 
 
 def test_a_pool_is_asked_before_and_after_the_load_and_not_during_it(
@@ -214,7 +214,7 @@ def test_what_declares_it_is_asked_where_there_are_statements(
 )
 def test_what_the_pool_tells_wins_over_what_is_inferred(usable: int, wait_ms: float, tag: str) -> None:
     """A fifth of 5 ms. With fewer connections than clients it would be inferred that they wait."""
-    told, evidence = bottleneck(good_window(app_pool_wait_ms=wait_ms, pooler=None), usable)
+    told, evidence = bottleneck(good_window(app_pool_wait_ms=wait_ms, pooler=None), Concurrency(usable))
     assert told == tag
     assert INFERRED not in evidence
     assert sum(OWN in line for line in evidence) == 1
@@ -222,13 +222,13 @@ def test_what_the_pool_tells_wins_over_what_is_inferred(usable: int, wait_ms: fl
 
 
 def test_it_is_inferred_where_the_pool_does_not_tell() -> None:
-    told, evidence = bottleneck(good_window(pooler=None), 20)
+    told, evidence = bottleneck(good_window(pooler=None), Concurrency(20))
     assert (told, evidence[-1]) == ("pool-wait", INFERRED)
     assert not any(OWN in line for line in evidence)
 
 
 def test_the_evidence_says_how_much_of_the_service_time_is_waited() -> None:
-    _, evidence = bottleneck(good_window(app_pool_wait_ms=3.0), 50)
+    _, evidence = bottleneck(good_window(app_pool_wait_ms=3.0), Concurrency(50))
     assert evidence[-1] == f"a checkout waits 3.0 of 5.0 ms (60%) {OWN}"
 
 
@@ -238,7 +238,7 @@ def test_the_evidence_says_how_much_of_the_service_time_is_waited() -> None:
 )
 def test_which_pool_waits(own_ms: float, pooler_us: float, where: list[str]) -> None:
     told, evidence = bottleneck(
-        good_window(app_pool_wait_ms=own_ms, pooler=pooler(wait_us_per_query=pooler_us)), 50
+        good_window(app_pool_wait_ms=own_ms, pooler=pooler(wait_us_per_query=pooler_us)), Concurrency(50)
     )
     assert told == "pool-wait"
     assert all(line.endswith(place) for line, place in zip(evidence[-len(where) :], where, strict=True))
@@ -252,16 +252,16 @@ def test_an_exhausted_resource_is_named_first_and_the_wait_still_told() -> None:
         (good_window(lock_waits_mean=15.0, app_pool_wait_ms=3.0), "database"),
         (good_window("open", app_pool_wait_ms=3.0), "offered-load"),
     ):
-        told, evidence = bottleneck(found, 50)
+        told, evidence = bottleneck(found, Concurrency(50))
         assert told == tag
         assert f"a checkout waits 3.0 of 5.0 ms (60%) {OWN}" in evidence
 
 
 def test_handler_threads_are_named_where_the_pool_is_not_waited_for() -> None:
     """A sync model with as many threads as connections: by number alone the pool is named."""
-    assert bottleneck(good_window(app_pool_wait_ms=0.0), 10, 10)[0] == "thread-pool"
-    assert bottleneck(good_window(), 10, 10)[0] == "pool-wait"
+    assert bottleneck(good_window(app_pool_wait_ms=0.0), Concurrency(10, 10))[0] == "thread-pool"
+    assert bottleneck(good_window(), Concurrency(10, 10))[0] == "pool-wait"
 
 
 def test_a_scenario_without_statements_has_no_such_bottleneck() -> None:
-    assert bottleneck(good_window(app_pool_wait_ms=3.0), None)[0] == "latency-bound"
+    assert bottleneck(good_window(app_pool_wait_ms=3.0), Concurrency())[0] == "latency-bound"

@@ -9,7 +9,7 @@ from harness_samples import EXPECTED, good_window, quiet_roles, role
 from tandem.catalog.catalog import Catalog
 from tandem.cli.options import parse_db_rtt
 from tandem.errors import UsageError
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.judge import gates
 from tandem.lab.laboratory import SHARED, shared
 from tandem.lab.prepare import Prepared, check, prepare
@@ -115,14 +115,14 @@ def test_a_round_trip_as_asked_is_none(found: DbRtt | None) -> None:
 
 def test_a_latency_proxy_that_is_exhausted_is_named() -> None:
     busy = quiet_roles(faults=role(0.85, "5"))
-    assert bottleneck(good_window(roles=busy), 50)[0] == "faults"
+    assert bottleneck(good_window(roles=busy), Concurrency(50))[0] == "faults"
     idle = quiet_roles(faults=role(0.4, "5"))
-    assert bottleneck(good_window(roles=idle), 50)[0] == "latency-bound"
+    assert bottleneck(good_window(roles=idle), Concurrency(50))[0] == "latency-bound"
 
 
 def test_the_largest_user_of_a_shared_set_may_be_it() -> None:
     shares = {"loadgen": 0.2, "proxy": 0.1, "pgbouncer": 0.1, "db": 0.2, "faults": 0.35}
     roles = {name: role(cores, "0") for name, cores in shares.items()}
-    told, evidence = bottleneck(good_window(roles={**roles, "app": role(0.5, "1")}), 50)
+    told, evidence = bottleneck(good_window(roles={**roles, "app": role(0.5, "1")}), Concurrency(50))
     assert told == "faults"
     assert "faults is the largest user of the exhausted core 0" in evidence

@@ -20,13 +20,13 @@ from harness_windows import CORES, CPUSETS, conditions, measured, sample, series
 
 from tandem.hosts.host import Usage
 from tandem.judge import generators
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.judge import gates, verdict
 from tandem.judge.measure import window
 from tandem.judge.on_wire import on_wire
 from tandem.load.dealing import Share
 from tandem.load.generator import Load, Report
-from tandem.probes.sampler import Series
+from tandem.probes.sampler import Counted, Series
 from tandem.record.window import Finding, GeneratorShare, Times, Verdict, Window
 
 LATENESS = Times(samples=6000, mean=0.4, p50=0.4, p90=0.8, p99=1.2, max=9.0)
@@ -173,9 +173,9 @@ def test_a_busy_generator_is_the_bottleneck_though_all_together_are_not() -> Non
     """Each on CPUs of its own: 0.95 and 0.05 of a core are half of both."""
     both = [one(1, cpu_cores=0.95, cpuset="3"), one(2, cpu_cores=0.05, cpuset="5")]
     roles = quiet_roles(loadgen=role(1.0, "3,5", available=2))
-    limited, _ = bottleneck(good_window(roles=roles, generators=both), 20)
+    limited, _ = bottleneck(good_window(roles=roles, generators=both), Concurrency(20))
     assert limited == "generator"
-    alone, _ = bottleneck(good_window(roles=roles), 20)
+    alone, _ = bottleneck(good_window(roles=roles), Concurrency(20))
     assert alone != "generator", "the control"
 
 
@@ -228,16 +228,16 @@ def test_cpu_of_each_and_of_all_together() -> None:
     ]
     both = [one(1), one(2)]
     cpusets = {**CPUSETS, "loadgen-2": "1"}
-    told = window(measured(series=Series(samples), generators=both), conditions(cpusets=cpusets))
+    told = window(measured(Counted(Series(samples), 6.0), generators=both), conditions(cpusets=cpusets))
     assert [each.cpu_cores for each in told.generators] == pytest.approx([CORES["loadgen"], 0.5])
     assert [(each.cpuset, each.cores_available) for each in told.generators] == [("", 4), ("1", 1)]
     assert told.roles.keys() == CPUSETS.keys(), "several generators are one role"
     assert told.roles["loadgen"].cpu_cores == pytest.approx(CORES["loadgen"] + 0.5)
     assert told.roles["loadgen"].memory_peak_bytes == 4000
     apart = {**CPUSETS, "loadgen": "3", "loadgen-2": "5"}
-    on_two = window(measured(series=Series(samples), generators=both), conditions(cpusets=apart)).roles[
-        "loadgen"
-    ]
+    on_two = window(
+        measured(Counted(Series(samples), 6.0), generators=both), conditions(cpusets=apart)
+    ).roles["loadgen"]
     assert (on_two.cpuset, on_two.cores_available) == ("3,5", 2)
     alone = window(measured(), conditions())
     assert alone.generators == []

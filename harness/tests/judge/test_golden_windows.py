@@ -11,12 +11,12 @@ from harness_windows import conditions, measured, sample
 from pydantic import JsonValue
 
 from tandem.judge import judge
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.judge import Expectation
 from tandem.judge.measure import window
 from tandem.load.generator import OHA, Generator
 from tandem.load.vegeta import VEGETA
-from tandem.probes.sampler import Series
+from tandem.probes.sampler import Counted, Series
 
 RAW: dict[str, tuple[Generator, int, float, float]] = {
     "oha-closed": (OHA, 3, 0.5, 0.25),
@@ -43,10 +43,10 @@ def judged(name: str, fixtures: Path, folder: Path) -> dict[str, Any]:
         lengths=set(rows.length_bytes.tolist()[:3]),
         connections=4,
     )
-    found = window(measured(rows=rows, report=report, series=samples), asked)
+    found = window(measured(Counted(samples, 6.0), rows=rows, report=report), asked)
     found.findings = judge.gates(found, Expectation(["session"], proxied=True))
     found.verdict = judge.verdict(found.findings)
-    found.bottleneck, found.evidence = bottleneck(found, 20, 32, None)
+    found.bottleneck, found.evidence = bottleneck(found, Concurrency(20, 32))
     return dict(found.model_dump(mode="json"))
 
 

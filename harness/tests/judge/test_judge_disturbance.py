@@ -9,7 +9,7 @@ from harness_samples import EXPECTED, REQUESTS, good_window, host, role
 
 from tandem.hosts.host import Oversleep
 from tandem.judge.accounting import utilisation_bound
-from tandem.judge.bottleneck import bottleneck
+from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.disturbance import GATES, cannot_judge, hiccup
 from tandem.judge.judge import gates, verdict
 from tandem.record.host import Hiccup
@@ -177,7 +177,7 @@ def test_without_use_or_answers_there_is_no_bound() -> None:
 
 
 def test_the_bound_is_told_with_the_bottleneck() -> None:
-    _, evidence = bottleneck(good_window(), 50)
+    _, evidence = bottleneck(good_window(), Concurrency(50))
     assert "at this cost per request the CPUs of app would be exhausted at 800/s" in evidence
 
 

@@ -11,7 +11,7 @@ from tandem.analysis.histogram import curve, recorded
 from tandem.hosts.host import Clocks, HostCpu, Oversleep, Usage
 from tandem.judge.measure import window
 from tandem.load.generator import Report
-from tandem.probes.sampler import Series
+from tandem.probes.sampler import Counted, Series
 from tandem.probes.watch import Watched
 from tandem.record.window import Window
 
@@ -54,7 +54,7 @@ def test_a_disturbed_second_is_that_second() -> None:
     ]
     start = np.arange(0, DURATION_S, 0.01)
     kept = start[(start < 5) | (start >= 6)]
-    found = window(measured(series=Series(samples), rows=make_rows(kept, kept + 0.005)), conditions())
+    found = window(measured(Counted(Series(samples), 6.0), rows=make_rows(kept, kept + 0.005)), conditions())
     assert found.per_second is not None
     assert found.per_second.good == [100, 100, 100, 0, 100, 100, 100]
     assert found.per_second.app_cpu_s == pytest.approx([0.8, 0.8, 0.8, 0.0, 0.8, 0.8, 0.8], abs=1e-9)
@@ -107,7 +107,7 @@ def test_waits_for_locks_are_the_mean_of_the_samples(waits: list[int | None], me
     """Of those inside the measured part."""
     samples = [sample(-0.5, lock_waits=50), *(sample(3 + at, lock_waits=n) for at, n in enumerate(waits))]
     series = Series([*samples, sample(DURATION_S + 0.5, lock_waits=50)])
-    assert window(measured(series=series), conditions()).lock_waits_mean == mean
+    assert window(measured(Counted(series, 6.0)), conditions()).lock_waits_mean == mean
 
 
 # ---- time that must pass ----
@@ -139,7 +139,7 @@ def clocks(wall_s: float, monotonic_s: float, source: str | None = "tsc") -> Clo
 )
 def test_the_clocks(after: Clocks, drift_ms: float, changed: bool | None) -> None:
     watched = Watched(None, (clocks(1000.0, 50.0), after), swapped_pages=3, listen_overflows=None)
-    host = window(measured(watched=watched), conditions()).host
+    host = window(measured(watched), conditions()).host
     assert host.clock_drift_ms == pytest.approx(drift_ms)
     assert host.clock_changed is changed
     assert (host.hiccup, host.swapped_pages, host.listen_overflows) == (None, 3, None)
@@ -150,7 +150,7 @@ def test_the_hiccups_are_those_of_the_measured_part() -> None:
     longer = np.where(at_s < BEGAN_S + 2, 0.5, 0.0001)  # half a second, but all of it while warming
     oversleep = Oversleep(True, 0.01, array("d", at_s), array("d", longer))
     watched = Watched(oversleep, (clocks(0, 0), clocks(1, 1)), 0, 0)
-    hiccup = window(measured(watched=watched), conditions()).host.hiccup
+    hiccup = window(measured(watched), conditions()).host.hiccup
     assert hiccup is not None
     assert hiccup.realtime
     assert hiccup.max_ms == pytest.approx(0.1)

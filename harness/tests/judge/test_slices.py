@@ -17,7 +17,7 @@ from tandem.judge.judge import gates
 from tandem.judge.measure import window
 from tandem.judge.slices import Own, Stretch, row_zero
 from tandem.load.rows import Rows
-from tandem.probes.sampler import Sample, Series
+from tandem.probes.sampler import Counted, Probed, Sample, Series
 from tandem.record.window import Slices
 
 BEGAN_S, STARTUP_S = 1_000_000.0, 0.087
@@ -154,7 +154,7 @@ def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
     made, rows, series = sliced()
     own = Own.of("A", made, rows.end_s)
     found = window(
-        measured(rows=rows, series=series, own=own, began_s=own.zero_s, probes=0),
+        measured(Counted(series, 6.0), Probed(0, [], []), rows=rows, own=own, began_s=own.zero_s),
         conditions(connections=4, duration_s=own.ran_s),
     )
     assert found.requests == len(rows)
@@ -174,11 +174,11 @@ def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time()
     made, rows, series = sliced()
     own = Own.of("A", made, rows.end_s)
     asked = conditions(connections=4, duration_s=own.ran_s)
-    found = window(measured(rows=rows, series=series, own=own, began_s=own.zero_s), asked)
+    found = window(measured(Counted(series, 6.0), rows=rows, own=own, began_s=own.zero_s), asked)
     assert found.little == pytest.approx(1, abs=0.005)
     # The control: one of the connections rests.
     quarter = make_rows(rows.start_s[::4], rows.end_s[::4])
-    idle = window(measured(rows=quarter, series=series, own=own, began_s=own.zero_s), asked)
+    idle = window(measured(Counted(series, 6.0), rows=quarter, own=own, began_s=own.zero_s), asked)
     assert idle.little == pytest.approx(0.25, abs=0.05)
 
 
@@ -247,12 +247,13 @@ def outside(
         replace(one, usage={**one.usage, "app": Usage(one.usage["app"].cpu_s + more(one.at_s), 0.0, 1)})
         for one in series.samples
     ]
+    own = Own.of("A", made, rows.end_s)
     left = measured(
+        Counted(Series(samples), 6.0),
+        Probed(probes, [], []),
         rows=rows,
-        series=Series(samples),
-        own=(own := Own.of("A", made, rows.end_s)),
+        own=own,
         began_s=own.zero_s,
-        probes=probes,
         idle_cores=idle_cores,
     )
     found = window(left, conditions(connections=connections, duration_s=own.ran_s)).slices

@@ -7,7 +7,8 @@ from harness_samples import EXPECTED, counted, good_window
 from harness_windows import series
 
 from tandem.hosts.host import Usage
-from tandem.lab.observe import Counters, together
+from tandem.judge.windows import together
+from tandem.lab.observe import Counters
 from tandem.probes.sampler import Sample, Series
 from tandem.record.window import Statement, Verdict, Window
 
@@ -46,18 +47,16 @@ def test_each_window_sees_its_own_application_and_forgets_none() -> None:
         for n, one in enumerate(series().samples)
     ]
     seen = counters(both)
-    first, second = (seen.fields(label)["series"] for label in ("A", "B"))
-    assert isinstance(first, Series)
-    assert isinstance(second, Series)
+    first, second = (seen.part(label).series for label in ("A", "B"))
     assert second.samples[0].usage["app"].cpu_s == 10.0
     assert second.samples[0].usage["app A"] == first.samples[0].usage["app"] == both[0].usage["app A"]
     assert {sum(u.cpu_s for u in s.usage.values()) for s in second.samples} == {
         sum(u.cpu_s for u in s.usage.values()) for s in both
     }
-    assert seen.fields("B")["busiest_thread_s"] == 2.0
-    assert [seen.fields(label)["db_connections_max"] for label in ("A", "B")] == [20, len(both) - 1]
+    assert seen.part("B").busiest_thread_s == 2.0
+    assert [seen.part(label).db_connections_max for label in ("A", "B")] == [20, len(both) - 1]
     seen._addresses = {}
-    assert seen.fields("A")["db_connections_max"] is None, "nobody knows whose they are"
+    assert seen.part("A").db_connections_max is None, "nobody knows whose they are"
 
 
 def test_the_statements_of_all_have_to_fit_all_answers(two: dict[str, Window]) -> None:

@@ -43,9 +43,9 @@ def watch(monkeypatch: pytest.MonkeyPatch, host: Any, wanted: int) -> Ends:
 
 def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     host = Counting()
-    found = watch(monkeypatch, host, 3).found
-    assert (found["established"], found["app_threads"], host.looks) == (3, 7, 3)
-    assert found["generator_thread_cores"] == pytest.approx(0.5, rel=0.01)
+    found = watch(monkeypatch, host, 3).seen
+    assert (found.established, found.app_threads, host.looks) == (3, 7, 3)
+    assert found.generator_thread_cores == pytest.approx(0.5, rel=0.01)
 
 
 def test_a_container_that_died_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,4 +44,4 @@ def test_each_application_has_its_own() -> None:
     probe.start()
     second.looks += 2
     probe.stop()
-    assert [probe.fields(label)["app_switches"] for label in ("A", "B")] == [5, 15]
+    assert [probe.part(label).number for label in ("A", "B")] == [5, 15]

@@ -176,7 +176,7 @@ def tapped(real: Catalog, server: ThreadingHTTPServer, bursts: Bursts, requests:
         time.sleep(0.001)
     client.close()
     probe.stop()
-    found = probe.fields("a")["tap"]
+    found = probe.part("a").tap
     assert isinstance(found, Tap)
     assert found.problem is None, f"needs NET_RAW: {found.problem}"
     return found

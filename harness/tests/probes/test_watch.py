@@ -21,7 +21,7 @@ def test_a_watch_of_this_very_process() -> None:
     watch.start()
     time.sleep(0.3)
     watch.stop()
-    found = watch.watched
+    found = watch.part("any")
     assert found is not None
     before, after = found.clocks
     assert after.monotonic_s - before.monotonic_s >= 0.3

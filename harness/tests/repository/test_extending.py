@@ -79,6 +79,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from tandem.record.window import HostLoad
+
 
 @dataclass
 class LoadAverage:
@@ -91,8 +93,8 @@ class LoadAverage:
     def stop(self) -> None:
         self._found = os.getloadavg()[0]
 
-    def fields(self, app: str) -> dict[str, object]:
-        return {"load_average": self._found}
+    def part(self, app: str) -> HostLoad:
+        return HostLoad(load_average=self._found)
 '''
 SEEN = """
 import json
@@ -102,21 +104,19 @@ from types import SimpleNamespace
 from harness_engine import window_spec
 from harness_windows import CPUSETS, measured
 
+from tandem.judge.bottleneck import Concurrency
 from tandem.judge.judge import Expectation
 from tandem.lab import observe
 from tandem.load.generator import OHA
 
-class Given:  # what the other probes would have seen
-    def fields(self, app):
-        made = vars(measured())
-        return {name: made[name] for name in ("series", "busiest_thread_s", "statements", "probes",
-                                              "probes_refused", "probe_failures")}
+def seen(part):  # what another probe would have seen
+    return SimpleNamespace(part=lambda app: part)
 
 by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
 cell = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict),
     scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0, statements=[], in_turn=0),
-    expected=Expectation([], proxied=False), db_pool_usable=None, handler_threads=None, admitted=None,
+    expected=Expectation([], proxied=False), concurrency=Concurrency(),
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
 stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
@@ -127,7 +127,7 @@ observe.PROBES = observe.PROBES[:1]
 with observe.watched(observe.Scene({"one": app}, lambda *_: None)) as probes:
     pass
 made = observe.windows(
-    window_spec(), {"one": observe.Loaded(app, asked, by, "closed", ran)}, [Given(), *probes]
+    window_spec(), {"one": observe.Loaded(app, asked, by, "closed", ran)}, [*map(seen, measured().seen), *probes]
 )
 print(made["one"].model_dump_json())
 """
@@ -136,7 +136,7 @@ print(made["one"].model_dump_json())
 def test_a_probe_is_three_files(copy: Copy) -> None:
     copy.write("harness/tandem/probes/load_average.py", PROBE)
     observe = "harness/tandem/lab/observe.py"
-    listed = "PROBES: tuple[Callable[[Scene], Probe | None], ...] = (\n"
+    listed = "PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (\n"
     copy.edit(observe, listed, f"{listed}    load_average.LoadAverage,\n")
     copy.edit(
         observe,
@@ -145,8 +145,8 @@ def test_a_probe_is_three_files(copy: Copy) -> None:
     )
     copy.edit(
         "harness/tandem/record/window.py",
-        "    db_rtt_ms: DbRtt | None = None\n",
-        "    db_rtt_ms: DbRtt | None = None\n    load_average: Number | None = None\n",
+        "class Window(\n",
+        "class HostLoad(Part):\n    load_average: Number | None = None\n\n\nclass Window(\n    HostLoad,\n",
     )
     assert len(copy.touched) == 3
     window = json.loads(copy.python("-c", SEEN))

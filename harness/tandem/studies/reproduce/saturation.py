@@ -1,6 +1,6 @@
 """Names what limited a load of many connections: generator, application, or something between. Pure."""
 
-from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, bottleneck, tags
+from tandem.judge.bottleneck import SET_BUSY, THREAD_BUSY, Concurrency, bottleneck, tags
 from tandem.record.window import Role, Window
 
 GENERATOR, GENERATOR_THREAD, APP_CPU = "generator", "generator-thread", "app-cpu"
@@ -26,7 +26,7 @@ def limit(
     a core: wrk has as many threads as it is told, drill has one. And where nothing was exhausted and the connections
     mostly had nothing to wait for, the generator was the limit without being busy: a timer of its own, for example.
     """
-    tag, evidence = bottleneck(window, None)
+    tag, evidence = bottleneck(window, Concurrency())
     named = tags(tag)
     loadgen, app = window.roles["loadgen"], window.roles["app"]
     thread = generator_thread_cores

@@ -1,0 +1,78 @@
+"""Judges the windows of loads that ran in the same seconds: gates, verdict, resources, bottleneck. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tandem.judge import judge, second_opinion
+from tandem.judge.bottleneck import Concurrency, bottleneck, resources
+from tandem.judge.judge import Expectation
+from tandem.judge.on_wire import on_wire
+from tandem.load.tool_result import ToolResult
+from tandem.record.window import Finding, Statement, Verdict, Window
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A window, and what it is judged by."""
+
+    window: Window
+    expected: Expectation
+    concurrency: Concurrency
+    told: ToolResult | None = None
+    """The summary of a generator that left no rows."""
+
+
+def judged(windows: Mapping[str, Unjudged]) -> dict[str, Window]:
+    """The windows of one load each, by label, with their findings and verdicts.
+
+    Several ask one database: their statements and rows are counted together, so each window is judged without them, then
+    all with their sum.
+    """
+    if len(windows) == 1:
+        return {label: _alone(one) for label, one in windows.items()}
+    out = {}
+    for label, one in windows.items():
+        made = one.window.model_copy(update={"statements": {}, "stored_rows": None})
+        less = Expectation([], proxied=False, idle_connections=one.expected.idle_connections)
+        out[label] = _alone(replace(one, window=made, expected=less))
+    first = next(iter(windows.values())).window
+    expected = {label: one.expected for label, one in windows.items()}
+    return together(out, first.statements, first.stored_rows, expected)
+
+
+def _alone(one: Unjudged) -> Window:
+    found, told = one.window, one.told
+    noticed = judge.gates(found, one.expected) if told is None else second_opinion.findings(told, found)
+    found.findings = [*on_wire(found), *noticed]
+    found.verdict = judge.verdict(found.findings)
+    found.resources = resources(found, one.concurrency)
+    found.bottleneck, found.evidence = bottleneck(found, one.concurrency)
+    return found
+
+
+def together(
+    windows: Mapping[str, Window],
+    statements: dict[str, Statement],
+    stored_rows: int | None,
+    expected: Mapping[str, Expectation],
+) -> dict[str, Window]:
+    """The windows with what only their sum can tell: every statement once for each right answer, and a row stored.
+
+    expected: of each window's application; their settings may differ. What one leaves out and another does twice
+    cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
+    """
+    parts = [judge.Given.of(one, expected[name]) for name, one in windows.items()]
+    found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
+    answered = sum(part.answered for part in parts)
+    if stored_rows is not None and stored_rows < answered:
+        text = f"{answered} answers said that a row was stored, but the tables grew by {stored_rows}"
+        found.append(Finding.of("not-stored", "invalid", text))
+    out = {}
+    for name, one in windows.items():
+        starved = one.verdict is Verdict.VOID
+        own = [f.model_copy(update={"severity": "void"}) if starved else f for f in found]
+        findings = [*own, *one.findings]
+        out[name] = one.model_copy(
+            update={"findings": findings, "verdict": judge.verdict(findings), "statements": statements}
+        )
+    return out
