@@ -22,7 +22,7 @@ from tandem.lab.live import View
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.store import write_atomically
-from tandem.record.trial import Trial, TrialSpec, WindowRecord
+from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding
 from tandem.wording import lasts
 
@@ -188,28 +188,25 @@ def _maker[C: Conclusions](
         for label, start in made.starts.items():
             start.implementation = programs.get(label)
         journal.save(made)
-        trial = journal.find(spec)  # as a resumed study would find it: figures have six digits there
-        assert trial is not None
-        view.note(f"  {study.line(trial) or summary(trial)}")
-        view.counted(trial)
-        return trial
+        view.note(f"  {study.line(made) or summary(made)}")
+        view.counted(made)
+        return made
 
     return make
 
 
 def _told[C: Conclusions](study: Study[C], spec: TrialSpec, view: View) -> Windows:
-    """The windows of a warm start. The study is told each as the journal will keep it, so that it decides as it would
-    when it is told again."""
+    """The windows of a warm start. A figure has six digits from the start, so the study decides as it would when it is told
+    them again."""
     windows = study.windows(spec)
     try:
         wanted = next(windows)
         while True:
             made = yield wanted
-            kept = WindowRecord.model_validate_json(made.model_dump_json())
-            view.measured(kept)
-            if line := study.line(kept):
+            view.measured(made)
+            if line := study.line(made):
                 view.note(f"  {line}")
-            wanted = windows.send(kept)
+            wanted = windows.send(made)
     except StopIteration:
         return
 

@@ -88,15 +88,17 @@ def times(values_s: Floats, censored: int = 0, timeout_s: float = 0.0) -> Times:
     if n == 0:
         return Times(samples=0)
     wanted = [q for q in PERCENTILES if n * (1 - q) >= SAMPLES_BEYOND * (1 - 1e-9)]
-    found = np.quantile(values_s, wanted, method="inverted_cdf").tolist() if wanted else []
-    told = Times(
+    found: list[float] = np.quantile(values_s, wanted, method="inverted_cdf").tolist() if wanted else []
+    known = {PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
+    return Times(
         samples=n,
         mean=None if censored else float(values_s.mean()) * 1e3,
+        p50=known.get("p50"),
+        p90=known.get("p90"),
+        p99=known.get("p99"),
+        p999=known.get("p999"),
         max=float(values_s.max()) * 1e3,
         censored=censored,
-    )
-    return told.model_copy(
-        update={PERCENTILES[q]: value * 1e3 for q, value in zip(wanted, found, strict=True)}
     )
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from tandem.record.part import Number, Part
+from tandem.record.part import Figure, Part
 
 
 class Hiccup(Part):
@@ -10,27 +10,27 @@ class Hiccup(Part):
 
     realtime: bool
     """False: the meter had to queue like everybody else, so its figures contain the load's own queue."""
-    cpu_cores: Number
+    cpu_cores: Figure
     """What the meter itself used."""
     samples: int
-    p999_ms: Number | None
-    max_ms: Number
+    p999_ms: Figure | None
+    max_ms: Figure
 
 
 class HostActivity(Part):
     """What else went on: shares of the capacity of all CPUs together."""
 
-    steal_share: Number
+    steal_share: Figure
     steal_told: bool | None = None
     """Whether the kernel has counted any stolen time since it started. False: 0 says nothing, the hypervisor may not tell."""
-    foreign_cpu_share: Number | None
+    foreign_cpu_share: Figure | None
     """CPU used by processes that are neither the stack's nor the harness's; null where that was not counted."""
-    foreign_cpu_interval: tuple[Number, Number] | None = None
+    foreign_cpu_interval: tuple[Figure, Figure] | None = None
     """What it may be at least and at most: by the control groups, and by the kernel's ticks with interrupts."""
-    softirq_share: Number
-    harness_cpu_cores: Number | None
+    softirq_share: Figure
+    harness_cpu_cores: Figure | None
     hiccup: Hiccup | None = None
-    clock_drift_ms: Number | None = None
+    clock_drift_ms: Figure | None = None
     """By how much the wall clock ran ahead of the monotonic one over the window."""
     clock_changed: bool | None = None
     """Whether the kernel took another clock source."""
@@ -44,10 +44,10 @@ class HostSeen(Part):
     """What the windows of a study say of the host that they ran on."""
 
     gates: int
-    """Number of gates that watch it (tandem.judge.disturbance.GATES)."""
+    """Figure of gates that watch it (tandem.judge.disturbance.GATES)."""
     cannot_judge: dict[str, str]
     """Gate that had nothing to go by in any window -> why."""
-    softirq_share: dict[str, tuple[Number, Number]]
+    softirq_share: dict[str, tuple[Figure, Figure]]
     """Variant -> the time for interrupts, of all CPUs, in its windows: the least and the most. Most of it is the network's, and
     no program is charged for it."""
 
@@ -59,10 +59,10 @@ class PerSecond(Part):
     """Since the load began; 2 is the second from 2 s to 3 s."""
     good: list[int]
     """Right answers that ended in it."""
-    app_cpu_s: list[Number]
+    app_cpu_s: list[Figure]
     """Interpolated between samples."""
-    steal_share: list[Number]
-    role_cpu_s: dict[str, list[Number]] = Field(default_factory=dict)
+    steal_share: list[Figure]
+    role_cpu_s: dict[str, list[Figure]] = Field(default_factory=dict)
     """Role -> as the application's, which is among them. Empty in records of before they were kept."""
     app_memory_bytes: list[int] = Field(default_factory=list)
     """Anonymous memory at the end of each; empty in records of before it was kept."""

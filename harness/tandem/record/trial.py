@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tandem.record.part import Number, Part
+from tandem.record.part import Figure, Part
 from tandem.record.window import Finding, Verdict, Window
 
 
 class Slicing(Part):
     """How the variants of a window take turns in short slices, while the generators of the others stand still."""
 
-    slice_s: Number
-    settle_s: Number = 0.2
+    slice_s: Figure
+    settle_s: Figure = 0.2
     """Of each slice: no figure is taken from them, what the last one left in flight ends there."""
     seed: int
     """Of the order (tandem.analysis.alternation.balanced)."""
@@ -31,10 +31,10 @@ class WindowSpec(Part):
     load: Literal["closed", "open"] = "closed"
     rates_rps: dict[str, int] = Field(default_factory=dict)
     """Open loop: label -> rate."""
-    share: Number | None = None
+    share: Figure | None = None
     """Open loop without a rate: this share of the goodput that the window `share_of` reached in the same trial."""
     share_of: str | None = None
-    equal_share: Number | None = None
+    equal_share: Figure | None = None
     """Share of what the slowest variant of the trial reached, which is the rate of this window of a comparison."""
     generator: str = "oha"
     generator_options: dict[str, Any] = Field(default_factory=dict)
@@ -43,12 +43,12 @@ class WindowSpec(Part):
     """Fields of the scenario that are laid over it for this window."""
     address: str | None = None
     """service:port that is asked; None: the topology's."""
-    trim_start_s: Number
-    trim_end_s: Number
+    trim_start_s: Figure
+    trim_end_s: Figure
     """Seconds at both ends that no figure is taken from."""
     settled: bool = True
     """Begins once the host is quiet; False: at once."""
-    after_s: Number = 0.0
+    after_s: Figure = 0.0
     """A rest before it."""
     slices: Slicing | None = None
     """Closed loop, several variants: not at once but in slices, which share `seconds`. Of each variant the first slice
@@ -84,7 +84,7 @@ class TrialSpec(Part):
     """Answers and statements must be right before anything is measured. The self-test's liars leave it out, so that
     they meet the checks of the windows."""
     attempt: int = 1
-    expected_s: Number | None = None
+    expected_s: Figure | None = None
     """How long it takes, where that does not follow from its warm-up and windows."""
 
     @property
@@ -101,7 +101,7 @@ class Phase(Part):
     """A part of a visit."""
 
     name: str
-    duration_s: Number
+    duration_s: Figure
 
 
 class Challenge(Part):
@@ -115,7 +115,7 @@ class Challenge(Part):
     """Answers to requests that were sent after a change, or to a body of their own."""
     looked_for: int = 0
     """Rows that were acknowledged, and looked for at once on another connection."""
-    new_by_known: Number | None = None
+    new_by_known: Figure | None = None
     """CPU time of a body that is new by that of the load's."""
 
 
@@ -124,15 +124,15 @@ class Start(Part):
 
     implementation: str | None = None
     """Null of a stand-in, and in older records."""
-    warm_up_s: Number | None = None
+    warm_up_s: Figure | None = None
     warm_up_requests: int | None = None
     findings: list[Finding] = Field(default_factory=list)
     """Of its answers before the load, its warm-up and its end."""
-    cpu_peak_percent: Number | None = None
+    cpu_peak_percent: Figure | None = None
     """By psrecord, from its first answer to its end: the most CPU within a second, in percent of a core."""
     resident_peak_bytes: int | None = None
     """By psrecord: the most resident memory, summed over its processes; what they share counts once for each."""
-    idle_cpu_cores: Number | None = None
+    idle_cpu_cores: Figure | None = None
     """What it used while nobody asked for anything, before any load: CPU-seconds per second. Looked at only where slices
     follow; null in older records."""
     memory_rest_bytes: int | None = None
@@ -153,7 +153,7 @@ class WindowRecord(Part):
     """Why there is none."""
     began_s: dict[str, float] = Field(default_factory=dict)
     """Label -> when its load began, seconds since 1970."""
-    duration_s: Number = 0.0
+    duration_s: Figure = 0.0
     """With all that is around the load."""
     told: dict[str, Any] | None = None
     """What a generator without rows says of its own load."""
@@ -180,7 +180,7 @@ class Trial(Part):
     starts: dict[str, Start] = Field(default_factory=dict)
     windows: list[WindowRecord] = Field(default_factory=list)
     phases: list[Phase] = Field(default_factory=list)
-    overhead_s: Number | None = None
+    overhead_s: Figure | None = None
     """Duration of the visit without its warm-ups and windows."""
     facts: dict[str, Any] = Field(default_factory=dict)
     """What a study notes about this trial beside its windows."""

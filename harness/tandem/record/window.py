@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from tandem.record.host import HostActivity, PerSecond
-from tandem.record.part import Number, Part
+from tandem.record.part import Figure, Part
 
 
 class Verdict(StrEnum):
@@ -41,12 +41,12 @@ class Times(Part):
     """A distribution in milliseconds; a percentile with fewer than 100 samples beyond it is null."""
 
     samples: int
-    mean: Number | None = None
-    p50: Number | None = None
-    p90: Number | None = None
-    p99: Number | None = None
-    p999: Number | None = None
-    max: Number | None = None
+    mean: Figure | None = None
+    p50: Figure | None = None
+    p90: Figure | None = None
+    p99: Figure | None = None
+    p999: Figure | None = None
+    max: Figure | None = None
     censored: int = 0
     """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
     largest is not known better than that."""
@@ -55,14 +55,14 @@ class Times(Part):
 class Role(Part):
     """What the containers of one role used during the steady part of a window."""
 
-    cpu_cores: Number
+    cpu_cores: Figure
     """CPU-seconds per second."""
     cpuset: str
     cores_available: int
     memory_peak_bytes: int | None
     """Anonymous memory, the largest sample."""
-    throttled_s: Number
-    busiest_thread_cores: Number | None = None
+    throttled_s: Figure
+    busiest_thread_cores: Figure | None = None
 
 
 class Resource(Part):
@@ -71,11 +71,11 @@ class Resource(Part):
     name: str
     tag: str
     """The bottleneck that it is."""
-    utilisation: Number
+    utilisation: Figure
     """1: nothing of it was left."""
-    limit: Number
+    limit: Figure
     """From here on it counts as exhausted."""
-    parts: dict[str, Number] = Field(default_factory=dict)
+    parts: dict[str, Figure] = Field(default_factory=dict)
     """Of CPUs: role -> its share of them."""
 
 
@@ -87,8 +87,8 @@ class Statement(Part):
 class ImpliedRows(Part):
     """How many rows a statement returned if the answers are what they look like."""
 
-    rows: Number
-    error: Number
+    rows: Figure
+    error: Figure
     """Standard error; answers of one length are not told apart."""
     most: int
     """For one answer."""
@@ -102,11 +102,11 @@ class Proxy(Part):
     connection_errors: int
     response_errors: int
     queue_max: int
-    in_flight_mean: Number | None
-    queue_mean: Number | None = None
+    in_flight_mean: Figure | None
+    queue_mean: Figure | None = None
     connections_opened: int | None = None
     """To the application."""
-    in_flight_error: Number | None = None
+    in_flight_error: Figure | None = None
     """Standard error of that mean: requests come in bursts, and a short window has few samples."""
 
 
@@ -114,19 +114,19 @@ class Pooler(Part):
     """PgBouncer's own count over the window."""
 
     queries: int
-    wait_us_per_query: Number | None
+    wait_us_per_query: Figure | None
     clients_waiting_max: int
     servers_active_max: int
-    servers_active_mean: Number | None
+    servers_active_mean: Figure | None
 
 
 class Growth(Part):
     """How the response time's median moved over the measured part of an open loop."""
 
-    slope_ms_per_s: Number
+    slope_ms_per_s: Figure
     """Theil-Sen slope of the per-second medians."""
-    first_third_ms: Number
-    last_third_ms: Number
+    first_third_ms: Figure
+    last_third_ms: Figure
     growing: bool
     """A queue that does not end: slope and factor are both over their limits."""
 
@@ -137,10 +137,10 @@ class ResponsesPerSecond(Part):
     percentile back here; null: no request that was due then was answered."""
 
     answered: list[int]
-    p50_ms: list[Number | None]
-    p90_ms: list[Number | None]
-    p99_ms: list[Number | None]
-    p999_ms: list[Number | None]
+    p50_ms: list[Figure | None]
+    p90_ms: list[Figure | None]
+    p99_ms: list[Figure | None]
+    p999_ms: list[Figure | None]
 
 
 class DbRtt(Part):
@@ -148,10 +148,10 @@ class DbRtt(Part):
 
     setting: int
     """What was asked for; the measured ones are what the application met."""
-    before_p50: Number
+    before_p50: Figure
     """Right before the load."""
-    during_p50: Number
-    during_p90: Number
+    during_p50: Figure
+    during_p90: Figure
     samples: int
     """During the load."""
 
@@ -171,9 +171,9 @@ class Tap(Part):
     wrong: int
     wrong_first: list[str]
     """A few of them: what was asked, what is right and what came."""
-    capture_cpu_s: Number
+    capture_cpu_s: Figure
     """During the load."""
-    compare_cpu_s: Number
+    compare_cpu_s: Figure
     """After it."""
     problem: str | None = None
     """Why nothing, or not all, could be captured."""
@@ -183,16 +183,16 @@ class Slices(Part):
     """A variant's slices of a window that variants share in turns: columns of equal length. Figures come from these
     seconds alone."""
 
-    from_s: list[Number]
+    from_s: list[Figure]
     """When its measured part began, since the window's first slice."""
-    measured_s: list[Number]
+    measured_s: list[Figure]
     good: list[int]
-    app_cpu_s: list[Number]
+    app_cpu_s: list[Figure]
     not_timed: int
     """Answers in these seconds that were in flight at a switch: counted, and left out of the times."""
-    clock_error_ms: Number | None
+    clock_error_ms: Figure | None
     """By how much the rows and the switches contradict each other; null: there is no way to tell."""
-    outside_cpu_share: Number | None = None
+    outside_cpu_share: Figure | None = None
     """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and for the
     harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not known, or
     its answers take so long that what was in flight at a switch lasts through the others' slices."""
@@ -204,11 +204,11 @@ class GeneratorShare(Part):
     role: str
     """Of its container."""
     connections: int
-    offered_rps: Number | None
+    offered_rps: Figure | None
     """Its share of the rate; null in a closed loop."""
-    begins_ms: Number
+    begins_ms: Figure
     """So much later than the first it had to begin: its phase."""
-    late_ms: Number | None = None
+    late_ms: Figure | None = None
     """When it began, since that moment; null: it never did, or nobody knows."""
     requests: int = 0
     """Its rows."""
@@ -217,7 +217,7 @@ class GeneratorShare(Part):
     scheduled: int | None = None
     lateness_ms: Times | None = None
     """Open loop only: how late it was, by its own clock."""
-    cpu_cores: Number = 0.0
+    cpu_cores: Figure = 0.0
     """CPU-seconds per second, in the measured part. `roles` has the sum of all generators."""
     cpuset: str = ""
     cores_available: int = 1
@@ -232,11 +232,11 @@ class AskedLoad(Part):
     """The load that was asked for, and how much of it figures come from."""
 
     load: Literal["closed", "open"]
-    duration_s: Number
+    duration_s: Figure
     connections: int
-    offered_rps: Number | None = None
+    offered_rps: Figure | None = None
     """Open loop: the rate of intended sends. Closed loop: null, the rate follows the answers."""
-    measured_s: Number
+    measured_s: Figure
     """Length of the part that figures come from: the window without its first and last seconds."""
 
 
@@ -249,23 +249,23 @@ class Answers(Part):
     """Rows with the right status and a right length, whole window."""
     failed: dict[str, int]
     """The others, by reason."""
-    goodput_rps: Number
-    little: Number | None = None
+    goodput_rps: Figure
+    little: Figure | None = None
     """Closed loop: throughput x mean service time / connections; 1 when every connection was kept busy."""
     service_time_ms: Times
     service_time_hdr: str | None = None
     """The same distribution as an HDR histogram (V2, base64, microseconds, three digits); histograms can be merged."""
     per_second: PerSecond | None = None
-    in_flight_mean: Number | None = None
+    in_flight_mean: Figure | None = None
     """By the rows: sum of the times in flight inside the measured part by its length."""
     rows_2xx: int | None = None
     reported_2xx: int | None = None
     """The generator's own count, beside that of its rows."""
-    answer_ms_min: Number | None = None
+    answer_ms_min: Figure | None = None
     """The quickest right answer of the whole window, from its send to its last byte."""
     implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
-    choice_p: Number | None = None
+    choice_p: Figure | None = None
     """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
 
 
@@ -287,15 +287,15 @@ class OpenLoopFigures(Part):
 class Cost(Part):
     """The CPU time and memory that the load took, by the counters of the control groups."""
 
-    app_cpu_us_per_request: Number | None = None
-    app_system_cpu_us_per_request: Number | None = None
+    app_cpu_us_per_request: Figure | None = None
+    app_system_cpu_us_per_request: Figure | None = None
     """What of `app_cpu_us_per_request` was spent in the kernel, which counts it by ticks."""
-    app_context_switches_per_request: Number | None = None
+    app_context_switches_per_request: Figure | None = None
     """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
     app_memory_peak_bytes: int | None = None
     roles: dict[str, Role]
-    utilisation_bound_rps: Number | None = None
+    utilisation_bound_rps: Figure | None = None
     """At this cost per request the first CPU set would be exhausted at so many requests per second."""
     utilisation_bound_by: str | None = None
 
@@ -305,11 +305,11 @@ class PathCounts(Part):
 
     proxy: Proxy | None = None
     pooler: Pooler | None = None
-    lock_waits_mean: Number | None = None
+    lock_waits_mean: Figure | None = None
     """So many of the application's database connections waited for a lock in the mean of the samples."""
     db_connections_max: int | None = None
     """The most connections that a sample found from the application to the database, or to PgBouncer before it."""
-    app_pool_wait_ms: Number | None = None
+    app_pool_wait_ms: Figure | None = None
     """Mean wait per checkout of a connection from the application's own pool, over the whole window, as the pool
     counts it; null where it does not tell."""
 
@@ -358,7 +358,7 @@ class BothEnds(Part):
     """So many connections were open, at most."""
     app_threads: int | None = None
     """Threads of the application's first process, at most."""
-    generator_thread_cores: Number | None = None
+    generator_thread_cores: Figure | None = None
     """What the generator's busiest thread used of a core."""
 
 

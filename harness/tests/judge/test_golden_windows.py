@@ -4,7 +4,6 @@ computed before the engine was one (golden/windows.json). A figure that changes 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from harness_windows import conditions, measured, sample
@@ -17,6 +16,7 @@ from tandem.judge.measure import window
 from tandem.load.generator import OHA, Generator
 from tandem.load.vegeta import VEGETA
 from tandem.probes.sampler import Counted, Series
+from tandem.record.window import Window
 
 RAW: dict[str, tuple[Generator, int, float, float]] = {
     "oha-closed": (OHA, 3, 0.5, 0.25),
@@ -27,7 +27,7 @@ RAW: dict[str, tuple[Generator, int, float, float]] = {
 """Raw files -> who made them, seconds of the window, seconds that are left out at both ends."""
 
 
-def judged(name: str, fixtures: Path, folder: Path) -> dict[str, Any]:
+def judged(name: str, fixtures: Path, folder: Path) -> Window:
     """The record of a window with these rows and counters that grow at known rates."""
     by, seconds, trim_start_s, trim_end_s = RAW[name]
     for suffix in by.suffixes:
@@ -47,7 +47,7 @@ def judged(name: str, fixtures: Path, folder: Path) -> dict[str, Any]:
     found.findings = judge.gates(found, Expectation(["session"], proxied=True))
     found.verdict = judge.verdict(found.findings)
     found.bottleneck, found.evidence = bottleneck(found, Concurrency(20, 32))
-    return dict(found.model_dump(mode="json"))
+    return found
 
 
 def close(now: JsonValue, before: JsonValue) -> bool:
@@ -67,7 +67,7 @@ def close(now: JsonValue, before: JsonValue) -> bool:
 @pytest.mark.parametrize("name", RAW)
 def test_the_same_raw_files_give_the_same_figures(name: str, fixtures: Path, tmp_path: Path) -> None:
     golden = json.loads((fixtures / "golden/windows.json").read_text())
-    found = judged(name, fixtures, tmp_path)
+    found = judged(name, fixtures, tmp_path).model_dump(mode="json")
     different = [field for field in golden[name] if not close(found[field], golden[name][field])]
     assert different == []
     assert golden[name]["requests"] > 0
@@ -75,6 +75,13 @@ def test_the_same_raw_files_give_the_same_figures(name: str, fixtures: Path, tmp
 
 def test_another_figure_is_seen(fixtures: Path, tmp_path: Path) -> None:
     golden = json.loads((fixtures / "golden/windows.json").read_text())["oha-open"]
-    found = judged("oha-open", fixtures, tmp_path)
+    found = judged("oha-open", fixtures, tmp_path).model_dump(mode="json")
     found["goodput_rps"] *= 1.001
     assert [field for field in golden if not close(found[field], golden[field])] == ["goodput_rps"]
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_what_is_read_again_is_what_was_made(name: str, fixtures: Path, tmp_path: Path) -> None:
+    """A study decides by windows that were just made as it does by kept ones."""
+    found = judged(name, fixtures, tmp_path)
+    assert Window.model_validate_json(found.model_dump_json()) == found

@@ -37,7 +37,7 @@ def window(
 
 
 def test_the_cost_of_a_request() -> None:
-    assert cost_us_per_request(window(550)) == pytest.approx(550)
+    assert cost_us_per_request(window(550)) == pytest.approx(550, rel=1e-5)
     assert cost_us_per_request(window(80, roles="loadgen")) == pytest.approx(80)
     assert cost_us_per_request(window(550, goodput_rps=0.0)) is None
 
