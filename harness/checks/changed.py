@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from tandem.catalog.catalog import Catalog
-from tandem.lab.provenance import git
-from tandem.lab.published import content
+from tandem.lab.images import content
+from tandem.lab.sources import git
 from tandem.load.generators import GENERATORS
 
 TOUCHES_ALL = ("bootstrap", "compose", "compose.yaml", "contract", "harness", "loadgen")

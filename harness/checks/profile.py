@@ -18,9 +18,10 @@ from python_on_whales import Container, DockerClient
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.hosts import HERE
-from tandem.lab.laboratory import ContainerFloor, Laboratory
+from tandem.lab.floor import ContainerFloor
+from tandem.lab.images import BUILT
+from tandem.lab.laboratory import Laboratory, Work
 from tandem.lab.live import View
-from tandem.lab.old_images import BUILT
 from tandem.lab.stack import LABEL
 from tandem.lab.visit import Visit
 from tandem.record.request import Request
@@ -182,9 +183,8 @@ class Profile:
         [variant] = self._request.variants
         with tempfile.TemporaryDirectory(dir=self._results, prefix=".profile-") as name:
             folder = Path(name)
-            lab = Laboratory(
-                self._catalog, self._results, self._view, self._request, self._request.variants, folder
-            )
+            work = Work(self._request, self._request.variants, folder)
+            lab = Laboratory(self._catalog, self._results, self._view, work)
             warm_up = WarmUp(least_s=WARM_UP_S, cap_s=WARM_UP_S)
             trial = TrialSpec(name="profile", block=1, variants=[variant.label], warm_up=warm_up)
             with lab.up(), tools(root) as tool:

@@ -14,9 +14,10 @@ from checks.changed import proved, recent
 from checks.groups import BESIDE, IMAGES, Groups
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.lab.images import build_side_by_side
 from tandem.lab.laboratory import SHARED
 from tandem.lab.sites import FAULTS
-from tandem.lab.stack import BENCH_PROJECT, Stack, build_side_by_side
+from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "4"

@@ -19,7 +19,7 @@ from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
-from tandem.lab.laboratory import Laboratory, refuse_or_clean_up
+from tandem.lab.laboratory import Laboratory, Work, refuse_or_clean_up
 from tandem.lab.live import Lines, View, make_view
 from tandem.lab.prepare import check
 from tandem.record.request import Request, Variant
@@ -99,10 +99,15 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
         first = next((spec.variants for block in study.outline() for spec in block), [])
-        found: TrialLab = place(
-            *(catalog, RESULTS, view, study.request, variants),
-            *(journal.folder, study.generators, first, study.holds),
+        work = Work(
+            study.request,
+            variants,
+            journal.folder,
+            generators=study.generators,
+            first=first,
+            holds=study.holds,
         )
+        found: TrialLab = place(catalog, RESULTS, view, work)
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:

@@ -10,8 +10,9 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, app, err, out
 from tandem.errors import TandemError
 from tandem.hosts import HERE
-from tandem.lab import old_images
-from tandem.lab.stack import SERVED, USER_PROJECT, Stack, build_side_by_side, other_measurements
+from tandem.lab import images
+from tandem.lab.images import build_side_by_side
+from tandem.lab.stack import SERVED, USER_PROJECT, Stack, other_measurements
 
 Topology = Annotated[
     str, typer.Option(help="Parts between client and database: direct, pooled, proxied or full.")
@@ -73,8 +74,8 @@ def down(
 @app.command()
 def clean() -> None:
     """Remove untagged images of earlier builds of this project, and nothing else."""
-    images = old_images.untagged()
-    out.print(f"{old_images.held(images)}; removed {old_images.remove(images)}")
+    found = images.untagged()
+    out.print(f"{images.held(found)}; removed {images.remove(found)}")
 
 
 @app.command()

@@ -38,7 +38,7 @@ from tandem.facts.statement import (
     known,
     read_statements,
 )
-from tandem.lab.provenance import has_changes
+from tandem.lab.sources import has_changes
 from tandem.record.request import Variant
 from tandem.record.store import give
 from tandem.record.window import Verdict

@@ -11,7 +11,7 @@ from tandem.hosts.host import Host
 from tandem.judge.disturbance import HICCUP_MAX_VOID_MS
 from tandem.judge.fitness import TEN_THOUSAND_CONNECTIONS, State
 from tandem.judge.judge import FOREIGN_WARN, STEAL_VOID, STEAL_WARN
-from tandem.lab import old_images
+from tandem.lab import images
 from tandem.lab.stack import engine_versions
 from tandem.record.store import NEEDED_BYTES
 
@@ -87,12 +87,10 @@ def _engine() -> Check:
 
 def _old_images() -> list[Check]:
     try:
-        images = old_images.untagged()
+        found = images.untagged()
     except DockerException:  # told above
         return []
-    return (
-        [Check("old images", "good", old_images.held(images), "`just clean` removes them")] if images else []
-    )
+    return [Check("old images", "good", images.held(found), "`just clean` removes them")] if found else []
 
 
 def examine(root: Path, host: Host) -> list[Check]:

@@ -1,51 +1,36 @@
 """The containers of one study: images built, shared services up, visits made on them."""
 
-import math
 import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-import psycopg
-
-from tandem.analysis.alternation import balanced
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Tables, read_answers
 from tandem.errors import TandemError, UsageError
 from tandem.hosts import HERE
-from tandem.judge.slices import Stretch
-from tandem.lab import pgbench, silent
 from tandem.lab.application import Application
-from tandem.lab.challenge import challenge
-from tandem.lab.drive import Ran
-from tandem.lab.kept_images import of_commit, reference
+from tandem.lab.floor import ContainerFloor, PgbenchFloor
+from tandem.lab.images import build_side_by_side, identity, keep_programs, of_commit, reference
 from tandem.lab.limits import refuse_on_any
 from tandem.lab.live import View
-from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.own_data import written
-from tandem.lab.prepare import Prepared, changed, check, generators_image, in_a_lab, prepare
-from tandem.lab.programs import identity, keep
+from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prepare
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
 from tandem.lab.sites import ALONE, APP, FAULTS, Sites
-from tandem.lab.slices import HELD, LEFT_S, Process, end, held, signals, take_turns
-from tandem.lab.stack import Stack, build_side_by_side, other_measurements, remove_leftovers
+from tandem.lab.stack import Stack, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
-from tandem.lab.waiting import settle
 from tandem.load.dealing import roles
-from tandem.load.generator import FOLDER, OHA, Generator, Load
-from tandem.load.generators import GENERATORS
+from tandem.load.generator import OHA
 from tandem.probes.haproxy import SLOTS
-from tandem.probes.toxiproxy import Toxiproxy
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.store import file_name
-from tandem.record.trial import Challenge, Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
-from tandem.record.window import Finding
+from tandem.record.trial import Trial, TrialSpec
 
 SHARED = ["db", "pgbouncer", "proxy", "loadgen"]
 """The services that stay up from the first visit to the last."""
@@ -158,7 +143,9 @@ def build(
     if any(stack.send("db", to=APP) for stack in by_pgbench[:1]):
         note("  db: copied to the application's host, where pgbench runs in its place")
     if folder is not None:
-        keep(folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()})
+        keep_programs(
+            folder, {name: identity(stack.image(service)) for name, (stack, service) in programs.items()}
+        )
     note(f"images: ready in {time.monotonic() - began:.0f} s")
 
 
@@ -170,16 +157,15 @@ def start(stack: Stack, note: Note) -> None:
     note(f"stack: ready in {time.monotonic() - began:.1f} s")
 
 
-@dataclass
-class Laboratory:
-    """Where the trials of one request are made. folder: the study's; variants: all that appear in a trial."""
+@dataclass(frozen=True)
+class Work:
+    """What the trials of one request need of the place where they are made."""
 
-    catalog: Catalog
-    results: Path
-    view: View
     request: Request
     variants: Sequence[Variant]
+    """All that appear in a trial."""
     folder: Path
+    """The study's."""
     generators: Collection[str] = (OHA.name,)
     """Those that a window may name."""
     first: Collection[str] = ()
@@ -187,6 +173,16 @@ class Laboratory:
     there as soon as they can be. Empty: all is built before it."""
     holds: Sequence[tuple[int, int]] = ()
     """tandem.engine.study.Study.holds: what a host that cannot hold is refused for before anything is started."""
+
+
+@dataclass
+class Laboratory:
+    """Where the trials of one request are made."""
+
+    catalog: Catalog
+    results: Path
+    view: View
+    work: Work
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
@@ -203,11 +199,13 @@ class Laboratory:
     def prepared(self, label: str, slot: str | None = None) -> Prepared:
         """A variant, ready. slot: of one application among several."""
         if (label, slot) not in self._prepared:
-            variant = next(variant for variant in self.variants if variant.label == label)
-            folder = self.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
-            image = generators_image(self.generators)
-            in_lab = in_a_lab(self.catalog, self.request, self.variants, len(self.first))
-            prepared = prepare(self.catalog, self.request, variant, folder, slot, image, self._sites, in_lab)
+            variant = next(variant for variant in self.work.variants if variant.label == label)
+            folder = self.work.folder / "variants" / file_name(label if slot is None else f"{label}.{slot}")
+            image = generators_image(self.work.generators)
+            in_lab = in_a_lab(self.catalog, self.work.request, self.work.variants, len(self.work.first))
+            prepared = prepare(
+                self.catalog, self.work.request, variant, folder, slot, image, self._sites, in_lab
+            )
             self._prepared[label, slot] = prepared
             self._answer_as_written(prepared)
         return self._prepared[label, slot]
@@ -220,14 +218,14 @@ class Laboratory:
     @contextmanager
     def _reached(self) -> Iterator[Sites]:
         """The hosts of the request's lab; this machine without one."""
-        if self.request.conditions.lab is None:
+        if self.work.request.conditions.lab is None:
             yield ALONE
             return
         # By its name: without a lab nothing of SSH and agents is loaded.
         open_lab = pkgutil.resolve_name("tandem.lab.reached:open_lab")
         began = time.monotonic()
         self.view.phase("reach the hosts", None)
-        sites: Sites = open_lab(self.catalog.lab(self.request.conditions.lab), self.catalog.root)
+        sites: Sites = open_lab(self.catalog.lab(self.work.request.conditions.lab), self.catalog.root)
         try:
             self.phases_s["reach the hosts"] = took_s = time.monotonic() - began
             for told in sites.described:
@@ -239,19 +237,19 @@ class Laboratory:
 
     @contextmanager
     def _up(self) -> Iterator[None]:
-        check(self.catalog, self.request, list(self.variants), self._sites)
-        for connections, threads in self.holds:
-            refuse_on_any(connections, threads, self.request.conditions.generators, self._sites)
+        check(self.catalog, self.work.request, list(self.work.variants), self._sites)
+        for connections, threads in self.work.holds:
+            refuse_on_any(connections, threads, self.work.request.conditions.generators, self._sites)
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
-        runs = [self.prepared(variant.label) for variant in self.variants]
+        runs = [self.prepared(variant.label) for variant in self.work.variants]
         # The services are those of the first: the latency proxy is up if any variant needs it.
         runs.sort(key=lambda run: run.cell.db_rtt_ms is None)
         began = time.monotonic()
         try:
             self.view.phase("build", None)
             find_tagged(runs, self.view.note)
-            now, self._later = in_time(runs, self.first)
-            build(now, self.view.note, self.folder, services_of(runs))
+            now, self._later = in_time(runs, self.work.first)
+            build(now, self.view.note, self.work.folder, services_of(runs))
             self.phases_s["build"] = time.monotonic() - began
             self.view.phase("start the stack", None)
             began = time.monotonic()
@@ -259,7 +257,7 @@ class Laboratory:
             self._limits = _limits(runs[0].stack)
             self._describe(now)
             self.phases_s["start the stack"] = time.monotonic() - began
-            if self.request.salt:
+            if self.work.request.salt:
                 self._write_answers(runs[0].stack)
             yield
         finally:
@@ -275,13 +273,13 @@ class Laboratory:
             found = self.environments | dict(
                 zip((run.variant.label for run in runs[1:]), others, strict=True)
             )
-        order = [variant.label for variant in self.variants]
+        order = [variant.label for variant in self.work.variants]
         self.environments = {label: found[label] for label in order if label in found}
 
     def _build_the_rest(self) -> None:
         began, runs = time.monotonic(), self._later
         self.view.phase("build", None)
-        build(runs, self.view.note, self.folder, {})
+        build(runs, self.view.note, self.work.folder, {})
         self._later = []
         self._describe(runs)
         self.phases_s["build"] += time.monotonic() - began
@@ -296,7 +294,7 @@ class Laboratory:
             self._answer_as_written(prepared)
         self.phases_s["write the right answers"] = took_s = time.monotonic() - began
         self.view.note(
-            f"data generated for this study (salt {self.request.salt}): expected answers written in {took_s:.1f} s"
+            f"data generated for this study (salt {self.work.request.salt}): expected answers written in {took_s:.1f} s"
         )
 
     def _answer_as_written(self, prepared: Prepared) -> None:
@@ -314,7 +312,7 @@ class Laboratory:
         found.configuration["tier"] = run.cell.implementation.tier
         found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own
-            found.configuration["plan"] = self.catalog.plan(self.request.plan).model_dump_json(indent=1)
+            found.configuration["plan"] = self.catalog.plan(self.work.request.plan).model_dump_json(indent=1)
         return found
 
     def visit(self, spec: TrialSpec, script: Windows, folder: Path) -> Trial:
@@ -329,7 +327,7 @@ class Laboratory:
                 start.cpu_peak_percent, start.resident_peak_bytes = peaks
         return trial
 
-    def floor(self, spec: TrialSpec, folder: Path) -> "ContainerFloor":
+    def floor(self, spec: TrialSpec, folder: Path) -> ContainerFloor:
         """What a visit of this spec needs done."""
         several = len(spec.variants) > 1
         if len(spec.variants) > SLOTS:
@@ -343,7 +341,8 @@ class Laboratory:
             )
             for label in spec.variants
         }
-        return ContainerFloor(apps, self.view, services_as=self._services_as)
+        by_pgbench = any(app.prepared.variant.stand_in == "database" for app in apps.values())
+        return (PgbenchFloor if by_pgbench else ContainerFloor)(apps, self.view, self._services_as)
 
     def _services_as(self, stack: Stack) -> None:
         if generators(stack) > 1:
@@ -378,241 +377,3 @@ def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prep
 
 def _limits(stack: Stack) -> dict[str, str]:
     return {name: stack.variables[name] for name in READ_BY if name in stack.variables}
-
-
-@dataclass
-class ContainerFloor:
-    """What a visit needs done, on real containers. apps: by label; more than one are up side by side."""
-
-    apps: dict[str, Application]
-    view: View
-    beginning: Callable[[], None] | None = None
-    """Called right before each load, those of a warm-up among them; must not wait. The self-test arms its servers so."""
-    services_as: Callable[[Stack], None] | None = None
-    """Makes the shared services run with the variables of this stack. Side by side, that is the first's."""
-
-    @property
-    def _first(self) -> Application:
-        return next(iter(self.apps.values()))
-
-    @property
-    def _several(self) -> bool:
-        return len(self.apps) > 1
-
-    def reset(self) -> None:
-        self._first.stack.sites.look_at_clocks()
-        self._first.stack.stop("app", grace_s=1)
-        if self.services_as is not None:
-            self.services_as(self._first.stack)
-        self._first.stack.execute("db", ["reset"])
-        cell = self._first.cell
-        if cell.db_rtt_ms is not None:
-            proxy = Toxiproxy(self._first.stack.service(FAULTS).address)
-            proxy.delay(cell.database_address, cell.db_rtt_ms)
-
-    def workers(self, label: str) -> int:
-        return self.apps[label].cell.workers
-
-    def launch(self, label: str) -> None:
-        if not self._by_pgbench(label):
-            self.apps[label].launch()
-
-    def wait_ready(self, label: str) -> None:
-        if not self._by_pgbench(label):
-            self.apps[label].wait_ready()
-
-    def verify(self, label: str) -> list[Finding]:
-        return [] if self._by_pgbench(label) else self.apps[label].verify()
-
-    def idle(self, label: str) -> float | None:
-        return None if self._by_pgbench(label) else self.apps[label].idle()
-
-    def warm_up(self, label: str, duration_s: int) -> list[int]:
-        if self._by_pgbench(label):
-            done = pgbench.of_application(self.apps[label].prepared, duration_s, self.apps[label].folder)
-            return [round(done.transactions_per_s)] * duration_s
-        if self.beginning is not None:
-            self.beginning()
-        return self.apps[label].warm_up(duration_s)
-
-    def rest(self, labels: Sequence[str]) -> None:
-        if self._several:
-            for label in labels:
-                self.apps[label].stack.pause()
-
-    def wake(self, labels: Sequence[str]) -> None:
-        if self._several:
-            for label in labels:
-                self.apps[label].stack.unpause()
-            time.sleep(AWAKE_S)
-
-    def measure(self, spec: WindowSpec) -> WindowRecord:
-        """Runs one window and judges it. Raises TandemError if it breaks."""
-        if self._by_pgbench(spec.variants[0]):
-            app = self.apps[spec.variants[0]]
-            return pgbench.window(app.prepared, spec, app.folder)
-        if spec.settled:
-            settle(self._first.stack.sites.machines)
-        apps = {label: self.apps[label] for label in spec.variants}
-        cells = {label: app.cell for label, app in apps.items()}
-        try:
-            for label, app in apps.items():
-                self._point(app, spec, cells[label].load_address)
-            if spec.generator == silent.NAME:
-                return silent.window(apps[spec.variants[0]], spec)
-            return self._measured(spec, apps)
-        except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
-            logs = "\n".join(app.log_end() for app in apps.values())
-            raise TandemError(f"the window {spec.name} failed: {error}\n{logs}") from None
-        finally:
-            for label, app in apps.items():
-                app.ask_for(cells[label])
-
-    def _point(self, app: Application, spec: WindowSpec, own_address: str) -> None:
-        """Makes the application be asked for what the window says."""
-        if not spec.scenario_changes and spec.address is None:
-            return
-        address = spec.address or own_address
-        cell = replace(
-            app.cell,
-            scenario=changed(app.cell.scenario, spec.scenario_changes),
-            load_address=address,
-            proxied=address.startswith("proxy") and app.cell.proxied,
-        )
-        app.ask_for(cell)
-
-    def _measured(self, spec: WindowSpec, apps: dict[str, Application]) -> WindowRecord:
-        by = GENERATORS[spec.generator]
-        names = {
-            label: spec.name if len(apps) == 1 else f"{spec.name}-{number}"
-            for number, label in enumerate(apps, start=1)
-        }
-        loads = {
-            label: replace(app.load(spec.seconds, spec.rates_rps.get(label)), options=spec.generator_options)
-            for label, app in apps.items()
-        }
-        self.view.offered(sum(spec.rates_rps.values()) or None)
-        for label, app in apps.items():
-            app.send(names[label], loads[label], by)
-        turns, stretches = _turns(spec), None
-        if turns:
-            loads = {label: _until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}
-        with watched(Scene(apps, self.view.sample, spec.seconds, in_slices=bool(turns))) as probes:
-            if self.beginning is not None:
-                self.beginning()
-            each = {label: (app, names[label], loads[label]) for label, app in apps.items()}
-            if spec.slices is None:
-                ran = _all_at_once(each, by)
-            else:
-                [counters] = [probe for probe in probes if isinstance(probe, Counters)]
-                ran, stretches = _in_slices(each, by, turns, spec.slices, counters.mark)
-        ended = {
-            label: Loaded(app, loads[label], by, names[label], ran[label], stretches)
-            for label, app in apps.items()
-        }
-        told = [one.told for one in ended.values() if one.told is not None]
-        return WindowRecord(
-            spec=spec,
-            windows=windows(spec, ended, probes),
-            began_s={label: one.began_s for label, one in ran.items()},
-            told=told[0].model_dump() if told else None,
-        )
-
-    def challenge(self, label: str) -> tuple[Challenge | None, list[Finding]]:
-        if self._by_pgbench(label):
-            return None, []
-        self.wake([label])
-        try:
-            return challenge(self.apps[label])
-        except (OSError, psycopg.Error) as error:
-            raise TandemError(f"the data could not be changed while requests were running: {error}") from None
-        finally:
-            self.rest([label])
-
-    def drain(self) -> None:
-        """The generator waits for what is in flight (-w), so nothing is left; the applications rest a moment."""
-        settle(self._first.stack.sites.machines)
-
-    def collect(self, label: str) -> None:
-        if not self._by_pgbench(label):
-            self.apps[label].collect()
-
-    def stop(self, label: str) -> list[Finding]:
-        if self._by_pgbench(label):
-            return []
-        if self._several:  # who is frozen cannot end by itself
-            with suppress(TandemError):
-                self.apps[label].stack.unpause()
-        return self.apps[label].stop()
-
-    def _by_pgbench(self, label: str) -> bool:
-        return self.apps[label].prepared.variant.stand_in == "database"
-
-
-def _all_at_once(loads: dict[str, tuple[Application, str, Load]], by: Generator) -> dict[str, Ran]:
-    """Runs each load to its end, in the same seconds."""
-    if len(loads) == 1:  # on this thread, which alone is interrupted by Ctrl-C
-        return {label: app.run(name, load, by) for label, (app, name, load) in loads.items()}
-    with ThreadPoolExecutor(len(loads)) as threads:
-        running = {
-            label: threads.submit(app.run, name, load, by) for label, (app, name, load) in loads.items()
-        }
-        return {label: run.result() for label, run in running.items()}
-
-
-def _turns(spec: WindowSpec) -> list[str]:
-    """Whose slice is when; nobody's where they are loaded at once."""
-    if spec.slices is None:
-        return []
-    groups = int(spec.seconds / (len(spec.variants) * spec.slices.slice_s))
-    return balanced(spec.variants, groups, spec.slices.seed)
-
-
-def _until_the_end(load: Load, spec: WindowSpec, before: int) -> Load:
-    """So long that it lasts to the window's last slice, from its own first one. before: slices of others before that.
-    A request may be in flight while its generator stands still, and is not late by that."""
-    assert spec.slices is not None
-    late_s, still_s = before * spec.slices.slice_s, 2 * len(spec.variants) * spec.slices.slice_s
-    return replace(
-        load, duration_s=math.ceil(spec.seconds - late_s), timeout_s=load.timeout_s + math.ceil(still_s)
-    )
-
-
-def _in_slices(
-    loads: dict[str, tuple[Application, str, Load]],
-    by: Generator,
-    turns: Sequence[str],
-    how: Slicing,
-    mark: Callable[[], float],
-) -> tuple[dict[str, Ran], list[Stretch]]:
-    """Runs each load to its end, all but one of the generators standing still at any moment."""
-    with ThreadPoolExecutor(len(loads)) as threads:
-        running = {
-            label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
-        }
-        first = next(iter(loads.values()))[0]
-        containers = [(first.services[role].host, first.services[role].pid) for role in first.generators]
-        marks = {
-            (label, own): f"{FOLDER}/{own}.json"
-            for label, (app, name, _) in loads.items()
-            for own in app.names(name)
-        }
-        processes = dict[tuple[str, str], Process]()
-        try:
-            processes = held(containers, marks, list(running.values()))
-            of = {
-                label: [process for key, process in processes.items() if key[0] == label] for label in loads
-            }
-            go, halt = signals(of)
-            made = take_turns(turns, how, go, halt, mark)
-            ends_s = max(
-                next(one.woken_s for one in made if one.label == label) + load.duration_s
-                for label, (_, _, load) in loads.items()
-            )
-            time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
-        except BaseException:
-            end(containers, marks, processes, {key: running[key[0]] for key in marks})
-            raise
-        for label in loads:  # their time is over: each takes the answers that wait for it, and ends
-            go(label)
-        return {label: run.result() for label, run in running.items()}, made

@@ -11,8 +11,7 @@ from python_on_whales import DockerClient, DockerException
 
 from tandem.errors import TandemError
 from tandem.judge.fitness import Between
-from tandem.lab import published
-from tandem.lab.single_image import build_image
+from tandem.lab.images import build_image, taken
 from tandem.lab.stack import LABEL, tail
 
 IMAGE, DOCKERFILE = "tandem/network", "harness/network/Dockerfile"
@@ -55,7 +54,7 @@ def read(printed: str) -> Between:
 
 def build(root: Path) -> None:
     """The image, on this machine's engine. Raises TandemError with the end of the output."""
-    if published.taken(root, IMAGE, DOCKERFILE, "", {}) is None:
+    if taken(root, IMAGE, DOCKERFILE, "", {}) is None:
         build_image(root, IMAGE, DOCKERFILE, "network")
 
 

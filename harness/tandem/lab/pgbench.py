@@ -106,7 +106,7 @@ def run(
     return parse(str(said))
 
 
-def of_application(prepared: Prepared, seconds: int, folder: Path) -> Transactions:
+def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions:
     """pgbench in the application's place: its connections, its CPUs, its scenario. folder: for the script.
 
     Raises TandemError if one transaction fails.
@@ -123,15 +123,14 @@ def of_application(prepared: Prepared, seconds: int, folder: Path) -> Transactio
     return done
 
 
-def window(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
+def window_of(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
     """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
     machines = prepared.stack.sites.machines
     before, began_s = machines.read_cpu(), time.time()
-    done = of_application(prepared, spec.seconds, folder)
+    done = transactions(prepared, spec.seconds, folder)
     during = machines.read_cpu().since(before)
-    transactions = round(done.transactions_per_s * spec.seconds)
     made = unloaded(int(prepared.settings["DB_POOL_MAX"]), spec.seconds, during)
-    made.requests = made.good = transactions
+    made.requests = made.good = round(done.transactions_per_s * spec.seconds)
     made.goodput_rps = done.transactions_per_s
     made.findings = host_findings(made)
     made.verdict = verdict(made.findings)

@@ -1,7 +1,6 @@
 """What has to be known to make a run again: sources, images, versions, effective configuration, host."""
 
 import hashlib
-import subprocess
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -9,7 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tandem.hosts import Host
-from tandem.lab.published import origins
+from tandem.lab.images import origins
+from tandem.lab.sources import git, has_changes
 from tandem.lab.stack import Stack, engine_versions
 from tandem.load import vegeta
 from tandem.load.generator import check_version
@@ -33,18 +33,6 @@ PASSING = {
     "node_modules",
     "target",
 }
-
-
-def git(root: Path, *arguments: str) -> str | None:
-    command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def has_changes(root: Path) -> bool | None:
-    """Whether the sources differ from those of the commit; None without git. Results are none of them."""
-    changes = git(root, "status", "--porcelain", "--", ".", ":(exclude)results")
-    return None if changes is None else bool(changes)
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:

@@ -19,8 +19,7 @@ from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
 from tandem.hosts.several import SeveralHosts
-from tandem.lab.old_images import BUILT
-from tandem.lab.single_image import build_image
+from tandem.lab.images import BUILT, build_image
 from tandem.lab.sites import FAULTS, PORTS, Local, Place, Sites, as_role, home, overlay
 from tandem.lab.stack import remove_leftovers
 

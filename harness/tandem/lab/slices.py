@@ -1,17 +1,23 @@
 """Lets the generators of a window take turns: one runs, the others stand still. Applications are never stopped: their
 time limits would run on."""
 
+import math
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+from tandem.analysis.alternation import balanced
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
 from tandem.judge.slices import Stretch
-from tandem.record.trial import Slicing
+from tandem.lab.application import Application
+from tandem.lab.drive import Ran
+from tandem.load.generator import FOLDER, Generator, Load
+from tandem.record.trial import Slicing, WindowSpec
 
 HELD = ("sh", "-c", 'kill -STOP $$; exec "$@"', "held")
 """Before a command: it stands still until it is woken, and only then becomes its program."""
@@ -117,3 +123,61 @@ def signals(
         send(label, signal.SIGSTOP)
 
     return go, halt
+
+
+def turns_of(spec: WindowSpec) -> list[str]:
+    """The labels in the order of their slices; none where they are loaded at once."""
+    if spec.slices is None:
+        return []
+    groups = int(spec.seconds / (len(spec.variants) * spec.slices.slice_s))
+    return balanced(spec.variants, groups, spec.slices.seed)
+
+
+def until_the_end(load: Load, spec: WindowSpec, before: int) -> Load:
+    """So long that it lasts to the window's last slice, from its own first one. before: slices of others before that.
+    A request may be in flight while its generator stands still, and is not late by that."""
+    assert spec.slices is not None
+    late_s, still_s = before * spec.slices.slice_s, 2 * len(spec.variants) * spec.slices.slice_s
+    return replace(
+        load, duration_s=math.ceil(spec.seconds - late_s), timeout_s=load.timeout_s + math.ceil(still_s)
+    )
+
+
+def in_slices(
+    loads: dict[str, tuple[Application, str, Load]],
+    by: Generator,
+    turns: Sequence[str],
+    how: Slicing,
+    mark: Callable[[], float],
+) -> tuple[dict[str, Ran], list[Stretch]]:
+    """Runs each load to its end, all but one of the generators standing still at any moment."""
+    with ThreadPoolExecutor(len(loads)) as threads:
+        running = {
+            label: threads.submit(app.run, name, load, by, HELD) for label, (app, name, load) in loads.items()
+        }
+        first = next(iter(loads.values()))[0]
+        containers = [(first.services[role].host, first.services[role].pid) for role in first.generators]
+        marks = {
+            (label, own): f"{FOLDER}/{own}.json"
+            for label, (app, name, _) in loads.items()
+            for own in app.names(name)
+        }
+        processes = dict[tuple[str, str], Process]()
+        try:
+            processes = held(containers, marks, list(running.values()))
+            of = {
+                label: [process for key, process in processes.items() if key[0] == label] for label in loads
+            }
+            go, halt = signals(of)
+            made = take_turns(turns, how, go, halt, mark)
+            ends_s = max(
+                next(one.woken_s for one in made if one.label == label) + load.duration_s
+                for label, (_, _, load) in loads.items()
+            )
+            time.sleep(max(0.0, ends_s + LEFT_S - time.time()))
+        except BaseException:
+            end(containers, marks, processes, {key: running[key[0]] for key in marks})
+            raise
+        for label in loads:  # their time is over: each takes the answers that wait for it, and ends
+            go(label)
+        return {label: run.result() for label, run in running.items()}, made

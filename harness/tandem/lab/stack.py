@@ -2,10 +2,8 @@
 
 import json
 import subprocess
-import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +16,6 @@ from python_on_whales.exceptions import NoSuchContainer
 from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
-from tandem.lab import published
 from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, Place, Sites, ports_asked
 from tandem.load.dealing import FIRST, is_generator
 from tandem.probes.haproxy import slot_number
@@ -187,34 +184,10 @@ class Stack:
         """The name of its image, with the tag if it has one, such as tandem/db."""
         return str(self._described[service]["image"])
 
-    def content(self, service: str) -> str:
-        """The digest of what its image is made of: the sources, not what the build gets from elsewhere."""
-        dockerfile, target, arguments = self._recipe(service)
-        return published.content(self.root, dockerfile, target, arguments)
-
-    def _recipe(self, service: str) -> tuple[str, str, dict[str, str | None]]:
-        """Dockerfile, target and arguments."""
+    def recipe(self, service: str) -> tuple[str, str, dict[str, str | None]]:
+        """Dockerfile, target and arguments of its image."""
         recipe = self._described[service]["build"]
         return recipe["dockerfile"], recipe.get("target", ""), recipe.get("args", {})
-
-    def build(self, service: str) -> str | None:
-        """Makes one image: takes it from the registry, if one is named and has the same content, else builds it.
-
-        Returns where it was taken from; None if it was built. Raises TandemError with the end of the output.
-        """
-        if published.folder(self.root) is not None and (origin := self._taken(service)) is not None:
-            return origin
-        said: deque[str] = deque(maxlen=LOG_TAIL)
-        try:
-            for _, line in self.docker.compose.build([service], progress="plain", stream_logs=True) or ():
-                said.append(line.decode(errors="replace").rstrip())
-        except DockerException:
-            what = f"{service} ({self.variables['IMPL']})" if service == "app" else service
-            raise TandemError(f"the image of {what} does not build:\n" + "\n".join(said)) from None
-        return None
-
-    def _taken(self, service: str) -> str | None:
-        return published.taken(self.root, self.image_name(service), *self._recipe(service))
 
     def start(self, services: list[str]) -> None:
         """Creates and starts containers, without waiting. Readiness is the caller's to ask for.
@@ -450,33 +423,6 @@ class Stack:
             docker.compose.ps(all=True) or docker.volume.list(filters=[("label", own)])
             for docker in self._at.values()
         )
-
-
-def build_side_by_side(
-    jobs: dict[str, tuple[Stack, str]], done: Callable[[str, float], None]
-) -> dict[str, str]:
-    """Builds images at the same time, or takes them from a registry; calls done(name, seconds) after each.
-
-    jobs: name for people -> (stack, service). Returns where those came from that were not built. Raises the TandemError of
-    the first that does not build.
-    """
-    taken: dict[str, str] = {}
-
-    def one(name: str, stack: Stack, service: str) -> float:
-        began = time.monotonic()
-        if (origin := stack.build(service)) is not None:
-            taken[name] = origin
-        return time.monotonic() - began
-
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        running = {pool.submit(one, name, stack, service): name for name, (stack, service) in jobs.items()}
-        try:
-            for job in as_completed(running):
-                done(running[job], job.result())
-        except TandemError:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return taken
 
 
 def other_measurements(host: Host) -> list[str]:

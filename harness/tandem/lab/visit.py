@@ -26,7 +26,7 @@ LOADS = ("warm up", "windows", "rest")
 
 
 class Floor(Protocol):
-    """What a visit needs done. The real one is tandem.lab.laboratory.Floor; tests give a fake."""
+    """What a visit needs done. The real one is tandem.lab.floor; tests give a fake."""
 
     def reset(self) -> None:
         """Nothing runs, the database is back in the seeded state and as far away as was asked for."""

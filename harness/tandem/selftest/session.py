@@ -10,7 +10,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError, unknown
 from tandem.hosts import HERE
 from tandem.lab.live import View
-from tandem.lab.provenance import git
+from tandem.lab.sources import git
 from tandem.record.outcome import Outcome
 from tandem.record.selftest import Kind, Selftest, good, harness_source
 from tandem.selftest import progress, registry

@@ -18,7 +18,8 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
-from tandem.lab.laboratory import ContainerFloor, Laboratory, refuse_or_clean_up
+from tandem.lab.floor import ContainerFloor
+from tandem.lab.laboratory import Laboratory, Work, refuse_or_clean_up
 from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY
 from tandem.lab.stack import Stack
@@ -329,7 +330,7 @@ class Stage:
             salt=secrets.token_hex(4),
         )
         self.laboratory = Laboratory(
-            self.catalog, self.results, self.view, request, self._variants, self.folder
+            self.catalog, self.results, self.view, Work(request, self._variants, self.folder)
         )
 
     @property

@@ -1,4 +1,4 @@
-"""tandem.lab.kept_images: an image of an old commit, and a frozen one that is missing, from a real repository of three commits."""
+"""tandem.lab.images: an image of an old commit, and a frozen one that is missing, from a real repository of three commits."""
 
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
 from tandem.history.night import Program
-from tandem.lab import kept_images, published
+from tandem.lab import images
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(120)]
 NAME, TAG = "test-kept", "0123456789ab"
@@ -24,14 +24,14 @@ def git(folder: Path, *arguments: str) -> str:
 
 def label(tag: str) -> str:
     """Which of the commits an image is of."""
-    image = DockerClient().image.inspect(kept_images.reference(NAME, tag))
+    image = DockerClient().image.inspect(images.reference(NAME, tag))
     return (image.config.labels or {})["is"]
 
 
 @pytest.fixture
 def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """A repository's three: the third does not build. What a test leaves of the images goes."""
-    monkeypatch.setenv(published.SWITCH, "build")
+    monkeypatch.setenv(images.SWITCH, "build")
     git(tmp_path, "init", "-q")
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / "Dockerfile.dockerignore").write_text(f"*\n!{NAME}/file\n")
@@ -45,7 +45,7 @@ def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
         git(tmp_path, "commit", "-q", "-m", content)
         found.append(git(tmp_path, "rev-parse", "HEAD"))
     yield found
-    names = [kept_images.reference(NAME, tag) for tag in (TAG, found[0], found[0][:7])]
+    names = [images.reference(NAME, tag) for tag in (TAG, found[0], found[0][:7])]
     subprocess.run(["docker", "image", "rm", "--force", *names], capture_output=True, check=False)
 
 
@@ -54,7 +54,7 @@ def commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
 
 def test_it_is_built_from_the_sources_of_then(tmp_path: Path, commits: list[str]) -> None:
     for tag in (commits[0], commits[0][:7]):
-        assert kept_images.of_commit(tmp_path, NAME, tag)
+        assert images.of_commit(tmp_path, NAME, tag)
         assert label(tag) == "one"
 
 
@@ -62,13 +62,13 @@ def test_it_is_built_from_the_sources_of_then(tmp_path: Path, commits: list[str]
 def test_what_is_no_hash_of_a_commit_is_not_built(tmp_path: Path, commits: list[str], tag: str) -> None:
     """A branch may be called as a hash looks."""
     assert git(tmp_path, "branch", "--show-current") == "abcdef0"
-    assert not kept_images.of_commit(tmp_path, NAME, tag)
-    assert not kept_images.present(NAME, tag)
+    assert not images.of_commit(tmp_path, NAME, tag)
+    assert not images.present(NAME, tag)
 
 
 def test_one_that_does_not_build_is_told(tmp_path: Path, commits: list[str]) -> None:
     with pytest.raises(TandemError, match="does not build from"):
-        kept_images.of_commit(tmp_path, NAME, commits[2][:9])
+        images.of_commit(tmp_path, NAME, commits[2][:9])
 
 
 def test_a_comparison_says_what_it_does_not_have(kept: Path) -> None:
@@ -85,22 +85,22 @@ def test_a_comparison_says_what_it_does_not_have(kept: Path) -> None:
 def test_a_frozen_one_is_built_from_its_commit_whatever_the_folder_has_now(
     tmp_path: Path, commits: list[str], which: int
 ) -> None:
-    assert not kept_images.present(NAME, TAG)
-    kept_images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[which]))
-    assert kept_images.present(NAME, TAG)
+    assert not images.present(NAME, TAG)
+    images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[which]))
+    assert images.present(NAME, TAG)
     assert label(TAG) == ("one", "two")[which]
 
 
 def test_a_commit_on_todays_base_is_an_image_of_its_own(tmp_path: Path, commits: list[str]) -> None:
     """The frozen one stays under its tag."""
-    kept_images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[1]))
-    again = kept_images.on_todays_base(tmp_path, NAME, Program(tag=TAG, commit=commits[0]))
+    images.rebuild(tmp_path, NAME, Program(tag=TAG, commit=commits[1]))
+    again = images.on_todays_base(tmp_path, NAME, Program(tag=TAG, commit=commits[0]))
     assert (label(again.tag), label(TAG)) == ("one", "two")
     assert again.commit == commits[0]
     assert again.base is not None
-    assert kept_images.as_here(NAME, again) == again
-    assert not kept_images.present(NAME, f"{TAG}-again")
-    DockerClient().image.remove(kept_images.reference(NAME, again.tag))
+    assert images.as_here(NAME, again) == again
+    assert not images.present(NAME, f"{TAG}-again")
+    DockerClient().image.remove(images.reference(NAME, again.tag))
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,6 @@ def test_what_cannot_be_built_is_refused(
     assert isinstance(which, int)
     program = Program(tag=TAG, commit=commits[which]).model_copy(update=changes)
     with pytest.raises(TandemError, match=told) as refused:
-        kept_images.rebuild(tmp_path, NAME, program)
+        images.rebuild(tmp_path, NAME, program)
     assert f"just nightly {NAME} --freeze" in str(refused.value)
-    assert not kept_images.present(NAME, TAG)
+    assert not images.present(NAME, TAG)

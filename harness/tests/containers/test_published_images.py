@@ -1,4 +1,4 @@
-"""tandem.lab.published, with a registry of our own on loopback: what is taken, what is built, what is refused."""
+"""tandem.lab.images, with a registry of our own on loopback: what is taken, what is built, what is refused."""
 
 import io
 import re
@@ -13,8 +13,8 @@ import pytest
 from python_on_whales import DockerClient
 
 from tandem.errors import TandemError
-from tandem.lab import published
-from tandem.lab.programs import identity
+from tandem.lab import images
+from tandem.lab.images import identity
 from tandem.lab.stack import Stack
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(240)]
@@ -67,9 +67,9 @@ def sources(tmp_path: Path) -> Iterator[Path]:
 
 def publish(root: Path, registry: str, dockerfile: str, name: str, said: str | None = None) -> str:
     """As .github/workflows/images.yml does. said: the content on its label. Returns its content."""
-    content = published.content(root, dockerfile)
+    content = images.content(root, dockerfile)
     place = f"{registry}/{name}:{content}"
-    labels = ("--label", "dev.tandem.built=test", "--label", f"{published.CONTENT}={said or content}")
+    labels = ("--label", "dev.tandem.built=test", "--label", f"{images.CONTENT}={said or content}")
     docker(
         "buildx",
         "build",
@@ -91,30 +91,30 @@ def test_the_same_content_is_taken_and_another_is_not(registry: str, sources: Pa
     content = publish(sources, registry, "Dockerfile", "test-published")
     there = DockerClient().image.exists
     assert not there(IMAGE)
-    origin = published.take(IMAGE, content, registry)
+    origin = images.take(IMAGE, content, registry)
     assert origin is not None
     assert re.fullmatch(rf"{re.escape(registry)}/test-published@sha256:[0-9a-f]{{64}}", origin)
-    assert published.origins({"app": IMAGE}) == {"app": origin}
+    assert images.origins({"app": IMAGE}) == {"app": origin}
     (sources / "one/file").write_text("changed")
-    changed = published.content(sources, "Dockerfile")
+    changed = images.content(sources, "Dockerfile")
     assert changed != content
-    assert published.take(IMAGE, changed, registry) is None
+    assert images.take(IMAGE, changed, registry) is None
 
 
 def test_what_is_there_is_not_fetched_again(registry: str, sources: Path) -> None:
     content = publish(sources, registry, "Dockerfile", "test-published")
-    origin = published.take(IMAGE, content, registry)
+    origin = images.take(IMAGE, content, registry)
     assert origin is not None
     nobody = "127.0.0.1:9/tandem"
-    assert published.take(IMAGE, content, nobody) == origin, "nothing was asked"
+    assert images.take(IMAGE, content, nobody) == origin, "nothing was asked"
     remove(IMAGE)
-    assert published.take(IMAGE, content, nobody) is None, "no registry answers: it is built"
+    assert images.take(IMAGE, content, nobody) is None, "no registry answers: it is built"
 
 
 def test_an_image_that_is_made_of_something_else_is_refused(registry: str, sources: Path) -> None:
     content = publish(sources, registry, "Dockerfile", "test-published", said="0" * 20)
     with pytest.raises(TandemError, match=f"says that it is made of {'0' * 20}, so it is not used"):
-        published.take(IMAGE, content, registry)
+        images.take(IMAGE, content, registry)
     assert not DockerClient().image.exists(IMAGE)
     left = docker("image", "ls", "--digests", "--format", "{{.Repository}}")
     assert f"{registry}/test-published" not in left.splitlines()
@@ -122,7 +122,7 @@ def test_an_image_that_is_made_of_something_else_is_refused(registry: str, sourc
 
 def test_an_image_without_a_label_was_built_here(sources: Path) -> None:
     docker("buildx", "build", "--quiet", "--load", "--tag", IMAGE, sources)
-    assert published.origins({"app": IMAGE}) == {}
+    assert images.origins({"app": IMAGE}) == {}
 
 
 def test_a_service_is_taken_or_built_by_the_switch(
@@ -132,21 +132,21 @@ def test_a_service_is_taken_or_built_by_the_switch(
     implementation, variant = "harness/tests/dying", "-published"
     image = f"tandem/{implementation}{variant}"
     stack = Stack(root, "tandem-test", {"IMPL": implementation, "VARIANT": variant}, tmp_path / "env")
-    monkeypatch.setenv(published.SWITCH, "build")
+    monkeypatch.setenv(images.SWITCH, "build")
     try:
-        assert stack.build("app") is None
+        assert images.build(stack, "app") is None
         program = identity(stack.image("app"))
         publish(root, registry, f"{implementation}/Dockerfile", f"{implementation}{variant}")
-        monkeypatch.setenv(published.SWITCH, registry)
-        origin = stack.build("app")
+        monkeypatch.setenv(images.SWITCH, registry)
+        origin = images.build(stack, "app")
         assert origin is not None
         assert origin.startswith(f"{registry}/{implementation}{variant}@sha256:")
-        assert published.origin(stack.image("app")) == origin
+        assert images.origin(stack.image("app")) == origin
         assert identity(stack.image("app")) == program, "the layers came from the same cache"
         remove(image)
-        monkeypatch.setenv(published.SWITCH, "build")
-        assert stack.build("app") is None
-        assert published.origin(stack.image("app")) is None
+        monkeypatch.setenv(images.SWITCH, "build")
+        assert images.build(stack, "app") is None
+        assert images.origin(stack.image("app")) is None
     finally:
         remove(image)
 
@@ -167,4 +167,4 @@ def test_the_content_covers_what_docker_is_sent(root: Path, tmp_path: Path, name
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         sent = {member.name for member in archive if not member.isdir()}
     own = f"{name}/Dockerfile"
-    assert {*published.context(root, own)} - {own} == sent - {own}
+    assert {*images.context(root, own)} - {own} == sent - {own}

@@ -1,4 +1,4 @@
-"""tandem.lab.laboratory.Floor: who is frozen, asked, loaded and ended, with applications that only take notes."""
+"""tandem.lab.floor: who is frozen, asked, loaded and ended, with applications that only take notes."""
 
 import time
 from dataclasses import replace
@@ -13,10 +13,11 @@ from harness_samples import good_window
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.errors import TandemError, UsageError
-from tandem.lab import laboratory, pgbench
+from tandem.lab import floor as floor_
+from tandem.lab import pgbench
 from tandem.lab.application import Application
 from tandem.lab.drive import Ran
-from tandem.lab.laboratory import ContainerFloor
+from tandem.lab.floor import ContainerFloor, PgbenchFloor
 from tandem.lab.prepare import Prepared, prepare
 from tandem.lab.sites import ALONE
 from tandem.load.client import Client
@@ -78,8 +79,8 @@ def done() -> list[str]:
 @pytest.fixture
 def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]) -> ContainerFloor:
     """Two applications side by side; what a window sees is given."""
-    monkeypatch.setattr(laboratory, "AWAKE_S", 0.0)
-    monkeypatch.setattr(laboratory, "settle", lambda _: done.append("settle"))
+    monkeypatch.setattr(floor_, "AWAKE_S", 0.0)
+    monkeypatch.setattr(floor_, "settle", lambda _: done.append("settle"))
 
     class Watched:
         def __enter__(self) -> list[object]:
@@ -89,11 +90,9 @@ def floor(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: 
         def __exit__(self, *_: object) -> None:
             done.append("watched")
 
-    monkeypatch.setattr(laboratory, "watched", lambda scene: Watched())
-    monkeypatch.setattr(laboratory, "Loaded", lambda *_: SimpleNamespace(told=None))
-    monkeypatch.setattr(
-        laboratory, "windows", lambda spec, loads, probes: dict.fromkeys(loads, good_window())
-    )
+    monkeypatch.setattr(floor_, "watched", lambda scene: Watched())
+    monkeypatch.setattr(floor_, "Loaded", lambda *_: SimpleNamespace(told=None))
+    monkeypatch.setattr(floor_, "windows", lambda spec, loads, probes: dict.fromkeys(loads, good_window()))
     of = request()
     made = {label: prepare(real, of, of.variants[0], tmp_path / label, f"slot-{label}") for label in "ab"}
     apps = {label: cast(Application, cast(Any, Noted(label, made[label], done))) for label in "ab"}
@@ -176,14 +175,15 @@ def test_pgbench_stands_in_without_a_container(
 ) -> None:
     of = request()
     made = prepare(real, of, stand_ins.variant("database"), tmp_path)
-    floor = ContainerFloor({"d": cast(Application, cast(Any, Noted("d", made, done)))}, Quiet())
+    floor = PgbenchFloor({"d": cast(Application, cast(Any, Noted("d", made, done)))}, Quiet())
 
     def runs(prepared: Prepared, seconds: int, folder: Path) -> Any:
         done.append(f"pgbench {seconds}")
         time.sleep(0.05)  # the host's CPU time is counted in hundredths
         return SimpleNamespace(transactions_per_s=12.4, failed=0)
 
-    monkeypatch.setattr(pgbench, "of_application", runs)
+    monkeypatch.setattr(floor_, "transactions", runs)
+    monkeypatch.setattr(pgbench, "transactions", runs)
     floor.reset()
     floor.launch("d")
     floor.wait_ready("d")

@@ -9,7 +9,7 @@ import pytest
 
 from tandem.errors import TandemError
 from tandem.history.night import FrozenStack, Program
-from tandem.lab import kept_images, laboratory
+from tandem.lab import images, laboratory
 from tandem.lab.stack import BENCH_PROJECT, KEPT, Stack, image_variable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,7 +41,6 @@ class Engine:
     def stack(self, *_: Any) -> Any:
         return SimpleNamespace(
             image_name=lambda role: f"tandem/{role}",
-            content=lambda role: self.contents[role],
             image=lambda role: self.images[f"tandem/{role}"],
         )
 
@@ -55,14 +54,15 @@ class Engine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     found = Engine()
-    monkeypatch.setattr(kept_images, "DockerClient", lambda: found)
-    monkeypatch.setattr(kept_images, "Stack", found.stack)
-    monkeypatch.setattr(kept_images, "build_side_by_side", found.side_by_side)
+    monkeypatch.setattr(images, "DockerClient", lambda: found)
+    monkeypatch.setattr(images, "Stack", found.stack)
+    monkeypatch.setattr(images, "content_of", lambda stack, role: found.contents[role])
+    monkeypatch.setattr(images, "build_side_by_side", found.side_by_side)
     return found
 
 
 def frozen(known: FrozenStack | None, anew: bool = False) -> FrozenStack:
-    return kept_images.frozen_stack(Path("/"), known, anew, lambda text: None)
+    return images.frozen_stack(Path("/"), known, anew, lambda text: None)
 
 
 def test_the_first_night_freezes_all_and_the_next_builds_none(engine: Engine) -> None:
@@ -102,11 +102,11 @@ def test_what_was_built_again_is_told_by_what_it_runs(engine: Engine) -> None:
     """The tag stays; what the night notes does not."""
     kept = Program(tag="0123456789ab", commit="c" * 40)
     engine.make("tandem/node:0123456789ab")
-    before = kept_images.as_here("node", kept)
+    before = images.as_here("node", kept)
     engine.built.append("another one")
     engine.base = "sha256:a newer one"
     engine.make("tandem/node:0123456789ab")
-    after = kept_images.as_here("node", kept)
+    after = images.as_here("node", kept)
     assert (before.name, before.base) == (after.name, "sha256:base")
     assert before.tag != after.tag
     assert after.base == "sha256:a newer one"

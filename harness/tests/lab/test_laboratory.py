@@ -1,6 +1,7 @@
 """tandem.lab.laboratory: what needs no container."""
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,8 @@ from tandem.catalog.golden import of_bodies
 from tandem.engine import stand_ins
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
-from tandem.lab.laboratory import ContainerFloor, Laboratory, in_time
+from tandem.lab.floor import ContainerFloor
+from tandem.lab.laboratory import Laboratory, Work, in_time
 from tandem.lab.live import Lines
 from tandem.lab.silent import NAME as SILENT
 from tandem.lab.sites import ALONE
@@ -34,7 +36,7 @@ def lab(root: Path, folder: Path, *variants: Variant) -> Laboratory:
         plan="smoke",
         seed=1,
     )
-    return Laboratory(Catalog(root), folder, VIEW, request, variants, folder)
+    return Laboratory(Catalog(root), folder, VIEW, Work(request, variants, folder))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_only_the_generators_that_are_asked_for_are_built(
     root: Path, tmp_path: Path, generators: list[str], image: str
 ) -> None:
     one = lab(root, tmp_path, Variant(label="rust-async", implementation="rust-async"))
-    one.generators = generators
+    one.work = replace(one.work, generators=generators)
     assert one.prepared("rust-async").stack.variables["LOADGEN"] == image
 
 
@@ -168,7 +170,7 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
     monkeypatch.setattr(Laboratory, "floor", lambda *_: SimpleNamespace(apps=defaultdict(lambda: app)))
     named = [Variant(label=name, implementation=name) for name in ("rust-async", "node", "python-sync")]
     one = lab(root, tmp_path, *named, Variant(label="again", implementation="node"))
-    one.first = ["node"]
+    one.work = replace(one.work, first=["node"])
 
     def visit(label: str) -> None:
         one.visit(trial_spec(f"1-{label}", label), iter(()), tmp_path)  # type: ignore[arg-type]
@@ -187,7 +189,7 @@ def test_what_the_first_trial_does_not_need_is_built_after_it(
 
 def test_without_a_first_trial_all_is_built_before(root: Path, tmp_path: Path) -> None:
     one = lab(root, tmp_path, *(Variant(label=name, implementation=name) for name in ("rust-async", "node")))
-    runs = [one.prepared(variant.label) for variant in one.variants]
+    runs = [one.prepared(variant.label) for variant in one.work.variants]
     assert in_time(runs, []) == (runs, [])
     assert in_time(runs, ["rust-async", "node"]) == (runs, [])
 
@@ -196,7 +198,7 @@ def test_the_stack_is_that_of_the_run_with_the_latency_proxy(root: Path, tmp_pat
     """So its image is built before the first trial, whoever is in that."""
     far = Variant(label="far", implementation="rust-async", db_rtt_ms=5)
     one = lab(root, tmp_path, far, Variant(label="node", implementation="node"))
-    runs = [one.prepared(variant.label) for variant in one.variants]
+    runs = [one.prepared(variant.label) for variant in one.work.variants]
     assert in_time(runs, ["node"]) == (runs, [])
 
 
@@ -209,7 +211,7 @@ def test_the_salt_reaches_the_database(root: Path, tmp_path: Path) -> None:
     one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
     assert one.prepared("a").stack.variables["SALT"] == "", "as in the records of older versions"
     one = lab(root, tmp_path, Variant(label="a", implementation="rust-async"))
-    one.request = one.request.model_copy(update={"salt": "77"})
+    one.work = replace(one.work, request=one.work.request.model_copy(update={"salt": "77"}))
     assert one.prepared("a").stack.variables["SALT"] == "77"
 
 

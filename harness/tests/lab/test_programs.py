@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tandem.errors import TandemError
-from tandem.lab.programs import FILE, identity, keep
+from tandem.lab.images import PROGRAMS_FILE, identity, keep_programs
 
 
 def image(**changes: Any) -> Any:
@@ -28,25 +28,25 @@ def image(**changes: Any) -> Any:
 
 def test_the_same_programs_may_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    keep(folder, {"db": "1", "node": "2"})
-    keep(folder, {"db": "1", "node": "2"})
-    keep(folder, {"node-debug": "3"})
-    keep(folder, {"db": "1", "node-debug": "3"})
-    assert [path.name for path in folder.iterdir()] == [FILE]
+    keep_programs(folder, {"db": "1", "node": "2"})
+    keep_programs(folder, {"db": "1", "node": "2"})
+    keep_programs(folder, {"node-debug": "3"})
+    keep_programs(folder, {"db": "1", "node-debug": "3"})
+    assert [path.name for path in folder.iterdir()] == [PROGRAMS_FILE]
 
 
 def test_another_program_is_refused_and_named(tmp_path: Path) -> None:
-    keep(tmp_path, {"db": "1", "node": "2"})
+    keep_programs(tmp_path, {"db": "1", "node": "2"})
     with pytest.raises(TandemError, match="other programs: node changed since") as raised:
-        keep(tmp_path, {"db": "1", "node": "3"})
+        keep_programs(tmp_path, {"db": "1", "node": "3"})
     assert "without --resume" in str(raised.value)
-    keep(tmp_path, {"db": "1", "node": "2"})  # the refused one is not kept
+    keep_programs(tmp_path, {"db": "1", "node": "2"})  # the refused one is not kept
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"db":')
+    (tmp_path / PROGRAMS_FILE).write_text('{"db":')
     with pytest.raises(TandemError, match="cannot be read"):
-        keep(tmp_path, {"db": "1"})
+        keep_programs(tmp_path, {"db": "1"})
 
 
 def test_a_label_is_no_other_program() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tandem.lab.provenance import LOCKS, TREES, has_changes, hashes
+from tandem.lab.provenance import LOCKS, TREES, hashes
+from tandem.lab.sources import has_changes
 
 
 @pytest.fixture

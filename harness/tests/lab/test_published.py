@@ -10,7 +10,7 @@ import yaml
 from checks import changed
 from tandem.catalog.catalog import Catalog
 from tandem.errors import UsageError
-from tandem.lab import published
+from tandem.lab import images
 
 DOCKERFILE = "one/Dockerfile"
 
@@ -37,11 +37,11 @@ def sources(tmp_path: Path) -> Path:
 
 
 def of(root: Path, target: str = "", **arguments: str | None) -> str:
-    return published.content(root, DOCKERFILE, target, arguments)
+    return images.content(root, DOCKERFILE, target, arguments)
 
 
 def test_what_the_ignore_file_lets_in(sources: Path) -> None:
-    assert published.context(sources, DOCKERFILE) == [DOCKERFILE, "one/src/main.py", "shared/sql/a.sql"]
+    assert images.context(sources, DOCKERFILE) == [DOCKERFILE, "one/src/main.py", "shared/sql/a.sql"]
 
 
 @pytest.mark.parametrize("name", ["one/src/main.py", "shared/sql/a.sql", DOCKERFILE])
@@ -86,19 +86,19 @@ def test_where_images_are_taken_from(
     tmp_path: Path, named: str, said: str | None, expected: str | None
 ) -> None:
     (tmp_path / "compose").mkdir()
-    (tmp_path / published.FILE).write_text(f'registry = "{named}"\n')
-    assert published.folder(tmp_path, {} if said is None else {published.SWITCH: said}) == expected
+    (tmp_path / images.REGISTRY_FILE).write_text(f'registry = "{named}"\n')
+    assert images.registry(tmp_path, {} if said is None else {images.SWITCH: said}) == expected
 
 
 @pytest.mark.parametrize("said", ["pull", "ghcr.io", "ghcr.io/A/b", "ghcr.io/a b", "https://ghcr.io/a"])
 def test_what_is_no_registry(tmp_path: Path, said: str) -> None:
     with pytest.raises(UsageError, match="the folder of a registry"):
-        published.folder(tmp_path, {published.SWITCH: said})
+        images.registry(tmp_path, {images.SWITCH: said})
 
 
 def test_no_registry_is_named_yet(root: Path) -> None:
     """Whoever names one says so in docs/reference/images.md and in the changelog, and changes this test."""
-    assert published.folder(root, {}) is None
+    assert images.registry(root, {}) is None
 
 
 # ---- the launcher ----
@@ -118,7 +118,7 @@ def launched(root: Path, folder: Path, switch: str, content: str) -> tuple[int, 
     log, client = folder / "log", folder / "docker"
     client.write_text(CLIENT.format(log=log, digest="a" * 64, content=content))
     client.chmod(0o755)
-    path = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", published.SWITCH: switch}
+    path = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", images.SWITCH: switch}
     done = subprocess.run(
         [root / "harness/run", "list"], capture_output=True, text=True, check=False, env=path
     )
@@ -127,7 +127,7 @@ def launched(root: Path, folder: Path, switch: str, content: str) -> tuple[int, 
 
 def test_the_launcher_takes_the_image_of_the_harness(root: Path, tmp_path: Path) -> None:
     """It computes the content itself: the program that computes the others' runs in that image."""
-    content = published.content(root, "harness/Dockerfile")
+    content = images.content(root, "harness/Dockerfile")
     status, said, asked = launched(root, tmp_path, "r.io/t", content)
     assert status == 0
     [tag] = [line.split()[-1] for line in asked if "imagetools" in line]
@@ -166,4 +166,4 @@ def test_images_are_published_under_the_names_that_they_have_here(real: Catalog)
         default = service["image"].replace("${LOADGEN:-oha}", "oha")
         default = default.replace("${IMPL:-rust-async}${VARIANT:-}", "rust-async")
         default = default.replace(f"${{{name.upper()}_IMAGE:-}}", "")
-        assert default.removeprefix(published.OWN) in listed, name
+        assert default.removeprefix(images.OWN) in listed, name

@@ -18,8 +18,7 @@ from tandem.analysis.alternation import balanced
 from tandem.errors import TandemError
 from tandem.hosts import HERE
 from tandem.hosts.host import Host
-from tandem.lab.laboratory import _turns, _until_the_end
-from tandem.lab.slices import HELD, end, held, signals, take_turns
+from tandem.lab.slices import HELD, end, held, signals, take_turns, turns_of, until_the_end
 from tandem.load.generator import Load
 from tandem.record.trial import Slicing
 
@@ -91,10 +90,10 @@ def test_each_group_holds_each_once(labels: int, groups: int, seed: int) -> None
 
 def test_a_window_is_filled_with_whole_groups_whoever_is_left() -> None:
     spec = window_spec("slices", "A", "B", "C", seconds=15, slices=HOW)
-    assert len(_turns(spec)) == 15
+    assert len(turns_of(spec)) == 15
     two = spec.model_copy(update={"variants": ["A", "B"]})
-    assert len(_turns(two)) == 14
-    assert _turns(window_spec()) == []
+    assert len(turns_of(two)) == 14
+    assert turns_of(window_spec()) == []
 
 
 def test_a_load_ends_after_its_last_slice_and_soon() -> None:
@@ -102,7 +101,7 @@ def test_a_load_ends_after_its_last_slice_and_soon() -> None:
     load = Load(url="", duration_s=15, connections=1, threads=1, headers={})
     spec = window_spec("slices", "A", "B", "C", seconds=15, slices=HOW)
     for before in range(3):
-        found = _until_the_end(load, spec, before)
+        found = until_the_end(load, spec, before)
         assert 15 <= before + found.duration_s < 16
         assert found.timeout_s == load.timeout_s + 6
 

@@ -276,7 +276,7 @@ def test_the_laboratory_knows_the_calibrated_server(root: Path, tmp_path: Path) 
     assert stage.catalog.scenarios["calibrated"] is SCENARIO
     assert stage.catalog.scenarios.keys() - {"calibrated"} == Catalog(root).scenarios.keys()
     assert "calibrated" not in Catalog(root).scenarios
-    first = stage.laboratory.prepared(stage.laboratory.variants[0].label)
+    first = stage.laboratory.prepared(stage.laboratory.work.variants[0].label)
     assert (first.cell.implementation.name, first.cell.scenario) == (CALIBRATED, SCENARIO)
     assert first.stack.variables["FAULT"] == ""
     assert first.stack.variables["SALT"] != "", "liars meet data that they cannot know"

@@ -12,8 +12,7 @@ from python_on_whales import DockerClient, DockerException, Image
 from python_on_whales.exceptions import NoSuchContainer, NoSuchVolume
 
 from tandem.errors import TandemError
-from tandem.lab import published
-from tandem.lab.single_image import build_image
+from tandem.lab.images import build_image, taken
 from tandem.lab.stack import LABEL, tail, to_its_end
 
 IMAGE, DOCKERFILE = "tandem/file-io", "file-io/Dockerfile"
@@ -32,7 +31,7 @@ class FilesContainer:
     def build(self) -> float:
         """Returns the seconds that it took. Raises TandemError with the end of the output."""
         began = time.monotonic()
-        if published.taken(self.root, IMAGE, DOCKERFILE, "", {}) is None:
+        if taken(self.root, IMAGE, DOCKERFILE, "", {}) is None:
             build_image(self.root, IMAGE, DOCKERFILE, "files")
         return time.monotonic() - began
 

@@ -1,7 +1,7 @@
 """Where the starts of the study of files are made: one container with its own new files for each."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,13 +11,12 @@ from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.hosts import HERE, Host
 from tandem.judge.judge import verdict
-from tandem.lab.laboratory import refuse_or_clean_up
+from tandem.lab.images import identity, keep_programs, origins
+from tandem.lab.laboratory import Work, refuse_or_clean_up
 from tandem.lab.live import View
-from tandem.lab.programs import identity, keep
-from tandem.lab.provenance import TANDEM_VERSION, git, has_changes, hashes
-from tandem.lab.published import origins
+from tandem.lab.provenance import TANDEM_VERSION, hashes
+from tandem.lab.sources import git, has_changes
 from tandem.lab.stack import engine_versions
-from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
 from tandem.record.trial import Phase, Start, Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
@@ -36,15 +35,7 @@ class FilesLab:
     catalog: Catalog
     results: Path
     view: View
-    request: Request
-    variants: Sequence[Variant]
-    folder: Path
-    generators: Collection[str] = ()
-    """None: its programs answer no HTTP."""
-    first: Collection[str] = ()
-    """All its trials are of one image."""
-    holds: Sequence[tuple[int, int]] = ()
-    """No connections."""
+    work: Work
     host: Host = HERE
     make_container: Callable[[Path], FilesContainer] = FilesContainer
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
@@ -60,7 +51,7 @@ class FilesLab:
         self._container.remove_leftovers()
         self.view.phase("build", None)
         self.phases_s["build"] = self._container.build()
-        keep(self.folder, {IMAGE: identity(self._container.image())})
+        keep_programs(self.work.folder, {IMAGE: identity(self._container.image())})
         self.environments[PROGRAM] = self._environment()
         yield
 
@@ -82,12 +73,12 @@ class FilesLab:
 
     def visit(self, spec: TrialSpec, script: object, folder: Path) -> Trial:
         """Makes new files and counts them once in the way of each variant, in random order. script: has no windows."""
-        ways = {one.label: one.settings["way"] for one in self.variants if one.label in spec.variants}
-        case = case_of(next(one for one in self.variants if one.label in spec.variants))
+        ways = {one.label: one.settings["way"] for one in self.work.variants if one.label in spec.variants}
+        case = case_of(next(one for one in self.work.variants if one.label in spec.variants))
         trial = Trial(spec=spec, started_at=datetime.now(UTC), verdict=Verdict.FAILED)
         self.view.phase(f"{case.files} files, {case.lines:,} lines, {case.cache}", spec.expected_s)
         began, cpu = time.monotonic(), self.host.read_cpu()
-        seed = seed_of(self.request.seed, spec.block, case)
+        seed = seed_of(self.work.request.seed, spec.block, case)
         try:
             text = self._container.run(arguments(case, list(ways.values()), seed))
             (folder / DOCUMENT).write_text(text)

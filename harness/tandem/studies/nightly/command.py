@@ -19,9 +19,9 @@ from tandem.errors import TandemError, UsageError
 from tandem.history import files
 from tandem.history.judged import Doubted, JudgedSeries, crept, doubted, events, judge, steps
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
-from tandem.lab import kept_images
+from tandem.lab import images
 from tandem.lab.laboratory import refuse_or_clean_up
-from tandem.lab.provenance import git
+from tandem.lab.sources import git
 from tandem.lab.stack import engine_name, image_variable
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
@@ -60,9 +60,9 @@ def cells(catalog: Catalog, implementations: Sequence[str], scenarios: Sequence[
 
 def make_sure_of(name: str, program: Program, what: str, note: Callable[[str], None]) -> None:
     """Build an image that is missing from its commit. Raises TandemError where that cannot be done."""
-    if not kept_images.present(name, program.tag):
+    if not images.present(name, program.tag):
         note(f"{name}: {what} {program.tag} is missing: building it from {program.name}")
-        kept_images.rebuild(cli.ROOT, name, program)
+        images.rebuild(cli.ROOT, name, program)
 
 
 def freeze(
@@ -156,10 +156,10 @@ def nightly(
     try:
         with files.locked(folder):
             known = files.read(folder)
-            today = kept_images.build_today(cli.ROOT, names, view.note)
+            today = images.build_today(cli.ROOT, names, view.note)
             frozen = freeze(folder, known.frozen, today, anew, view.note)
             first = first_ones(known.first, frozen, view.note)
-            stack = kept_images.frozen_stack(cli.ROOT, known.stack, freeze_stack, view.note)
+            stack = images.frozen_stack(cli.ROOT, known.stack, freeze_stack, view.note)
             if stack is not known.stack:
                 files.freeze_stack(folder, stack)
             request = request.model_copy(
@@ -182,8 +182,8 @@ def nightly(
                 started_at=result.started_at,
                 programs=today,
                 frozen={name: one.program.name for name, one in frozen.items()},
-                frozen_images={name: kept_images.as_here(name, one.program) for name, one in frozen.items()},
-                first_images={name: kept_images.as_here(name, one) for name, one in first.items()},
+                frozen_images={name: images.as_here(name, one.program) for name, one in frozen.items()},
+                first_images={name: images.as_here(name, one) for name, one in first.items()},
                 stack=stack.images,
                 kernel=of_host(result, "kernel"),
                 microcode=of_host(result, "cpu_microcode"),
@@ -289,12 +289,12 @@ def _answered(confirm: Confirmation, folder: Path, names: Sequence[str]) -> list
 def _answer(confirm: Confirmation, one: JudgedSeries) -> AlarmAnswer | None:
     """The answer to an alarm, once all comparisons are made that it takes."""
     name = one.key.implementation
-    there = [program for program in one.between if kept_images.present(name, program.tag)]
+    there = [program for program in one.between if images.present(name, program.tag)]
 
     def again(program: Program) -> Program | None:
         confirm.note(f"{name}: the base changed: building {program.name} on the new one")
         try:
-            return kept_images.on_todays_base(cli.ROOT, name, program)
+            return images.on_todays_base(cli.ROOT, name, program)
         except TandemError as error:
             confirm.note(str(error))
             return None

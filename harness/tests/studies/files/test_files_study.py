@@ -19,6 +19,7 @@ from tandem.engine.run import Session, blocks_s, run
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
 from tandem.hosts.host import HostCpu
+from tandem.lab.laboratory import Work
 from tandem.record.request import Request, Variant
 from tandem.record.result import Result
 from tandem.record.trial import Trial
@@ -97,7 +98,7 @@ class Place:
         def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> FilesLab:
             host: Any = self.machine
             return Lab(
-                self.catalog, self.results, Quiet(), study.request, variants, journal.folder, host=host
+                self.catalog, self.results, Quiet(), Work(study.request, variants, journal.folder), host=host
             )
 
         return Session(self.catalog, self.results, Quiet(), lab)

@@ -20,7 +20,7 @@ from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
-from tandem.lab import kept_images
+from tandem.lab import images
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
@@ -515,10 +515,10 @@ def test_a_first_image_that_cannot_be_made_is_done_without(monkeypatch: pytest.M
         return Frozen(implementation="node", program=Program(tag=tag), frozen_at=NOW)
 
     said: list[str] = []
-    monkeypatch.setattr(kept_images, "present", lambda name, tag: False)
+    monkeypatch.setattr(images, "present", lambda name, tag: False)
     assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {}
     assert "no commit has its sources" in said[-1]
-    monkeypatch.setattr(kept_images, "present", lambda name, tag: True)
+    monkeypatch.setattr(images, "present", lambda name, tag: True)
     assert command.first_ones({"node": frozen("a")}, {"node": frozen("b")}, said.append) == {
         "node": Program(tag="a")
     }
@@ -531,8 +531,8 @@ def test_a_frozen_image_that_is_missing_is_built_again_and_said(
 ) -> None:
     known = {"node": Frozen(implementation="node", program=Program(tag="a", commit="c" * 40), frozen_at=NOW)}
     said, built = list[str](), list[str]()
-    monkeypatch.setattr(kept_images, "present", lambda name, tag: tag in built)
-    monkeypatch.setattr(kept_images, "rebuild", lambda root, name, program: built.append(program.tag))
+    monkeypatch.setattr(images, "present", lambda name, tag: tag in built)
+    monkeypatch.setattr(images, "rebuild", lambda root, name, program: built.append(program.tag))
     for _ in range(2):
         assert command.freeze(tmp_path, known, {"node": Program(tag="b")}, False, said.append) == known
     assert built == ["a"]
