@@ -1,7 +1,6 @@
-"""Which implementation serves which scenario, found out on running containers, without load."""
+"""Which implementation serves which scenario: tried on running containers, without load."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,11 +12,15 @@ from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
 from tandem.errors import TandemError
 from tandem.lab.application import Application
+from tandem.lab.floor import ContainerFloor
 from tandem.lab.laboratory import build, refuse_or_clean_up, start
+from tandem.lab.live import View
 from tandem.lab.prepare import DEFAULT_TOPOLOGY, Ground, cell_of, prepare
+from tandem.lab.visit import Visit
 from tandem.load.client import WITHOUT_LOAD
 from tandem.record.request import Conditions, Request, Variant
 from tandem.record.store import file_name
+from tandem.record.trial import TrialSpec, WarmUp
 
 
 class SquareOutcome(StrEnum):
@@ -58,9 +61,7 @@ def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
     )
 
 
-def find_out(
-    catalog: Catalog, results: Path, names: list[str], placement: str, note: Callable[[str], None]
-) -> list[Square]:
+def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, view: View) -> list[Square]:
     """Starts each implementation once and tries every scenario on it. Raises TandemError where nothing can start."""
     scenarios = order(catalog.scenarios)
     request = Request(
@@ -72,61 +73,71 @@ def find_out(
         seed=0,
     )
     folder = results / ".matrix"
-    refuse_or_clean_up(catalog.root, results, note)
+    refuse_or_clean_up(catalog.root, results, view.note)
     runs = [prepare(catalog, request, own, folder / file_name(own.label)) for own in request.variants]
     squares: list[Square] = []
     try:
-        build(runs, note)
-        start(runs[0].stack, note)
+        build(runs, view.note)
+        start(runs[0].stack, view.note)
         for prepared in runs:
-            note(f"{prepared.variant.label} ...")
+            view.note(f"{prepared.variant.label} ...")
             ground = Ground.of(catalog, request, prepared.variant)
-            tier = prepared.cell.implementation.tier
-            row = _row(ground, Application(prepared, folder), scenarios)
-            squares += [replace(one, tier=tier) for one in row]
+            squares += _row(ground, Application(prepared, folder), scenarios, view)
     finally:
         runs[0].stack.down()
         shutil.rmtree(folder, ignore_errors=True)
     return squares
 
 
-def _row(ground: Ground, app: Application, scenarios: list[Scenario]) -> list[Square]:
-    try:
-        app.stack.stop("app", grace_s=1)
-        app.stack.execute("db", ["reset"])
-        app.launch()
-        app.wait_ready()
-        return [square(ground, app, scenario) for scenario in scenarios]
-    except TandemError as error:
-        name = app.prepared.variant.implementation
-        return [Square(name, scenario.name, SquareOutcome.FAILED, str(error)) for scenario in scenarios]
-    finally:
-        try:
-            app.collect()
-        finally:
-            app.stop()
+def _row(ground: Ground, app: Application, scenarios: list[Scenario], view: View) -> list[Square]:
+    """Every scenario on one visit without load."""
+    variant = app.prepared.variant
+    spec = TrialSpec(
+        name=variant.label,
+        block=1,
+        variants=[variant.label],
+        warm_up=WarmUp(least_s=0, cap_s=0),
+        verify=False,
+    )
+    visit = Visit(ContainerFloor({variant.label: app}, view), spec, view)
+    with visit.warm() as running:
+        if running:
+            return [square(ground, app, scenario) for scenario in scenarios]
+    why = "; ".join(finding.text for finding in visit.trial.all_findings())
+    tier = app.prepared.cell.implementation.tier
+    return [
+        Square(variant.implementation, scenario.name, SquareOutcome.FAILED, why, tier)
+        for scenario in scenarios
+    ]
 
 
 def square(ground: Ground, app: Application, scenario: Scenario) -> Square:
     """Tries one scenario on a running application."""
-    prepared = app.prepared
-    implementation = prepared.cell.implementation
+    implementation = app.prepared.cell.implementation
     own = ground.catalog.topologies[scenario.topology or ground.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    app.ask_for(replace(cell_of(ground, implementation, scenario, prepared.settings), load_address=own))
+    cell = cell_of(ground, implementation, scenario, app.prepared.settings)
+    app.ask_for(replace(cell, load_address=own))
     try:
-        if reason is not None:
-            status = app.client.status()
-            outcome = SquareOutcome.UNSUPPORTED if status == 404 else SquareOutcome.UNDECLARED
-            told = reason if status == 404 else f"declared unsupported ({reason}), but the answer is {status}"
-            return Square(implementation.name, scenario.name, outcome, told)
-        found = app.verify(WITHOUT_LOAD)
+        outcome, text = _declined(app, reason) if reason is not None else _served(app)
     except TandemError as error:
-        return Square(implementation.name, scenario.name, SquareOutcome.FAILED, str(error))
+        outcome, text = SquareOutcome.FAILED, str(error)
     finally:
         app.release_idle()
+    return Square(implementation.name, scenario.name, outcome, text, implementation.tier)
+
+
+def _declined(app: Application, reason: str) -> tuple[SquareOutcome, str]:
+    status = app.client.status()
+    if status == 404:
+        return SquareOutcome.UNSUPPORTED, reason
+    return SquareOutcome.UNDECLARED, f"declared unsupported ({reason}), but the answer is {status}"
+
+
+def _served(app: Application) -> tuple[SquareOutcome, str]:
+    found = app.verify(WITHOUT_LOAD)
     outcome = SquareOutcome.WRONG if found else SquareOutcome.OK
-    return Square(implementation.name, scenario.name, outcome, "; ".join(finding.text for finding in found))
+    return outcome, "; ".join(finding.text for finding in found)
 
 
 def sentence(squares: list[Square]) -> str:
