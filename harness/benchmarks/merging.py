@@ -19,7 +19,7 @@ import numpy as np
 
 from tandem.analysis import histogram
 from tandem.load import rows
-from tandem.load.dealing import Dealt, merged
+from tandem.load.shares import Dealt, merged
 
 RATE = 30_000
 """Requests per second of each generator."""

@@ -12,7 +12,7 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.judge import judge
-from tandem.judge.seconds import Responses, by_second, growth
+from tandem.judge.by_second import Responses, by_second, growth
 from tandem.lab.live import Lines
 from tandem.record.request import Request
 from tandem.record.result import Result

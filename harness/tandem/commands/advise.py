@@ -15,7 +15,7 @@ from tandem.analysis.stack import calibrated, off, predict
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.cli.options import RESULTS, ROOT, Json, app, out, print_json
 from tandem.errors import TandemError, UsageError, unknown
-from tandem.lab.cell import handler_threads, setup_of
+from tandem.lab.case import handler_threads, setup_of
 from tandem.lab.prepare import scenario_of
 from tandem.record.request import Variant
 from tandem.record.result import Result

@@ -66,7 +66,7 @@ def down(
         raise TandemError(
             f"a command is measuring (container {others[0]}): end it first, with docker stop {others[0]}"
         )
-    clean_lab = pkgutil.resolve_name("tandem.lab.reached:clean_lab")
+    clean_lab = pkgutil.resolve_name("tandem.lab.lab_hosts:clean_lab")
     for told in clean_lab(Catalog(ROOT).lab(lab), ROOT, RESULTS / ".leftovers.env"):
         out.print(told)
 

@@ -10,7 +10,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK
 from tandem.engine.study import Study
-from tandem.lab.prepare import Ground
+from tandem.lab.prepare import VariantConditions
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
 from tandem.record.store import read_model
@@ -49,7 +49,7 @@ def _with_recorded(
 ) -> Variant:
     if recorded is None or variant.stand_in is not None:
         return variant
-    now = Ground.of(catalog, request, variant).effective_settings(
+    now = VariantConditions.of(catalog, request, variant).effective_settings(
         catalog.implementation(variant.implementation)
     )
     chosen = {

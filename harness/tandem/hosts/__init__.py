@@ -18,7 +18,7 @@ A `Remote` differs from `Here` in this:
 * `harness_cgroup` is the agent's, because that is the part of the harness that uses CPU there;
 * the files of `psrecord` and `capture` are brought home when they are stopped.
 
-`SeveralHosts` (several.py) counts several hosts as one machine. Where a lab is named, tandem.lab.reached makes these; otherwise
+`SeveralHosts` (several.py) counts several hosts as one machine. Where a lab is named, tandem.lab.lab_hosts makes these; otherwise
 nothing of SSH and agents is imported. Outside this folder import these names and those of `tandem.hosts.host`, nothing else.
 """
 

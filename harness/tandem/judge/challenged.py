@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tandem.catalog.scenario import Scenario
-from tandem.load.crowd import Told
+from tandem.load.asking import TimedAnswer
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
@@ -20,7 +20,7 @@ DECIDED = (401, 404)
 
 
 @dataclass(frozen=True)
-class World:
+class DataState:
     """What is right between two changes. Times: time.monotonic()."""
 
     since_s: float
@@ -55,39 +55,39 @@ class Order:
     """So many ended while the sessions' table was locked, and nothing else was."""
 
 
-def wrong(told: Told, world: World, scenario: Scenario) -> str | None:
-    """What is wrong with an answer in this world, or None."""
-    if not world.session:
+def wrong(told: TimedAnswer, state: DataState, scenario: Scenario) -> str | None:
+    """What is wrong with an answer in this state, or None."""
+    if not state.session:
         return None if told.status == 401 else f"status {told.status} for a session that has ended"
-    if told.key in world.hidden:
+    if told.key in state.hidden:
         return None if told.status == 404 else f"status {told.status} for a recipe that is no longer visible"
     if told.status != scenario.status:
         return f"status {told.status} for visible data"
     try:
-        return _stale(json.loads(told.body), world, scenario.answer.golden)
+        return _stale(json.loads(told.body), state, scenario.answer.golden)
     except (ValueError, KeyError, TypeError):
         return f"{told.body[:60]!r} is not a valid answer"
 
 
-def _stale(body: dict[str, object], world: World, kind: str | None) -> str | None:
+def _stale(body: dict[str, object], state: DataState, kind: str | None) -> str | None:
     if kind == "recipes":
         notes = [part["text"] for part in body["timeline"] if part["kind"] == "note"]  # type: ignore[attr-defined]
-        if body["id"] in world.hidden:
+        if body["id"] in state.hidden:
             return f"recipe {body['id']} is no longer visible"
-        if body["name"] != f"{world.mark} {body['id']}":
+        if body["name"] != f"{state.mark} {body['id']}":
             return f"recipe {body['id']} still has its old name"
-        return None if notes[-1:] == [world.mark] else f"recipe {body['id']} has no new note"
+        return None if notes[-1:] == [state.mark] else f"recipe {body['id']} has no new note"
     if kind == "dashboards":
-        if any(team["id"] == world.left for team in body["teams"]):  # type: ignore[attr-defined]
+        if any(team["id"] == state.left for team in body["teams"]):  # type: ignore[attr-defined]
             return "the dashboard still shows a team that the user has left"
-        if any(recipe["name"] != f"{world.mark} {recipe['id']}" for recipe in body["recipes"]):  # type: ignore[attr-defined]
+        if any(recipe["name"] != f"{state.mark} {recipe['id']}" for recipe in body["recipes"]):  # type: ignore[attr-defined]
             return "the dashboard still shows old recipe names"
-        if any(note["text"] != world.mark for note in body["notes"]):  # type: ignore[attr-defined]
+        if any(note["text"] != state.mark for note in body["notes"]):  # type: ignore[attr-defined]
             return "the dashboard still shows an old note"
     return None
 
 
-def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, list[Finding]]:
+def remembered(told: Sequence[TimedAnswer], new_by_known: float) -> tuple[Challenge, list[Finding]]:
     """The same of a scenario whose work is in its body. new_by_known: CPU time of a new one by that of the load's."""
     found = []
     if new_by_known > NEW_BY_KNOWN_MOST:
@@ -101,7 +101,7 @@ def remembered(told: Sequence[Told], new_by_known: float) -> tuple[Challenge, li
 
 
 def judged(
-    told: Sequence[Told], lock: Lock, worlds: Sequence[World], scenario: Scenario, order: Order
+    told: Sequence[TimedAnswer], lock: Lock, states: Sequence[DataState], scenario: Scenario, order: Order
 ) -> tuple[Challenge, list[Finding]]:
     """What came of it, and what is wrong."""
     found = []
@@ -117,13 +117,13 @@ def judged(
     if early:
         text = f"{len(early)} of {len(met)} requests were answered while the sessions and then {lock.table} were locked, although a right answer needs both"
         found.append(Finding.of("answered-locked", "invalid", text))
-    compared, stale = [0] * len(worlds), list[str]()
-    for number, world in enumerate(worlds):
+    compared, stale = [0] * len(states), list[str]()
+    for number, state in enumerate(states):
         for one in told:
-            inside = world.since_s <= one.began_s and one.ended_s <= world.until_s
+            inside = state.since_s <= one.began_s and one.ended_s <= state.until_s
             if inside and one.status in (scenario.status, *DECIDED):
                 compared[number] += 1
-                if problem := wrong(one, world, scenario):
+                if problem := wrong(one, state, scenario):
                     stale.append(problem)
     if stale:
         text = f"{len(stale)} of {sum(compared)} answers after a data change do not show it: {stale[0]}"

@@ -8,10 +8,10 @@ import numpy as np
 from tandem.catalog.placement import cpus_in
 from tandem.hosts.host import Usage
 from tandem.judge import disturbance
-from tandem.load.dealing import FIRST, is_generator
 from tandem.load.rows import Floats
+from tandem.load.shares import FIRST, is_generator
+from tandem.probes.disturbances import Disturbances
 from tandem.probes.sampler import Sample, Series
-from tandem.probes.watch import Watched
 from tandem.record.host import HostActivity, PerSecond
 from tandem.record.window import GeneratorShare, Pooler, Proxy, Role
 
@@ -146,7 +146,7 @@ def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[
     return max(0.0, every - used), max(0.0, every - used, ticks - used)
 
 
-def host(series: Series, spans: Spans, watched: Watched | None) -> HostActivity:
+def host(series: Series, spans: Spans, watched: Disturbances | None) -> HostActivity:
     """What else went on. watched: what was read before and after the window rather than sampled."""
     total = rate(series, spans, lambda sample: sample.host.total_s)
     ours = series.samples[0].usage

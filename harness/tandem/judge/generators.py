@@ -6,9 +6,9 @@ a smaller one.
 
 from collections.abc import Sequence
 
-from tandem.load.dealing import Share
 from tandem.load.generator import Report
 from tandem.load.rows import Rows, open_loop, times
+from tandem.load.shares import Share
 from tandem.record.window import Finding, GeneratorShare, Window
 
 BUSY = 0.70

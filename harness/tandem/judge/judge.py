@@ -118,7 +118,7 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
     if window.load == "closed" and window.good and own > OWN_WARN * answered:
         text = f"{own} of {answered} answers went to the harness's own requests: the rate could be up to {own / window.good:.1%} higher"
         found.append(Finding.of("own-requests", "warning", text))
-    found += statements(window.statements, [Given.of(window, expected)])
+    found += statements(window.statements, [AnsweredRequests.of(window, expected)])
     if window.choice_p is not None and window.choice_p < CHOICE_P_LEAST:
         text = f"the recipes that were answered are not a random choice of the visible ones (p = {window.choice_p:.0e})"
         found.append(Finding.of("not-random", "invalid", text))
@@ -153,7 +153,7 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class Given:
+class AnsweredRequests:
     """What one application gave while its statements were counted."""
 
     expected: Expectation
@@ -164,13 +164,15 @@ class Given:
     implied: dict[str, ImpliedRows] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, window: Window, expected: Expectation) -> "Given":
+    def of(cls, window: Window, expected: Expectation) -> "AnsweredRequests":
         refused = window.failed.get(REFUSED, 0)
         answered = window.good + window.probes - refused
         return cls(expected, answered, sum(window.failed.values()), window.implied_rows)
 
 
-def statements(counted: dict[str, Statement], parts: list[Given], slack: int = SLACK) -> list[Finding]:
+def statements(
+    counted: dict[str, Statement], parts: list[AnsweredRequests], slack: int = SLACK
+) -> list[Finding]:
     """Was each statement of the scenario run once per right answer, with the rows that belong to it, and nothing else?
 
     parts: of the applications that asked one database. slack: so many statements that the contract does not name are
@@ -197,7 +199,7 @@ def statements(counted: dict[str, Statement], parts: list[Given], slack: int = S
     return found
 
 
-def _rows(name: str, rows: int, answers: int, failed: int, parts: list[Given]) -> list[Finding]:
+def _rows(name: str, rows: int, answers: int, failed: int, parts: list[AnsweredRequests]) -> list[Finding]:
     """Did a statement that ran often enough find what the answers say that it found?"""
     implied = [part.implied[name] for part in parts if name in part.implied]
     if implied:

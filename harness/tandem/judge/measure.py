@@ -11,19 +11,19 @@ from tandem.analysis import histogram
 from tandem.hosts.host import HostCpu, Usage
 from tandem.judge import counters
 from tandem.judge.accounting import utilisation_bound
+from tandem.judge.by_second import Responses, by_second, growth
 from tandem.judge.counters import RoleCounters, Spans, cpu_s, grown, usage
-from tandem.judge.implied import choice_p, implied_rows
-from tandem.judge.seconds import Responses, by_second, growth
-from tandem.judge.slices import Own
+from tandem.judge.expected_rows import choice_p, implied_rows
+from tandem.judge.slices import OwnSlices
 from tandem.load import rows as rows_
 from tandem.load.generator import TIMEOUT_S, Report
 from tandem.load.rows import Floats, Ints, Rows
 from tandem.load.tool_result import ToolResult
 from tandem.probes.app_pool import PoolUse
+from tandem.probes.disturbances import Disturbances
 from tandem.probes.postgres import StatementCounts
 from tandem.probes.sampler import Counted, Probed, Series
 from tandem.probes.switches import ContextSwitches
-from tandem.probes.watch import Watched
 from tandem.record.host import HostActivity
 from tandem.record.part import Part
 from tandem.record.window import (
@@ -47,7 +47,7 @@ IDLE_ERROR_CORES = 0.0005
 """One second of rest misses what a program does more seldom. Of nine programs that took turns none used more than 0.0004 cores
 beyond its idle rate. Beside eight others that is 2 % of a program that uses 0.15 cores in its own slices."""
 
-type Seen = Part | Counted | Probed | StatementCounts | ContextSwitches | Watched | PoolUse | None
+type Seen = Part | Counted | Probed | StatementCounts | ContextSwitches | Disturbances | PoolUse | None
 """What a probe saw: a part of the window as it is, or what is figured out together with the rows."""
 type Mask = NDArray[np.bool_]
 
@@ -62,7 +62,7 @@ class Measured:
     """time.time() when the load began."""
     seen: Sequence[Seen]
     """Of each probe its part."""
-    own: Own | None = None
+    own: OwnSlices | None = None
     """Where variants took turns: its slices, and `began_s` is when its rows count from."""
     idle_cores: float | None = None
     """Cores that the application used before any load; None: not looked at."""
@@ -179,7 +179,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         Bodies(probes=measured.probed.asked, probe_failures=measured.probed.wrong),
         database.work if database else DatabaseWork(statements={}),
         *(seen for seen in measured.seen if isinstance(seen, Part)),
-        host=counters.host(series, part.spans, measured.of(Watched)),
+        host=counters.host(series, part.spans, measured.of(Disturbances)),
         slices=_slices(measured, part, cost.app_cpu_us_per_request),
     )
     made.generators = [roles.with_cpu(one) for one in measured.generators]
@@ -359,7 +359,9 @@ def _slices(measured: Measured, part: MeasuredPart, cost_us: float | None) -> Sl
     )
 
 
-def _outside_share(own: Own, measured: Measured, cost_us: float | None, service_s: Floats) -> float | None:
+def _outside_share(
+    own: OwnSlices, measured: Measured, cost_us: float | None, service_s: Floats
+) -> float | None:
     """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's own
     requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does for what was in flight at
     a switch. cost_us: of a request; None: nothing was answered. service_s: of its answers. Returns None where its idle rate is

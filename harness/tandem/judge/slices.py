@@ -20,7 +20,7 @@ BEGINS_S = 0.05
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Slice:
     """One slice, as it was: time.time()."""
 
     label: str
@@ -34,7 +34,7 @@ class Stretch:
     """Right after its generator stood still."""
 
 
-def row_zero(end_s: Floats, own: Sequence[Stretch]) -> tuple[float, float | None]:
+def row_zero(end_s: Floats, own: Sequence[Slice]) -> tuple[float, float | None]:
     """When a generator's rows count from (time.time()), and by how many seconds its bounds contradict each other; None
     where there are none. own: its slices, the first of which began the generator.
 
@@ -55,20 +55,20 @@ def row_zero(end_s: Floats, own: Sequence[Stretch]) -> tuple[float, float | None
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnSlices:
     """One variant's slices. others: those of the others since its own first, each with the moment at which its own generator
     had stopped before. ran_s: how long its generator ran. began_s: when the window's first slice of all did; zero_s: when its
     rows count from."""
 
-    stretches: list[Stretch]
-    others: list[tuple[float, Stretch]]
+    slices: list[Slice]
+    others: list[tuple[float, Slice]]
     ran_s: float
     began_s: float
     zero_s: float
     clock_error_s: float | None
 
     @classmethod
-    def of(cls, label: str, all_: Sequence[Stretch], end_s: Floats) -> "Own":
+    def of(cls, label: str, all_: Sequence[Slice], end_s: Floats) -> "OwnSlices":
         """Of the slices of all. The variant's first one, in which its connections are opened, gives no figure."""
         own = [one for one in all_ if one.label == label]
         others = [
@@ -82,7 +82,7 @@ class Own:
     @property
     def spans(self) -> list[tuple[float, float]]:
         """The measured parts (time.time())."""
-        return [(one.settled_s, one.ended_s) for one in self.stretches]
+        return [(one.settled_s, one.ended_s) for one in self.slices]
 
     def outside(self, drain_s: float) -> list[tuple[float, float]]:
         """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any more. drain_s:
@@ -99,7 +99,7 @@ class Own:
 
     def timed(self, rows: Rows, slices: Ints) -> NDArray[np.bool_]:
         """Which rows began in the slice that they ended in: their generator never stood still meanwhile."""
-        woken = np.array([one.woken_s for one in self.stretches]) - self.zero_s
+        woken = np.array([one.woken_s for one in self.slices]) - self.zero_s
         began_in: NDArray[np.bool_] = (slices >= 0) & (rows.start_s >= woken[slices])
         return began_in
 

@@ -61,7 +61,7 @@ def together(
     expected: of each window's application; their settings may differ. What one leaves out and another does twice
     cancels here, so whoever takes part has had windows alone in the same start, judged one by one.
     """
-    parts = [judge.Given.of(one, expected[name]) for name, one in windows.items()]
+    parts = [judge.AnsweredRequests.of(one, expected[name]) for name, one in windows.items()]
     found = judge.statements(statements, parts, slack=judge.SLACK * len(windows))
     answered = sum(part.answered for part in parts)
     if stored_rows is not None and stored_rows < answered:

@@ -9,17 +9,17 @@ from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
 from tandem.hosts.host import Psrecord
 from tandem.judge import judge
-from tandem.lab.cell import Cell
-from tandem.lab.drive import Ran, collected, run_load, run_shares, send
+from tandem.lab.case import Case
+from tandem.lab.generator_runs import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
+from tandem.lab.readiness import NotReadyError, await_health
 from tandem.lab.sites import APP, APP_PORT, FAULTS
 from tandem.lab.stack import Service, Stack
-from tandem.lab.waiting import NotReadyError, await_health
 from tandem.load.client import BEFORE_LOAD, Client, Look
-from tandem.load.dealing import deal, roles
 from tandem.load.generator import OHA, Generator, Load
 from tandem.load.idle import IdleConnections
 from tandem.load.rows import answers_per_second, read_rows
+from tandem.load.shares import deal, roles
 from tandem.probes.haproxy import point, slot_port
 from tandem.probes.postgres import ADMIN_PASSWORD, Postgres
 from tandem.record.window import Finding
@@ -39,7 +39,7 @@ class Application:
 
     prepared: Prepared
     folder: Path
-    cell: Cell = field(init=False)
+    case: Case = field(init=False)
     """What is asked of it now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
@@ -54,7 +54,7 @@ class Application:
     _psrecord: Psrecord | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.cell = self.prepared.cell
+        self.case = self.prepared.case
 
     @property
     def stack(self) -> Stack:
@@ -71,13 +71,13 @@ class Application:
         """Returns when it answers through the whole path. Raises TandemError, with its log, if it never does."""
         self.services = {"app": self.stack.service("app")}
         self._answers(f"{self.app.address}:{APP_PORT}")
-        roles = [*ROLES, *self.generators[1:], *([] if self.cell.db_rtt_ms is None else [FAULTS])]
+        roles = [*ROLES, *self.generators[1:], *([] if self.case.db_rtt_ms is None else [FAULTS])]
         self.services = {role: self.stack.service(role) for role in roles}
         self.select()
-        self.ask_for(self.cell)
-        self._answers(self._reach(self.cell.load_address))
+        self.ask_for(self.case)
+        self._answers(self._reach(self.case.load_address))
         self.rest_bytes = self.app.host.cgroup(self.app.pid).usage().anonymous_bytes
-        self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.cell.queries)
+        self._postgres = Postgres(self.services["db"].address, ADMIN_PASSWORD, self.case.queries)
         if self.stack.slot is None:
             self._psrecord = self.app.host.psrecord(self.app.pid, self.folder / "psrecord.log")
 
@@ -94,7 +94,7 @@ class Application:
 
     @property
     def client(self) -> Client:
-        """Asks for what the cell asks for; there is one since `wait_ready`."""
+        """Asks for what the case asks for; there is one since `wait_ready`."""
         assert self._client is not None
         return self._client
 
@@ -105,16 +105,16 @@ class Application:
 
     def select(self) -> None:
         """Where several applications are up: makes HAProxy ask this one."""
-        if self.stack.slot and self.cell.proxied:
+        if self.stack.slot and self.case.proxied:
             asked = self.stack.app_seen_by("proxy", self.app)
             point(self.services["proxy"].address, self.stack.slot, *asked)
 
-    def ask_for(self, cell: Cell) -> None:
-        """Makes `cell` what is asked from now on."""
-        self.cell = cell
+    def ask_for(self, case: Case) -> None:
+        """Makes `case` what is asked from now on."""
+        self.case = case
         if self._client is not None:
             self._client.close()
-        self._client = Client(cell.scenario, cell.answers, self._reach(cell.load_address), self._target())
+        self._client = Client(case.scenario, case.answers, self._reach(case.load_address), self._target())
 
     # ---- before the load ----
 
@@ -128,7 +128,7 @@ class Application:
         if wrong:
             text = f"{len(wrong)} of {asked} answers before the load were wrong: {wrong[0].text}"
             return [Finding.of("wrong-body", "invalid", text)]
-        part = judge.Given(self.cell.expected, asked)
+        part = judge.AnsweredRequests(self.case.expected, asked)
         return judge.statements(self.postgres.statements(), [part], slack=BEFORE_LOAD.most // 2)
 
     def idle(self) -> float:
@@ -156,7 +156,7 @@ class Application:
     @property
     def generators(self) -> list[str]:
         """The services that share its loads."""
-        return roles(self.cell.generators)
+        return roles(self.case.generators)
 
     # ---- the load ----
 
@@ -225,7 +225,7 @@ class Application:
     @property
     def asked_at(self) -> str:
         """address:port that the generator asks, as it is on the wire where the generator is."""
-        service, port = self.cell.load_address.partition(":")[0], self._target().partition(":")[2]
+        service, port = self.case.load_address.partition(":")[0], self._target().partition(":")[2]
         if service == APP:
             return "{}:{}".format(*self.stack.app_seen_by("loadgen", self.app))
         return f"{self.stack.seen_by('loadgen', self.services[service], service)}:{port}"
@@ -251,7 +251,7 @@ class Application:
     def _target(self) -> str:
         """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own container's name,
         or its own port of another host."""
-        address, slot = self.cell.load_address, self.stack.slot
+        address, slot = self.case.load_address, self.stack.slot
         if address.startswith(f"{APP}:"):
             host, port = self.stack.app_seen_by("loadgen", self.app)
             if host != self.app.inside:
@@ -260,12 +260,12 @@ class Application:
         return f"proxy:{slot_port(slot)}" if slot and address == PROXIED else address
 
     def _hold_idle(self) -> None:
-        if self.cell.scenario.idle_connections and self._idle is None:
+        if self.case.scenario.idle_connections and self._idle is None:
             self._idle = self.idle_connections()
 
     def idle_connections(self) -> IdleConnections:
         """Opens the silent connections of the scenario that it is asked for."""
-        loadgen, scenario = self.services["loadgen"], self.cell.scenario
+        loadgen, scenario = self.services["loadgen"], self.case.scenario
         return IdleConnections(
             *(loadgen.host, loadgen.id, loadgen.pid, self._target()),
             *(scenario.idle_connections, scenario.path, self.stack.command("loadgen")),

@@ -18,11 +18,11 @@ import psycopg
 
 from tandem.catalog.bodies import Sent
 from tandem.catalog.golden import Sums
-from tandem.judge.challenged import NEW_BY_KNOWN_MOST, Lock, Order, World, judged, remembered
+from tandem.judge.challenged import NEW_BY_KNOWN_MOST, DataState, Lock, Order, judged, remembered
 from tandem.lab.application import Application
+from tandem.load.asking import LOOK_S, Clients
 from tandem.load.client import session_key
-from tandem.load.crowd import LOOK_S, Crowd
-from tandem.probes.owner import SESSIONS, Owner, tables_in
+from tandem.probes.data_changes import SESSIONS, DataOwner, tables_in
 from tandem.probes.postgres import ADMIN_PASSWORD
 from tandem.record.trial import Challenge
 from tandem.record.window import Finding
@@ -45,10 +45,10 @@ SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
     """What came of it, and what is wrong. None where the scenario asks no database. Raises psycopg.Error, OSError."""
-    scenario = app.cell.scenario
-    if isinstance(app.cell.answers, Sums) and app.cell.answers.body.repeated > 1:
-        return _worked(app, app.cell.answers.sent)
-    texts = [app.cell.texts[name] for name in scenario.statements if name in app.cell.texts]
+    scenario = app.case.scenario
+    if isinstance(app.case.answers, Sums) and app.case.answers.body.repeated > 1:
+        return _worked(app, app.case.answers.sent)
+    texts = [app.case.texts[name] for name in scenario.statements if name in app.case.texts]
     user = scenario.session_user
     if not texts or user is None:
         return None, []
@@ -65,30 +65,30 @@ def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
 def _asked(
     app: Application, table: str, mark: str, user: int, created: str | None
 ) -> tuple[Challenge, list[Finding]]:
-    scenario = app.cell.scenario
-    still_s = STILL_S + TRIPS * (app.cell.db_rtt_ms or 0) / 1e3
+    scenario = app.case.scenario
+    still_s = STILL_S + TRIPS * (app.case.db_rtt_ms or 0) / 1e3
     counted = partial(_behind_session, app)
-    with Owner(app.services["db"].address, ADMIN_PASSWORD) as owner:
+    with DataOwner(app.services["db"].address, ADMIN_PASSWORD) as owner:
         stored = partial(_stored, owner, created) if created else None
-        with Crowd(app.client, most := crowd_of(scenario.connections, app.warm_rps), stored) as crowd:
+        with Clients(app.client, most := clients_of(scenario.connections, app.warm_rps), stored) as clients:
 
             def answered(since_s: float) -> None:
-                crowd.answered(ENOUGH, PATIENCE_S, since_s, LEAST, LONGEST_S)
+                clients.answered(ENOUGH, PATIENCE_S, since_s, LEAST, LONGEST_S)
 
             # What the load left behind, requests whose client has gone, is nobody's lie.
             before = counted()
             time.sleep(STILL_S)
             quiet = counted() == before
-            crowd.asks(min(FEW, most))
+            clients.asks(min(FEW, most))
             answered(time.monotonic())
-            crowd.rests()
+            clients.rests()
             rested = counted()
             time.sleep(still_s)
             order = Order(late=counted() - rested if quiet else None)
             with ExitStack() as sessions:
                 sessions.enter_context(owner.sessions_locked())
                 since_s, asked = time.monotonic(), counted()
-                crowd.asks(most)
+                clients.asks(most)
                 if _waited_for(app, HELD_S):
                     time.sleep(still_s)
                     order = replace(order, ahead=counted() - asked if quiet else None)
@@ -97,21 +97,21 @@ def _asked(
                     left, hidden = owner.change(user, mark)
                     time.sleep(HELD_S)
                     lock = Lock(table, since_s, time.monotonic())
-            worlds = [World(time.monotonic(), mark, left, hidden)]
-            crowd.asks(FEW)
-            answered(worlds[-1].since_s)
+            states = [DataState(time.monotonic(), mark, left, hidden)]
+            clients.asks(FEW)
+            answered(states[-1].since_s)
             for session, change in ((False, owner.end_session), (True, owner.renew_session)):
                 until_s = time.monotonic()
                 change(session_key(user))
-                worlds[-1] = replace(worlds[-1], until_s=until_s)
-                worlds.append(
-                    replace(worlds[0], since_s=time.monotonic(), until_s=float("inf"), session=session)
+                states[-1] = replace(states[-1], until_s=until_s)
+                states.append(
+                    replace(states[0], since_s=time.monotonic(), until_s=float("inf"), session=session)
                 )
-                answered(worlds[-1].since_s)
-    return judged(crowd.told, lock, worlds, scenario, order)
+                answered(states[-1].since_s)
+    return judged(clients.told, lock, states, scenario, order)
 
 
-def crowd_of(connections: int, answers_per_s: float | None) -> int:
+def clients_of(connections: int, answers_per_s: float | None) -> int:
     """How many clients meet the lock. answers_per_s: of the warm-up; None: not known."""
     soon = CROWD_MOST if answers_per_s is None else round(answers_per_s * CROWD_S)
     return min(connections, max(CROWD_LEAST, min(CROWD_MOST, soon)))
@@ -119,8 +119,8 @@ def crowd_of(connections: int, answers_per_s: float | None) -> int:
 
 def _behind_session(app: Application) -> int:
     """How many statements have ended that a request sends once it knows whose session it is."""
-    names = {name for name in app.cell.scenario.statements if name in app.cell.texts}
-    behind = names - {name for name in names if SESSIONS in tables_in([app.cell.texts[name]])}
+    names = {name for name in app.case.scenario.statements if name in app.case.texts}
+    behind = names - {name for name in names if SESSIONS in tables_in([app.case.texts[name]])}
     return sum(one.calls for name, one in app.postgres.statements().items() if name in behind)
 
 
@@ -137,22 +137,22 @@ def _waited_for(app: Application, within_s: float) -> bool:
 def _worked(app: Application, known: Sequence[Sent]) -> tuple[Challenge, list[Finding]]:
     """The load's bodies and new ones in turns, each as many at once; the last try where the CPU time was not the same."""
     cgroup = app.app.host.cgroup(app.app.pid)
-    with Crowd(app.client, SENDERS) as crowd:
+    with Clients(app.client, SENDERS) as clients:
 
         def cost_s(bodies: Callable[[], Sent]) -> float:
-            crowd.bodies = bodies
-            before, cpu_s = len(crowd.told), cgroup.usage().cpu_s
-            crowd.asks(SENDERS)
-            crowd.answered(before + SENDERS, PATIENCE_S)
-            crowd.rests()
-            return (cgroup.usage().cpu_s - cpu_s) / max(1, len(crowd.told) - before)
+            clients.bodies = bodies
+            before, cpu_s = len(clients.told), cgroup.usage().cpu_s
+            clients.asks(SENDERS)
+            clients.answered(before + SENDERS, PATIENCE_S)
+            clients.rests()
+            return (cgroup.usage().cpu_s - cpu_s) / max(1, len(clients.told) - before)
 
         for _ in range(TRIES):
             of_known = cost_s(lambda: random.choice(known))
             new_by_known = cost_s(lambda: new_body(random.choice(known))) / max(of_known, SMALLEST_S)
             if new_by_known <= NEW_BY_KNOWN_MOST:
                 break
-    return remembered(crowd.told, new_by_known)
+    return remembered(clients.told, new_by_known)
 
 
 def new_body(sent: Sent) -> Sent:
@@ -171,7 +171,7 @@ def new_body(sent: Sent) -> Sent:
             return Sent(known[:at] + str(digit).encode() + known[at + 1 :], answer.encode())
 
 
-def _stored(owner: Owner, table: str, body: bytes) -> bool:
+def _stored(owner: DataOwner, table: str, body: bytes) -> bool:
     with suppress(ValueError, KeyError, TypeError):
         return owner.has(table, int(json.loads(body)["id"]))
     return False

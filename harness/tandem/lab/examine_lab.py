@@ -15,7 +15,7 @@ from tandem.hosts import HERE, Host
 from tandem.hosts.engine import Engine
 from tandem.judge.fitness import Link, Machine, Readings
 from tandem.lab import network
-from tandem.lab.reached import AGENT_IMAGE, build_agent, destination
+from tandem.lab.lab_hosts import AGENT_IMAGE, build_agent, destination
 from tandem.lab.stack import engine_versions
 
 AT_ONCE = 4

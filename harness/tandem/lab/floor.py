@@ -10,18 +10,18 @@ import httpx
 import psycopg
 
 from tandem.errors import TandemError
-from tandem.lab import silent
+from tandem.lab import idle_window
 from tandem.lab.application import Application
 from tandem.lab.challenge import challenge
-from tandem.lab.drive import Ran
+from tandem.lab.generator_runs import Ran
 from tandem.lab.live import View
 from tandem.lab.observe import Counters, Loaded, Scene, watched, windows
 from tandem.lab.pgbench import transactions, window_of
 from tandem.lab.prepare import changed
+from tandem.lab.readiness import settle
 from tandem.lab.sites import FAULTS
 from tandem.lab.slices import in_slices, turns_of, until_the_end
 from tandem.lab.stack import Stack
-from tandem.lab.waiting import settle
 from tandem.load.generator import Generator, Load
 from tandem.load.generators import GENERATORS
 from tandem.probes.toxiproxy import Toxiproxy
@@ -57,13 +57,13 @@ class ContainerFloor:
         if self.services_as is not None:
             self.services_as(self._first.stack)
         self._first.stack.execute("db", ["reset"])
-        cell = self._first.cell
-        if cell.db_rtt_ms is not None:
+        case = self._first.case
+        if case.db_rtt_ms is not None:
             proxy = Toxiproxy(self._first.stack.service(FAULTS).address)
-            proxy.delay(cell.database_address, cell.db_rtt_ms)
+            proxy.delay(case.database_address, case.db_rtt_ms)
 
     def workers(self, label: str) -> int:
-        return self.apps[label].cell.workers
+        return self.apps[label].case.workers
 
     def launch(self, label: str) -> None:
         self.apps[label].launch()
@@ -98,32 +98,32 @@ class ContainerFloor:
         if spec.settled:
             settle(self._first.stack.sites.machines)
         apps = {label: self.apps[label] for label in spec.variants}
-        cells = {label: app.cell for label, app in apps.items()}
+        cases = {label: app.case for label, app in apps.items()}
         try:
             for label, app in apps.items():
-                self._point(app, spec, cells[label].load_address)
-            if spec.generator == silent.NAME:
-                return silent.window(apps[spec.variants[0]], spec)
+                self._point(app, spec, cases[label].load_address)
+            if spec.generator == idle_window.NAME:
+                return idle_window.window(apps[spec.variants[0]], spec)
             return self._measured(spec, apps)
         except (OSError, KeyError, httpx.HTTPError, psycopg.Error) as error:
             logs = "\n".join(app.log_end() for app in apps.values())
             raise TandemError(f"the window {spec.name} failed: {error}\n{logs}") from None
         finally:
             for label, app in apps.items():
-                app.ask_for(cells[label])
+                app.ask_for(cases[label])
 
     def _point(self, app: Application, spec: WindowSpec, own_address: str) -> None:
         """Makes the application be asked for what the window says."""
         if not spec.scenario_changes and spec.address is None:
             return
         address = spec.address or own_address
-        cell = replace(
-            app.cell,
-            scenario=changed(app.cell.scenario, spec.scenario_changes),
+        case = replace(
+            app.case,
+            scenario=changed(app.case.scenario, spec.scenario_changes),
             load_address=address,
-            proxied=address.startswith("proxy") and app.cell.proxied,
+            proxied=address.startswith("proxy") and app.case.proxied,
         )
-        app.ask_for(cell)
+        app.ask_for(case)
 
     def _measured(self, spec: WindowSpec, apps: dict[str, Application]) -> WindowRecord:
         by = GENERATORS[spec.generator]
@@ -138,7 +138,7 @@ class ContainerFloor:
         self.view.offered(sum(spec.rates_rps.values()) or None)
         for label, app in apps.items():
             app.send(names[label], loads[label], by)
-        turns, stretches = turns_of(spec), None
+        turns, slices = turns_of(spec), None
         if turns:
             loads = {label: until_the_end(load, spec, turns.index(label)) for label, load in loads.items()}
         with watched(Scene(apps, self.view.sample, spec.seconds, in_slices=bool(turns))) as probes:
@@ -149,9 +149,9 @@ class ContainerFloor:
                 ran = _all_at_once(each, by)
             else:
                 [counters] = [probe for probe in probes if isinstance(probe, Counters)]
-                ran, stretches = in_slices(each, by, turns, spec.slices, counters.mark)
+                ran, slices = in_slices(each, by, turns, spec.slices, counters.mark)
         ended = {
-            label: Loaded(app, loads[label], by, names[label], ran[label], stretches)
+            label: Loaded(app, loads[label], by, names[label], ran[label], slices)
             for label, app in apps.items()
         }
         told = [one.told for one in ended.values() if one.told is not None]

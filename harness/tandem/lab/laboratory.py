@@ -17,15 +17,15 @@ from tandem.lab.floor import ContainerFloor, PgbenchFloor
 from tandem.lab.images import build_side_by_side, identity, keep_programs, of_commit, reference
 from tandem.lab.limits import refuse_on_any
 from tandem.lab.live import View
-from tandem.lab.own_data import written
 from tandem.lab.prepare import Prepared, check, generators_image, in_a_lab, prepare
 from tandem.lab.provenance import environment, of_another
 from tandem.lab.readiness import await_services
+from tandem.lab.right_answers import written
 from tandem.lab.sites import ALONE, APP, FAULTS, Sites
 from tandem.lab.stack import Stack, other_measurements, remove_leftovers
 from tandem.lab.visit import Visit, Windows
-from tandem.load.dealing import roles
 from tandem.load.generator import OHA
+from tandem.load.shares import roles
 from tandem.probes.haproxy import SLOTS
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment
@@ -222,7 +222,7 @@ class Laboratory:
             yield ALONE
             return
         # By its name: without a lab nothing of SSH and agents is loaded.
-        open_lab = pkgutil.resolve_name("tandem.lab.reached:open_lab")
+        open_lab = pkgutil.resolve_name("tandem.lab.lab_hosts:open_lab")
         began = time.monotonic()
         self.view.phase("reach the hosts", None)
         sites: Sites = open_lab(self.catalog.lab(self.work.request.conditions.lab), self.catalog.root)
@@ -243,7 +243,7 @@ class Laboratory:
         refuse_or_clean_up(self.catalog.root, self.results, self.view.note, self._sites)
         runs = [self.prepared(variant.label) for variant in self.work.variants]
         # The services are those of the first: the latency proxy is up if any variant needs it.
-        runs.sort(key=lambda run: run.cell.db_rtt_ms is None)
+        runs.sort(key=lambda run: run.case.db_rtt_ms is None)
         began = time.monotonic()
         try:
             self.view.phase("build", None)
@@ -288,7 +288,7 @@ class Laboratory:
         """Once for the study: each visit begins with the same data."""
         self.view.phase("write the right answers", None)
         began = time.monotonic()
-        asked = [*self.catalog.scenarios.values(), *(one.cell.scenario for one in self._prepared.values())]
+        asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in self._prepared.values())]
         self._own = written(stack.service("db").address, self.catalog.root / "contract/sql/golden.sql", asked)
         for prepared in self._prepared.values():
             self._answer_as_written(prepared)
@@ -298,9 +298,9 @@ class Laboratory:
         )
 
     def _answer_as_written(self, prepared: Prepared) -> None:
-        cell = prepared.cell
-        if self._own and cell.scenario.answer.golden is not None:
-            cell.answers = read_answers(cell.scenario, self.catalog.root / "contract", self._own)
+        case = prepared.case
+        if self._own and case.scenario.answer.golden is not None:
+            case.answers = read_answers(case.scenario, self.catalog.root / "contract", self._own)
 
     def _environment(self, run: Prepared) -> Environment:
         known = next(iter(self.environments.values()), None)
@@ -309,8 +309,8 @@ class Laboratory:
             found = environment(self.catalog.root, run.stack, run.settings, images)
         else:
             found = of_another(known, run.stack, run.settings)
-        found.configuration["tier"] = run.cell.implementation.tier
-        found.configuration["scenario"] = run.cell.scenario.model_dump_json(indent=1)
+        found.configuration["tier"] = run.case.implementation.tier
+        found.configuration["scenario"] = run.case.scenario.model_dump_json(indent=1)
         with suppress(UsageError):  # a study may have plans of its own
             found.configuration["plan"] = self.catalog.plan(self.work.request.plan).model_dump_json(indent=1)
         return found
@@ -369,7 +369,7 @@ class Laboratory:
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
     """Those whose images are built before the first trial, and after it. The stack is that of the first run where it has a
     latency proxy. first: the labels of that trial; empty: all are."""
-    far = [run for run in runs[:1] if run.cell.db_rtt_ms is not None]
+    far = [run for run in runs[:1] if run.case.db_rtt_ms is not None]
     programs = {run.program for run in (*far, *(run for run in runs if run.variant.label in first))}
     now = [run for run in runs if not first or run.program in programs]
     return now, [run for run in runs if run not in now]

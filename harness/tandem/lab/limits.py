@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tandem.errors import UsageError
 from tandem.hosts.host import Host
 from tandem.lab.sites import APP, Sites
-from tandem.load.dealing import roles
+from tandem.load.shares import roles
 
 RESERVED_FILES = 100
 """What a program has open besides its connections; ours have at most a few dozen."""

@@ -15,7 +15,7 @@ from tandem.lab.application import Application
 from tandem.lab.floor import ContainerFloor
 from tandem.lab.laboratory import build, refuse_or_clean_up, start
 from tandem.lab.live import View
-from tandem.lab.prepare import DEFAULT_TOPOLOGY, Ground, cell_of, prepare
+from tandem.lab.prepare import DEFAULT_TOPOLOGY, VariantConditions, case_of, prepare
 from tandem.lab.visit import Visit
 from tandem.load.client import WITHOUT_LOAD
 from tandem.record.request import Conditions, Request, Variant
@@ -81,15 +81,17 @@ def try_all(catalog: Catalog, results: Path, names: list[str], placement: str, v
         start(runs[0].stack, view.note)
         for prepared in runs:
             view.note(f"{prepared.variant.label} ...")
-            ground = Ground.of(catalog, request, prepared.variant)
-            squares += _row(ground, Application(prepared, folder), scenarios, view)
+            conditions = VariantConditions.of(catalog, request, prepared.variant)
+            squares += _row(conditions, Application(prepared, folder), scenarios, view)
     finally:
         runs[0].stack.down()
         shutil.rmtree(folder, ignore_errors=True)
     return squares
 
 
-def _row(ground: Ground, app: Application, scenarios: list[Scenario], view: View) -> list[Square]:
+def _row(
+    conditions: VariantConditions, app: Application, scenarios: list[Scenario], view: View
+) -> list[Square]:
     """Every scenario on one visit without load."""
     variant = app.prepared.variant
     spec = TrialSpec(
@@ -102,22 +104,22 @@ def _row(ground: Ground, app: Application, scenarios: list[Scenario], view: View
     visit = Visit(ContainerFloor({variant.label: app}, view), spec, view)
     with visit.warm() as running:
         if running:
-            return [square(ground, app, scenario) for scenario in scenarios]
+            return [square(conditions, app, scenario) for scenario in scenarios]
     why = "; ".join(finding.text for finding in visit.trial.all_findings())
-    tier = app.prepared.cell.implementation.tier
+    tier = app.prepared.case.implementation.tier
     return [
         Square(variant.implementation, scenario.name, SquareOutcome.FAILED, why, tier)
         for scenario in scenarios
     ]
 
 
-def square(ground: Ground, app: Application, scenario: Scenario) -> Square:
+def square(conditions: VariantConditions, app: Application, scenario: Scenario) -> Square:
     """Tries one scenario on a running application."""
-    implementation = app.prepared.cell.implementation
-    own = ground.catalog.topologies[scenario.topology or ground.topology].variables["LOAD_ADDRESS"]
+    implementation = app.prepared.case.implementation
+    own = conditions.catalog.topologies[scenario.topology or conditions.topology].variables["LOAD_ADDRESS"]
     reason = implementation.unsupported.scenarios.get(scenario.name)
-    cell = cell_of(ground, implementation, scenario, app.prepared.settings)
-    app.ask_for(replace(cell, load_address=own))
+    case = case_of(conditions, implementation, scenario, app.prepared.settings)
+    app.ask_for(replace(case, load_address=own))
     try:
         outcome, text = _declined(app, reason) if reason is not None else _served(app)
     except TandemError as error:

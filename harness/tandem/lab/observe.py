@@ -11,21 +11,22 @@ from tandem.hosts.host import OTHER_END
 from tandem.judge import generators, judge
 from tandem.judge.counters import HARNESS
 from tandem.judge.measure import Measured, Seen, WindowConditions, window
-from tandem.judge.slices import Own, Stretch, row_zero
+from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.judge.windows import Unjudged, judged
 from tandem.lab.application import Application
-from tandem.lab.cell import Cell
-from tandem.lab.drive import Ran, RanShare, collected
+from tandem.lab.case import Case
+from tandem.lab.generator_runs import Ran, RanShare, collected
 from tandem.lab.sites import APP, FAULTS
 from tandem.lab.stack import Stack
-from tandem.load.dealing import summed
 from tandem.load.generator import Generator, Load, Report
 from tandem.load.rows import Rows
+from tandem.load.shares import summed
 from tandem.load.tool_result import ToolResult
 from tandem.probes import haproxy
 from tandem.probes.app_pool import AppPool, PoolCounters, PoolUse
 from tandem.probes.comparing import Comparison
-from tandem.probes.ends import Ends
+from tandem.probes.connection_ends import EndsOfConnections
+from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
@@ -34,7 +35,6 @@ from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.switches import Switches
 from tandem.probes.tap import Bursts, Tapped, WireTap, bodies_bytes
-from tandem.probes.watch import Watch
 from tandem.record.trial import WindowSpec
 from tandem.record.window import (
     BothEnds,
@@ -80,7 +80,7 @@ class TableGrowth:
     _grown: int | None = None
 
     def _count(self) -> int | None:
-        table = self.scene.first.cell.scenario.answer.created
+        table = self.scene.first.case.scenario.answer.created
         return self.scene.first.postgres.count(table) if table else None
 
     def start(self) -> None:
@@ -103,7 +103,7 @@ class Pools:
     _after: dict[str, PoolCounters] = field(default_factory=dict)
 
     def _read(self) -> dict[str, PoolCounters]:
-        telling = {name: app for name, app in self.scene.apps.items() if app.cell.pool_tells}
+        telling = {name: app for name, app in self.scene.apps.items() if app.case.pool_tells}
         told = {name: AppPool(app.app.address).read() for name, app in telling.items()}
         return {name: counters for name, counters in told.items() if counters is not None}
 
@@ -128,14 +128,14 @@ class Statements:
     _syncs: int = 0
 
     def start(self) -> None:
-        self._rows_of = {label: self._rows_each(app.cell) for label, app in self.scene.apps.items()}
+        self._rows_of = {label: self._rows_each(app.case) for label, app in self.scene.apps.items()}
         self.scene.first.postgres.reset_statements()
         self._syncs = self.scene.first.postgres.wal_syncs()
 
-    def _rows_each(self, cell: Cell) -> dict[str, dict[int, int]]:
+    def _rows_each(self, case: Case) -> dict[str, dict[int, int]]:
         """Statement -> key -> rows, by the database itself, for those that are asked with what the answer is about."""
-        keys = cell.answers.keys()
-        texts = {name: cell.texts[name] for name in cell.scenario.statements if name in cell.texts}
+        keys = case.answers.keys()
+        texts = {name: case.texts[name] for name in case.scenario.statements if name in case.texts}
         asked = [name for name, text in texts.items() if name not in judge.ONE_ROW and "$2" not in text]
         return {name: self.scene.first.postgres.rows_of(texts[name], keys) for name in asked if keys}
 
@@ -162,17 +162,17 @@ class Counters:
         groups = {role: service.host.cgroup(service.pid) for role, service in services.items()}
         groups |= {self._apps[label]: app.app.host.cgroup(app.app.pid) for label, app in scene.apps.items()}
         groups[HARNESS] = machines.harness_cgroup()
-        pooled = first.cell.database_address.startswith("pgbouncer")
+        pooled = first.case.database_address.startswith("pgbouncer")
         self._groups = groups
-        self._proxy = HAProxy(services["proxy"].address) if first.cell.proxied else None
+        self._proxy = HAProxy(services["proxy"].address) if first.case.proxied else None
         self._pooler = PgBouncer(services["pgbouncer"].address, ADMIN_PASSWORD) if pooled else None
         self._postgres = first.postgres
-        asks = bool(first.cell.scenario.statements)
+        asks = bool(first.case.scenario.statements)
         waits, connected = (self._postgres.lock_waits, self._connected) if asks else (None, None)
         slots = {label: app.stack.slot for label, app in scene.apps.items()}
         servers = {label: haproxy.slot(name) if name else haproxy.APP for label, name in slots.items()}
         # One of several generators may die, and the window goes on.
-        mortal = first.generators if first.cell.generators > 1 else []
+        mortal = first.generators if first.case.generators > 1 else []
         self._sampler = Sampler(
             machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers, mortal
         )
@@ -276,11 +276,11 @@ class ConnectionEnds:
     def __init__(self, scene: Scene) -> None:
         self._in_slices = scene.in_slices
         self._ends = {
-            label: Ends(
+            label: EndsOfConnections(
                 app.app.host,
                 app.app.pid,
                 [app.services[role].host.cgroup(app.services[role].pid) for role in app.generators],
-                app.cell.scenario.connections,
+                app.case.scenario.connections,
             )
             for label, app in scene.apps.items()
         }
@@ -314,10 +314,10 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
         return None
     first = scene.first
     apps = {
-        label: Tapped(app.asked_at, partial(Comparison, app.cell.scenario, app.cell.answers))
+        label: Tapped(app.asked_at, partial(Comparison, app.case.scenario, app.case.answers))
         for label, app in scene.apps.items()
     }
-    most = max(bodies_bytes(app.cell.scenario, app.cell.answers) for app in scene.apps.values())
+    most = max(bodies_bytes(app.case.scenario, app.case.answers) for app in scene.apps.values())
     ends = [
         (first.services[role].host, _generators_interface(first.stack, role, first.services[role].id))
         for role in first.generators
@@ -326,12 +326,12 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
 
 
 def _both_ends(scene: Scene) -> Probe[Seen] | None:
-    return ConnectionEnds(scene) if scene.first.cell.load_address.startswith(f"{APP}:") else None
+    return ConnectionEnds(scene) if scene.first.case.load_address.startswith(f"{APP}:") else None
 
 
 def _distance(scene: Scene) -> Probe[Seen] | None:
     """The round trip to the database, where a distance was asked for."""
-    setting_ms, services = scene.first.cell.db_rtt_ms, scene.first.services
+    setting_ms, services = scene.first.case.db_rtt_ms, scene.first.services
     if setting_ms is None:
         return None
     at = scene.first.stack.seen_by(APP, services[FAULTS], FAULTS)
@@ -346,7 +346,7 @@ def _disturbances(scene: Scene) -> Probe[Seen]:
     first = scene.first
     host, apart = first.app.host, first.services["loadgen"].host is not first.app.host
     roles = (APP,) if apart else (APP, "loadgen")
-    return Watch(host, first.app.pid, *(first.services[role].own_cpuset for role in roles))
+    return DisturbanceProbe(host, first.app.pid, *(first.services[role].own_cpuset for role in roles))
 
 
 PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
@@ -390,7 +390,7 @@ class Loaded:
     by: Generator
     name: str
     ran: Ran
-    stretches: list[Stretch] | None = None
+    slices: list[Slice] | None = None
     """The slices of all, where they took turns."""
 
     @cached_property
@@ -415,7 +415,7 @@ class Loaded:
             if not isinstance(left, str):
                 reports.append(left[1])
 
-        own = [one for one in self.stretches or [] if one.label == label]
+        own = [one for one in self.slices or [] if one.label == label]
 
         def woken(rows: Rows) -> float:
             return row_zero(rows.end_s, own)[0]
@@ -438,8 +438,8 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[S
         {
             label: Unjudged(
                 _window(spec, label, loaded, [probe.part(label) for probe in probes]),
-                loaded.app.cell.expected,
-                loaded.app.cell.concurrency,
+                loaded.app.case.expected,
+                loaded.app.case.concurrency,
                 loaded.told,
             )
             for label, loaded in loads.items()
@@ -448,11 +448,11 @@ def windows(spec: WindowSpec, loads: dict[str, Loaded], probes: Sequence[Probe[S
 
 
 def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) -> Window:
-    app, cell = loaded.app, loaded.app.cell
+    app, case = loaded.app, loaded.app.case
     scale = loaded.seconds / loaded.asked.duration_s
     trims = spec.trim_start_s * scale, spec.trim_end_s * scale
     rows, report, each = loaded.together(label, *trims) if loaded.ran.shares else (*loaded.left, [])
-    own = Own.of(label, loaded.stretches, rows.end_s) if loaded.stretches else None
+    own = OwnSlices.of(label, loaded.slices, rows.end_s) if loaded.slices else None
     began_s = own.zero_s if own else loaded.ran.began_s
     conditions = WindowConditions(
         load=spec.load,
@@ -461,11 +461,11 @@ def _window(spec: WindowSpec, label: str, loaded: Loaded, seen: Sequence[Seen]) 
         rate_rps=loaded.asked.rate_rps,
         trim_start_s=trims[0],
         trim_end_s=trims[1],
-        lengths=cell.answers.lengths(),
-        keys=cell.answers.keys(),
-        chosen=RANDOM in cell.scenario.statements,
-        status=cell.scenario.status,
-        timeout_s=float(cell.scenario.timeout_s),
+        lengths=case.answers.lengths(),
+        keys=case.answers.keys(),
+        chosen=RANDOM in case.scenario.statements,
+        status=case.scenario.status,
+        timeout_s=float(case.scenario.timeout_s),
         cpusets={role: service.cpuset for role, service in app.services.items()},
         host_cpus=app.stack.sites.machines.cpus,
     )

@@ -111,7 +111,7 @@ def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions
 
     Raises TandemError if one transaction fails.
     """
-    scenario = prepared.cell.scenario
+    scenario = prepared.case.scenario
     assert scenario.session_user is not None
     folder.mkdir(parents=True, exist_ok=True)
     clients = int(prepared.settings["DB_POOL_MAX"])

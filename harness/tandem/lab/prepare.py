@@ -1,4 +1,4 @@
-"""Makes a variant of a request ready to be started: its cell, its settings, its Compose project. Starts nothing."""
+"""Makes a variant of a request ready to be started: its case, its settings, its Compose project. Starts nothing."""
 
 import os
 import statistics
@@ -14,7 +14,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
-from tandem.lab.cell import Cell, db_pool_usable, handler_threads, started_workers
+from tandem.lab.case import Case, db_pool_usable, handler_threads, started_workers
 from tandem.lab.sites import ALONE, FAULTS, Route, Sites, written
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
@@ -36,7 +36,7 @@ class Prepared:
     """A variant, ready for its visits."""
 
     variant: Variant
-    cell: Cell
+    case: Case
     stack: Stack
     settings: dict[str, str]
     """The effective ones."""
@@ -45,11 +45,11 @@ class Prepared:
     def program(self) -> str:
         """What is built for it: the implementation, and which build of it."""
         build, tag = self.variant.build, self.variant.tag
-        return self.cell.implementation.name + (f"-{build}" if build else "") + (f"@{tag}" if tag else "")
+        return self.case.implementation.name + (f"-{build}" if build else "") + (f"@{tag}" if tag else "")
 
 
 @dataclass(frozen=True)
-class Ground:
+class VariantConditions:
     """Under what one variant of a request runs."""
 
     catalog: Catalog
@@ -64,7 +64,9 @@ class Ground:
     sites: Sites = ALONE
 
     @classmethod
-    def of(cls, catalog: Catalog, request: Request, variant: Variant, sites: Sites = ALONE) -> "Ground":
+    def of(
+        cls, catalog: Catalog, request: Request, variant: Variant, sites: Sites = ALONE
+    ) -> "VariantConditions":
         """The request's, with what the variant says otherwise."""
         under = request.conditions
         settings = {**request.settings, **variant.settings}
@@ -127,39 +129,42 @@ def check(catalog: Catalog, request: Request, variants: list[Variant], sites: Si
     """Raises UsageError for names that do not exist or do not fit together, or this host, or the lab's."""
     have = sites.machines.cpus
     for variant in variants:
-        ground = Ground.of(catalog, request, variant, sites)
-        catalog.pick("topology", ground.topology, catalog.topologies)
-        placement = catalog.pick("placement", ground.placement, catalog.placements)
+        conditions = VariantConditions.of(catalog, request, variant, sites)
+        catalog.pick("topology", conditions.topology, catalog.topologies)
+        placement = catalog.pick("placement", conditions.placement, catalog.placements)
         highest = max((cpu for cpuset in placement.variables.values() for cpu in expand(cpuset)), default=-1)
         if highest >= have and not request.conditions.lab:
             raise UsageError(
-                f"the placement {ground.placement} needs {highest + 1} CPUs, but this host has {have}"
+                f"the placement {conditions.placement} needs {highest + 1} CPUs, but this host has {have}"
             )
         scenario = scenario_of(catalog, request, variant)
-        if scenario.connections < ground.generators:
+        if scenario.connections < conditions.generators:
             raise UsageError(
                 f"{scenario.name} has {scenario.connections} connections, which cannot be dealt out to"
-                f" {ground.generators} generators: use fewer generators"
+                f" {conditions.generators} generators: use fewer generators"
             )
         if variant.stand_in is not None:
             continue
-        if ground.db_rtt_ms is not None and not scenario.statements:
+        if conditions.db_rtt_ms is not None and not scenario.statements:
             raise UsageError(f"{scenario.name} never asks the database: leave out --db-rtt, or take recipes")
         implementation = catalog.implementation(variant.implementation)
         if scenario.name in implementation.unsupported.scenarios:
             reason = implementation.unsupported.scenarios[scenario.name]
             raise UsageError(f"{implementation.name} does not support {scenario.name}: {reason}")
-        ground.effective_settings(implementation)
+        conditions.effective_settings(implementation)
 
 
-def cell_of(
-    ground: Ground, implementation: Implementation, scenario: Scenario, settings: dict[str, str]
-) -> Cell:
+def case_of(
+    conditions: VariantConditions,
+    implementation: Implementation,
+    scenario: Scenario,
+    settings: dict[str, str],
+) -> Case:
     """What a visit is about. settings: the effective ones."""
-    root = ground.catalog.root
-    topology = ground.catalog.topologies[ground.topology].variables
+    root = conditions.catalog.root
+    topology = conditions.catalog.topologies[conditions.topology].variables
     load_address = topology["LOAD_ADDRESS"]
-    return Cell(
+    return Case(
         implementation=implementation,
         scenario=scenario,
         workers=started_workers(implementation, settings),
@@ -172,13 +177,13 @@ def cell_of(
         db_pool_max=int(settings["DB_POOL_MAX"]) if settings.get("DB_PERSISTENT") == "1" else None,
         texts=read_texts(root / "contract/sql/queries"),
         load_address=load_address,
-        admitted=int(ground.variables["APP_MAXCONN"]) if "APP_MAXCONN" in ground.variables else None,
+        admitted=int(conditions.variables["APP_MAXCONN"]) if "APP_MAXCONN" in conditions.variables else None,
         proxied=load_address.startswith("proxy"),
-        answers=read_answers(scenario, root / "contract", salt=ground.salt),
+        answers=read_answers(scenario, root / "contract", salt=conditions.salt),
         queries=read_queries(root / "contract/sql/queries"),
         database_address=topology["DATABASE_ADDRESS"],
-        db_rtt_ms=ground.db_rtt_ms,
-        generators=ground.generators,
+        db_rtt_ms=conditions.db_rtt_ms,
+        generators=conditions.generators,
     )
 
 
@@ -194,7 +199,7 @@ def in_a_lab(catalog: Catalog, request: Request, variants: Sequence[Variant], at
     without a lab. at_once: so many applications are up side by side at most."""
     if request.conditions.lab is None:
         return {}
-    routes = written(Ground.of(catalog, request, variant).route for variant in variants)
+    routes = written(VariantConditions.of(catalog, request, variant).route for variant in variants)
     return {"ROUTES": routes, **({"SLOTS": str(at_once)} if at_once > 1 else {})}
 
 
@@ -208,21 +213,21 @@ def prepare(
     sites: Sites = ALONE,
     in_lab: Mapping[str, str] | None = None,
 ) -> Prepared:
-    """The cell of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
+    """The case of a variant and its stack. folder: where `compose.env` goes. slot: of one application among several.
     generators: the image that they are in. sites: where its services run. in_lab: what `in_a_lab` says of the study."""
-    ground = Ground.of(catalog, request, variant, sites)
+    conditions = VariantConditions.of(catalog, request, variant, sites)
     implementation = catalog.implementation(variant.implementation)
-    settings = ground.effective_settings(implementation)
+    settings = conditions.effective_settings(implementation)
     if variant.stand_in == "database":  # pgbench has as many connections as the applications
         settings["DB_POOL_MAX"] = request.settings.get("DB_POOL_MAX", settings["DB_POOL_MAX"])
     scenario = scenario_of(catalog, request, variant)
     if variant.stand_in in ("null", "proxy"):
-        cell = _stand_in(ground, variant.stand_in, implementation, scenario, settings)
+        case = _stand_in(conditions, variant.stand_in, implementation, scenario, settings)
     else:
-        cell = cell_of(ground, implementation, scenario, settings)
+        case = case_of(conditions, implementation, scenario, settings)
     variables = {
-        **catalog.topologies[ground.topology].variables,
-        **catalog.placements[ground.placement].variables,
+        **catalog.topologies[conditions.topology].variables,
+        **catalog.placements[conditions.placement].variables,
         **settings,
         "IMPL": implementation.name,
         "FAULT": os.environ.get("FAULT", ""),
@@ -232,25 +237,29 @@ def prepare(
         "STATS_PORT": "0",
         "HEALTH_INTERVAL": "1h",  # the harness asks each service itself; no check runs in a window
         **sites.settings(),
-        **ground.variables,
+        **conditions.variables,
         **(BUILDS[variant.build] if variant.build else {}),
         **({"VARIANT": f":{variant.tag}"} if variant.tag else {}),
     }
     variables |= in_lab or {}
-    if ground.generators > 1:
-        variables["GENERATORS"] = str(ground.generators)
-    variables["DATABASE_ADDRESS"] = ground.route[1]
-    if ground.db_rtt_ms is not None:
-        variables["DB_RTT_MS"] = str(ground.db_rtt_ms)
+    if conditions.generators > 1:
+        variables["GENERATORS"] = str(conditions.generators)
+    variables["DATABASE_ADDRESS"] = conditions.route[1]
+    if conditions.db_rtt_ms is not None:
+        variables["DB_RTT_MS"] = str(conditions.db_rtt_ms)
     stack = Stack(catalog.root, BENCH_PROJECT, variables, folder / "compose.env", slot, sites)
-    return Prepared(variant, cell, stack, settings)
+    return Prepared(variant, case, stack, settings)
 
 
 def _stand_in(
-    ground: Ground, kind: StandIn, null: Implementation, scenario: Scenario, settings: dict[str, str]
-) -> Cell:
+    conditions: VariantConditions,
+    kind: StandIn,
+    null: Implementation,
+    scenario: Scenario,
+    settings: dict[str, str],
+) -> Case:
     """The null application, or HAProxy alone, with a body as long as the scenario's in the median."""
-    contract = ground.catalog.root / "contract"
+    contract = conditions.catalog.root / "contract"
     size = int(statistics.median(read_answers(scenario, contract).lengths()))
     of_null = Scenario(
         name=kind,
@@ -260,12 +269,12 @@ def _stand_in(
         statements=[],
         answer=Answer(text="x" * size),
     )
-    cell = cell_of(ground, null, of_null, settings)
+    case = case_of(conditions, null, of_null, settings)
     if kind == "null":
-        return cell
+        return case
     bodies = {name: (contract / "golden" / name).read_bytes() for name in PROXY_BODIES}
     name = min(bodies, key=lambda name: abs(len(bodies[name]) - size))
-    cell.scenario = of_null.model_copy(update={"path": f"/{name}"})
-    cell.answers = Exact(bodies[name])
-    cell.load_address, cell.proxied = PROXY_ANSWERS, False
-    return cell
+    case.scenario = of_null.model_copy(update={"path": f"/{name}"})
+    case.answers = Exact(bodies[name])
+    case.load_address, case.proxied = PROXY_ANSWERS, False
+    return case

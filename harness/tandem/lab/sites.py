@@ -7,8 +7,8 @@ from typing import Any, Final, Protocol, cast
 from tandem.catalog.labs import ROLES, Lab, LabHost, Role
 from tandem.hosts import HERE, Host
 from tandem.hosts.host import Machines
-from tandem.load.dealing import is_generator
-from tandem.load.dealing import number as generator_number
+from tandem.load.shares import is_generator
+from tandem.load.shares import number as generator_number
 from tandem.probes.haproxy import RUNTIME_PORT, SLOTS_FROM_PORT
 from tandem.probes.toxiproxy import API_PORT, PROXIED_PORT
 
@@ -40,7 +40,7 @@ def slot_ports(variables: Mapping[str, str]) -> list[int]:
     return [SLOTS_FROM_PORT + number for number in range(1, int(variables.get("SLOTS", "0")) + 1)]
 
 
-class Place(Protocol):
+class Site(Protocol):
     """One engine, with the machine that it runs on."""
 
     @property
@@ -91,10 +91,10 @@ class Sites:
     """One site for all services, or one for each role of a lab."""
 
     @property
-    def all(self) -> Sequence[Place]:
+    def all(self) -> Sequence[Site]:
         return [HERE_ALONE]
 
-    def of(self, service: str) -> Place:
+    def of(self, service: str) -> Site:
         return HERE_ALONE
 
     @property
@@ -110,7 +110,7 @@ class Sites:
         """The variables of compose/stack.yaml that a lab decides in place of the placement."""
         return {}
 
-    def overlay(self, site: Place, variables: Mapping[str, str]) -> dict[str, Any] | None:
+    def overlay(self, site: Site, variables: Mapping[str, str]) -> dict[str, Any] | None:
         """What Compose is told on this site besides compose.yaml; None: nothing."""
         return None
 
@@ -137,7 +137,7 @@ class Sites:
     def close(self) -> None: ...
 
 
-HERE_ALONE: Final[Place] = Local()
+HERE_ALONE: Final[Site] = Local()
 ALONE: Final = Sites()
 
 

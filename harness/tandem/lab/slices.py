@@ -13,9 +13,9 @@ from typing import Any
 from tandem.analysis.alternation import balanced
 from tandem.errors import TandemError
 from tandem.hosts.host import Host
-from tandem.judge.slices import Stretch
+from tandem.judge.slices import Slice
 from tandem.lab.application import Application
-from tandem.lab.drive import Ran
+from tandem.lab.generator_runs import Ran
 from tandem.load.generator import FOLDER, Generator, Load
 from tandem.record.trial import Slicing, WindowSpec
 
@@ -85,7 +85,7 @@ def take_turns(
     mark: Callable[[], float],
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
-) -> list[Stretch]:
+) -> list[Slice]:
     """One slice after the other. go, halt: of a label's generator. mark: reads the counters; when that was."""
 
     def wait(until_s: float) -> None:
@@ -101,7 +101,7 @@ def take_turns(
         wait(ends_s)
         ended_s = mark()
         halt(label)
-        made.append(Stretch(label, woken_s, settled_s, ended_s, clock()))
+        made.append(Slice(label, woken_s, settled_s, ended_s, clock()))
     return made
 
 
@@ -149,7 +149,7 @@ def in_slices(
     turns: Sequence[str],
     how: Slicing,
     mark: Callable[[], float],
-) -> tuple[dict[str, Ran], list[Stretch]]:
+) -> tuple[dict[str, Ran], list[Slice]]:
     """Runs each load to its end, all but one of the generators standing still at any moment."""
     with ThreadPoolExecutor(len(loads)) as threads:
         running = {

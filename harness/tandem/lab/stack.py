@@ -16,8 +16,8 @@ from python_on_whales.exceptions import NoSuchContainer
 from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
-from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, Place, Sites, ports_asked
-from tandem.load.dealing import FIRST, is_generator
+from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, Site, Sites, ports_asked
+from tandem.load.shares import FIRST, is_generator
 from tandem.probes.haproxy import slot_number
 
 LABEL = "dev.tandem"
@@ -143,7 +143,7 @@ class Stack:
             compose_profiles=["load", "faults"],
         )
 
-    def _of_site(self, site: Place) -> DockerClient:
+    def _of_site(self, site: Site) -> DockerClient:
         """What it is told besides stands beside the variables, where it can be read."""
         if site.address is None:
             return self.docker

@@ -8,7 +8,7 @@ import numpy as np
 
 from tandem.analysis import ratios
 from tandem.hosts import HERE
-from tandem.lab.waiting import settle
+from tandem.lab.readiness import settle
 from tandem.load.rows import Floats, answers_per_second
 from tandem.probes import sampler
 from tandem.record.outcome import Outcome

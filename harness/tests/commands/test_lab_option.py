@@ -10,7 +10,7 @@ from tandem.cli.options import app_cpus, read_variants
 from tandem.cli.shared import Asked
 from tandem.engine import stand_ins
 from tandem.errors import UsageError
-from tandem.lab.prepare import Ground, in_a_lab
+from tandem.lab.prepare import VariantConditions, in_a_lab
 from tandem.lab.sites import Sites
 from tandem.record.request import Request
 from tandem.report.parts import conditions_line
@@ -110,6 +110,6 @@ def test_the_application_starts_for_the_cpus_that_it_has_there(
             return type("P", (), {"host": type("H", (), {"cpus": 8})})
 
     wanted = asked(real, lab=LAB)
-    ground = Ground.of(real, wanted, wanted.variants[0], There())
-    assert ground.app_cpus == workers
-    assert ground.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)
+    conditions = VariantConditions.of(real, wanted, wanted.variants[0], There())
+    assert conditions.app_cpus == workers
+    assert conditions.effective_settings(real.implementation("rust-async"))["WORKERS"] == str(workers)

@@ -18,8 +18,8 @@ def test_one_setting_is_explained(results: Path) -> None:
     [folder] = results.glob("*-explain-*")
     assert json.loads((folder / "result.json").read_text()) == found
     told = found["conclusions"]
-    assert [cell["label"] for cell in told["cells"]] == ["A rust-async as it is", "rust-async equal"]
-    assert [cell["settings"]["DB_POOL_MAX"] for cell in told["cells"]] == ["4", "20"]
+    assert [case["label"] for case in told["cells"]] == ["A rust-async as it is", "rust-async equal"]
+    assert [case["settings"]["DB_POOL_MAX"] for case in told["cells"]] == ["4", "20"]
     if found["verdict"] == "ok":
         [pool, programs] = told["factors"]
         assert (pool["name"], pool["settings"]) == ("DB_POOL_MAX", {"DB_POOL_MAX": ["4", "20"]})

@@ -15,7 +15,7 @@ from tandem.errors import TandemError
 from tandem.hosts import docker
 from tandem.hosts.engine import Engine, remove_agents
 from tandem.hosts.host import OTHER_END
-from tandem.lab.reached import AGENT_IMAGE, remove_images
+from tandem.lab.lab_hosts import AGENT_IMAGE, remove_images
 
 pytestmark = pytest.mark.docker
 

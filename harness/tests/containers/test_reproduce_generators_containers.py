@@ -8,7 +8,7 @@ from harness_commands import bench_containers, tandem
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
-from tandem.lab.drive import installed
+from tandem.lab.generator_runs import installed
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.record.result import per_variant
 

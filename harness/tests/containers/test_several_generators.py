@@ -52,7 +52,7 @@ class Warm:
         """Of the first server."""
         [label] = self.labels
         app = self.floor.apps[label]
-        app.ask_for(replace(app.cell, generators=generators))
+        app.ask_for(replace(app.case, generators=generators))
         self.began += 1
         spec = WindowSpec(
             name=f"{self.began}-{load}",

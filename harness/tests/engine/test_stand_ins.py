@@ -12,7 +12,7 @@ from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, estimate_s
 from tandem.errors import UsageError
-from tandem.lab.prepare import Ground, check, prepare
+from tandem.lab.prepare import VariantConditions, check, prepare
 from tandem.record.request import Conditions
 from tandem.record.result import CeilingLook
 from tandem.record.trial import Trial, TrialSpec
@@ -131,8 +131,8 @@ def test_a_block_that_is_made_again_looks_again(real: Catalog) -> None:
 def test_a_stand_in_has_those_settings_that_it_can_have(real: Catalog) -> None:
     asked = request(settings={"WORKERS": "1", "DB_POOL_MAX": "8"})
     null = stand_ins.variant("null")
-    assert Ground.of(real, asked, null).settings == {"WORKERS": "1"}
-    assert Ground.of(real, asked, asked.variants[0]).settings == asked.settings
+    assert VariantConditions.of(real, asked, null).settings == {"WORKERS": "1"}
+    assert VariantConditions.of(real, asked, asked.variants[0]).settings == asked.settings
 
 
 def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, t
     null = prepare(real, wanted, stand_ins.variant("null"), tmp_path)
     assert (null.settings["WORKERS"], null.stack.variables["DB_POOL_MAX"]) == ("3", default)
     database = prepare(real, wanted, stand_ins.variant("database"), tmp_path)
-    assert database.cell.scenario.name == "recipes"
+    assert database.case.scenario.name == "recipes"
     assert database.settings["DB_POOL_MAX"] == "7", "pgbench has as many connections as the applications"
     without = prepare(real, request(), stand_ins.variant("database"), tmp_path)
     assert without.settings["DB_POOL_MAX"] == default
@@ -151,8 +151,8 @@ def test_settings_of_the_database_are_not_the_null_applications(real: Catalog, t
 
 def test_a_stand_in_answers_about_as_much_as_the_application(real: Catalog, tmp_path: Path) -> None:
     wanted = request()
-    null = prepare(real, wanted, stand_ins.variant("null"), tmp_path).cell
-    proxy = prepare(real, wanted, stand_ins.variant("proxy"), tmp_path).cell
+    null = prepare(real, wanted, stand_ins.variant("null"), tmp_path).case
+    proxy = prepare(real, wanted, stand_ins.variant("proxy"), tmp_path).case
     assert null.scenario.path.startswith("/null/")
     assert (null.load_address, null.proxied) == ("proxy:8080", True)
     assert (proxy.load_address, proxy.proxied) == ("proxy:8081", False)

@@ -16,9 +16,9 @@ import pytest
 from tandem.hosts import HERE, Here, Host
 from tandem.hosts.cgroup import TICKS_PER_S
 from tandem.hosts.host import HostCpu, Machines
-from tandem.lab.waiting import settle
+from tandem.lab.readiness import settle
+from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.sampler import Sampler
-from tandem.probes.watch import Watch
 
 PROC_STAT = """cpu  277190 10 105857 378170 1922 3 5763 259 40 50
 cpu0 135499 0 52324 193446 477 0 2577 133 0 0
@@ -352,7 +352,7 @@ def test_a_sampler_reads_the_host_that_it_is_given() -> None:
 
 
 def test_a_watch_reads_the_host_that_it_is_given() -> None:
-    watch = Watch(Elsewhere(0.0), 1, "")
+    watch = DisturbanceProbe(Elsewhere(0.0), 1, "")
     watch.start()
     watch.stop()
     found = watch.part("any")
@@ -366,8 +366,8 @@ def test_a_watch_reads_the_host_that_it_is_given() -> None:
 def test_what_has_to_be_quiet_is_the_host_that_is_given(
     monkeypatch: pytest.MonkeyPatch, busy_cores: float, readings: range
 ) -> None:
-    monkeypatch.setattr("tandem.lab.waiting.SETTLE_S", 0.02)
-    monkeypatch.setattr("tandem.lab.waiting.SETTLE_CAP_S", 0.2)
+    monkeypatch.setattr("tandem.lab.readiness.SETTLE_S", 0.02)
+    monkeypatch.setattr("tandem.lab.readiness.SETTLE_CAP_S", 0.2)
     host = Elsewhere(busy_cores)
     settle(host)
     assert host.read in readings

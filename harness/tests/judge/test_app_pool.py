@@ -159,8 +159,8 @@ def watched(monkeypatch: pytest.MonkeyPatch, done: list[str], pools: dict[str, A
             return found
 
     def app(label: str, told: object) -> Any:
-        cell = SimpleNamespace(pool_tells=told != "no")
-        return SimpleNamespace(cell=cell, app=SimpleNamespace(address=label))
+        case = SimpleNamespace(pool_tells=told != "no")
+        return SimpleNamespace(case=case, app=SimpleNamespace(address=label))
 
     monkeypatch.setattr(observe, "AppPool", Asked)
     monkeypatch.setattr(observe, "PROBES", (observe.Pools,))
@@ -202,7 +202,7 @@ def test_what_declares_it_is_asked_where_there_are_statements(
     real: Catalog, tmp_path: Path, implementation: str, scenario: str, asked: bool
 ) -> None:
     of = request(implementation, scenario=scenario)
-    assert prepare(real, of, of.variants[0], tmp_path).cell.pool_tells is asked
+    assert prepare(real, of, of.variants[0], tmp_path).case.pool_tells is asked
 
 
 # ---- the bottleneck ----

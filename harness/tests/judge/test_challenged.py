@@ -7,11 +7,11 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.scenario import Scenario
-from tandem.judge.challenged import Lock, Order, World, judged, remembered, wrong
-from tandem.load.crowd import Told
+from tandem.judge.challenged import DataState, Lock, Order, judged, remembered, wrong
+from tandem.load.asking import TimedAnswer
 
 LOCK = Lock("core_step", 1.0, 2.0)
-NEW = World(since_s=2.1, mark="f00", left=2, hidden=frozenset({76, 77}), until_s=3.0)
+NEW = DataState(since_s=2.1, mark="f00", left=2, hidden=frozenset({76, 77}), until_s=3.0)
 ENDED = replace(NEW, since_s=3.1, session=False, until_s=4.0)
 RENEWED = replace(NEW, since_s=4.1, until_s=float("inf"))
 WORLDS = [NEW, ENDED, RENEWED]
@@ -28,8 +28,10 @@ def dashboard(name: str = "f00 3", note: str = "f00", team: int = 1) -> bytes:
     return json.dumps(body).encode()
 
 
-def told(began_s: float, ended_s: float, status: int = 200, body: bytes = b"", key: int | None = 1) -> Told:
-    return Told(key, began_s, ended_s, status, body or recipe())
+def told(
+    began_s: float, ended_s: float, status: int = 200, body: bytes = b"", key: int | None = 1
+) -> TimedAnswer:
+    return TimedAnswer(key, began_s, ended_s, status, body or recipe())
 
 
 HONEST = [
@@ -49,7 +51,7 @@ def scenario(real: Catalog) -> Scenario:
     return real.scenarios["recipe"]
 
 
-def codes(scenario: Scenario, *more: Told) -> list[tuple[str, str]]:
+def codes(scenario: Scenario, *more: TimedAnswer) -> list[tuple[str, str]]:
     return [(f.code, f.severity) for f in judged([*HONEST, *more], LOCK, WORLDS, scenario, IN_ORDER)[1]]
 
 
@@ -98,7 +100,7 @@ def test_statements_of_who_gave_up_are_nobodys_lie(scenario: Scenario) -> None:
         told(4.2, 4.3, 401),
     ],
 )
-def test_an_answer_that_does_not_show_a_change_is_a_lie(scenario: Scenario, stale: Told) -> None:
+def test_an_answer_that_does_not_show_a_change_is_a_lie(scenario: Scenario, stale: TimedAnswer) -> None:
     assert codes(scenario, stale) == [("change-unseen", "invalid")]
 
 

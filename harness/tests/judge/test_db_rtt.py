@@ -70,7 +70,7 @@ def test_it_takes_the_place_of_what_the_topology_names(
     found = prepared(real, tmp_path, topology, 15)
     assert found.stack.variables["DATABASE_ADDRESS"] == "faults:6433"
     assert found.stack.variables["DB_RTT_MS"] == "15"
-    assert (found.cell.database_address, found.cell.db_rtt_ms) == (upstream, 15)
+    assert (found.case.database_address, found.case.db_rtt_ms) == (upstream, 15)
     assert shared(found.stack) == [*SHARED, "faults"]
 
 
@@ -78,9 +78,9 @@ def test_it_takes_the_place_of_what_the_topology_names(
 def test_without_it_nothing_changes(real: Catalog, tmp_path: Path, topology: str) -> None:
     found = prepared(real, tmp_path, topology, None)
     expected = real.topologies[topology].variables["DATABASE_ADDRESS"]
-    assert found.stack.variables["DATABASE_ADDRESS"] == found.cell.database_address == expected
+    assert found.stack.variables["DATABASE_ADDRESS"] == found.case.database_address == expected
     assert "DB_RTT_MS" not in found.stack.variables
-    assert found.cell.db_rtt_ms is None
+    assert found.case.db_rtt_ms is None
     assert shared(found.stack) == SHARED
 
 

@@ -24,8 +24,8 @@ from tandem.judge.bottleneck import Concurrency, bottleneck
 from tandem.judge.judge import gates, verdict
 from tandem.judge.measure import window
 from tandem.judge.on_wire import on_wire
-from tandem.load.dealing import Share
 from tandem.load.generator import Load, Report
+from tandem.load.shares import Share
 from tandem.probes.sampler import Counted, Series
 from tandem.record.window import Finding, GeneratorShare, Times, Verdict, Window
 

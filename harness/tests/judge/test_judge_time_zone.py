@@ -2,7 +2,7 @@
 
 import pytest
 
-from tandem.judge.judge import Expectation, Given, statements
+from tandem.judge.judge import AnsweredRequests, Expectation, statements
 from tandem.probes.postgres import name_statements
 from tandem.record.window import Statement
 
@@ -19,7 +19,9 @@ def counted(zone: str, calls: int) -> dict[str, Statement]:
 
 def codes(zone: str, calls: int, asked_for: bool) -> list[str]:
     expected = Expectation(statements=NAMES, proxied=True, time_zone=asked_for)
-    return [finding.code for finding in statements(counted(zone, calls), [Given(expected, ANSWERED)])]
+    return [
+        finding.code for finding in statements(counted(zone, calls), [AnsweredRequests(expected, ANSWERED)])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,4 +46,4 @@ def test_what_pgbouncer_sends_is_not_the_applications() -> None:
 
 def test_a_scenario_without_statements_sets_no_time_zone() -> None:
     expected = Expectation(statements=[], proxied=True, time_zone=True)
-    assert statements({}, [Given(expected, ANSWERED)]) == []
+    assert statements({}, [AnsweredRequests(expected, ANSWERED)]) == []

@@ -11,8 +11,8 @@ from tandem.analysis.histogram import curve, recorded
 from tandem.hosts.host import Clocks, HostCpu, Oversleep, Usage
 from tandem.judge.measure import window
 from tandem.load.generator import Report
+from tandem.probes.disturbances import Disturbances
 from tandem.probes.sampler import Counted, Series
-from tandem.probes.watch import Watched
 from tandem.record.window import Window
 
 
@@ -138,7 +138,7 @@ def clocks(wall_s: float, monotonic_s: float, source: str | None = "tsc") -> Clo
     ],
 )
 def test_the_clocks(after: Clocks, drift_ms: float, changed: bool | None) -> None:
-    watched = Watched(None, (clocks(1000.0, 50.0), after), swapped_pages=3, listen_overflows=None)
+    watched = Disturbances(None, (clocks(1000.0, 50.0), after), swapped_pages=3, listen_overflows=None)
     host = window(measured(watched), conditions()).host
     assert host.clock_drift_ms == pytest.approx(drift_ms)
     assert host.clock_changed is changed
@@ -149,7 +149,7 @@ def test_the_hiccups_are_those_of_the_measured_part() -> None:
     at_s = BEGAN_S + np.arange(0, DURATION_S, 0.005)
     longer = np.where(at_s < BEGAN_S + 2, 0.5, 0.0001)  # half a second, but all of it while warming
     oversleep = Oversleep(True, 0.01, array("d", at_s), array("d", longer))
-    watched = Watched(oversleep, (clocks(0, 0), clocks(1, 1)), 0, 0)
+    watched = Disturbances(oversleep, (clocks(0, 0), clocks(1, 1)), 0, 0)
     hiccup = window(measured(watched), conditions()).host.hiccup
     assert hiccup is not None
     assert hiccup.realtime

@@ -15,7 +15,7 @@ from tandem.analysis.alternation import balanced
 from tandem.hosts.host import Usage
 from tandem.judge.judge import gates
 from tandem.judge.measure import window
-from tandem.judge.slices import Own, Stretch, row_zero
+from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.load.rows import Rows
 from tandem.probes.sampler import Counted, Probed, Sample, Series
 from tandem.record.window import Slices
@@ -24,17 +24,17 @@ BEGAN_S, STARTUP_S = 1_000_000.0, 0.087
 SETTLE_S = 0.2
 
 
-def stretches(order: list[str], slice_s: float = 1.0) -> list[Stretch]:
+def slices(order: list[str], slice_s: float = 1.0) -> list[Slice]:
     """The slices of all, to the millisecond: the counters are read and the signals sent one after the other."""
     made = []
     for number, label in enumerate(order):
         woken_s = BEGAN_S + number * slice_s
         ended_s = woken_s + slice_s - 0.002
-        made.append(Stretch(label, woken_s, woken_s + SETTLE_S, ended_s, ended_s + 0.001))
+        made.append(Slice(label, woken_s, woken_s + SETTLE_S, ended_s, ended_s + 0.001))
     return made
 
 
-def rows_of(label: str, made: list[Stretch], took_s: float = 0.004, connections: int = 4) -> Rows:
+def rows_of(label: str, made: list[Slice], took_s: float = 0.004, connections: int = 4) -> Rows:
     """Of a generator with so many connections, which sends again at once and stands still outside of its slices. What is
     in flight then is answered meanwhile, and ends as soon as it goes on."""
     own = [one for one in made if one.label == label]
@@ -71,7 +71,7 @@ ORDERS = st.builds(
 @given(order=ORDERS, took_s=st.floats(0.001, 0.15), slice_s=st.floats(0.5, 3.0))
 def test_rows_and_switches_are_on_one_clock(order: list[str], took_s: float, slice_s: float) -> None:
     """Whatever the rate and the order: to a millisecond, where the guess is off by 37."""
-    made = stretches(order, slice_s)
+    made = slices(order, slice_s)
     own = [one for one in made if one.label == "v0"]
     zero_s, apart_s = row_zero(rows_of("v0", made, took_s).end_s, own)
     assert zero_s == pytest.approx(own[0].woken_s + STARTUP_S, abs=0.001)
@@ -79,7 +79,7 @@ def test_rows_and_switches_are_on_one_clock(order: list[str], took_s: float, sli
 
 
 def test_a_clock_that_moved_in_between_is_noticed() -> None:
-    made = stretches(["A", "B"] * 6)
+    made = slices(["A", "B"] * 6)
     own = [one for one in made if one.label == "A"]
     ends_s = rows_of("A", made).end_s
     assert row_zero(ends_s, own)[1] == 0  # the control
@@ -88,7 +88,7 @@ def test_a_clock_that_moved_in_between_is_noticed() -> None:
 
 
 def test_who_never_stood_still_has_no_clock() -> None:
-    made = stretches(["A"] * 4)
+    made = slices(["A"] * 4)
     zero_s, apart_s = row_zero(rows_of("A", made).end_s, made)
     assert zero_s == pytest.approx(BEGAN_S, abs=0.1)
     assert apart_s is None
@@ -97,22 +97,22 @@ def test_who_never_stood_still_has_no_clock() -> None:
 @PROPERTY
 @given(order=ORDERS, took_s=st.floats(0.001, 0.15))
 def test_each_row_belongs_to_the_slice_that_it_ended_in(order: list[str], took_s: float) -> None:
-    made = stretches(order)
+    made = slices(order)
     rows = rows_of("v0", made, took_s)
-    own = Own.of("v0", made, rows.end_s)
+    own = OwnSlices.of("v0", made, rows.end_s)
     found = own.slice_of(rows)
     end_s, start_s = rows.end_s + own.zero_s, rows.start_s + own.zero_s
-    for number, one in enumerate(own.stretches):
+    for number, one in enumerate(own.slices):
         inside = (end_s >= one.settled_s) & (end_s < one.ended_s)
         assert (found[inside] == number).all()
     assert (found >= 0).sum() == sum(
-        ((end_s >= one.settled_s) & (end_s < one.ended_s)).sum() for one in own.stretches
+        ((end_s >= one.settled_s) & (end_s < one.ended_s)).sum() for one in own.slices
     )
     # No time that is told contains a stop of the generator.
     timed = own.timed(rows, found)
     assert (rows.end_s - rows.start_s)[timed].max(initial=0.0) < took_s + 1e-6
-    assert len(own.stretches) == order.count("v0") - 1, "the first opens the connections"
-    assert (start_s[timed] >= min(one.woken_s for one in own.stretches)).all()
+    assert len(own.slices) == order.count("v0") - 1, "the first opens the connections"
+    assert (start_s[timed] >= min(one.woken_s for one in own.slices)).all()
 
 
 # ---- the window of one variant ----
@@ -120,7 +120,7 @@ def test_each_row_belongs_to_the_slice_that_it_ended_in(order: list[str], took_s
 COST_S = 0.0002
 
 
-def cpu_s(label: str, made: list[Stretch], at_s: float, rps: float) -> float:
+def cpu_s(label: str, made: list[Slice], at_s: float, rps: float) -> float:
     """Of an application at a moment: it works in its own slices, and a little for what was in flight after them."""
     worked = sum(
         min(max(at_s, one.woken_s), one.stopped_s) - one.woken_s for one in made if one.label == label
@@ -130,9 +130,9 @@ def cpu_s(label: str, made: list[Stretch], at_s: float, rps: float) -> float:
 
 def sliced(
     rps: float = 1000.0, groups: int = 10, slice_s: float = 1.0, connections: int = 4
-) -> tuple[list[Stretch], Rows, Series]:
+) -> tuple[list[Slice], Rows, Series]:
     """The counters are read at each switch, and every quarter of a second."""
-    made = stretches(balanced(["A", "B"], groups, 1), slice_s)
+    made = slices(balanced(["A", "B"], groups, 1), slice_s)
     edges = sorted({moment for one in made for moment in (one.settled_s, one.ended_s)})
     edges = sorted([*edges, *np.arange(BEGAN_S, made[-1].stopped_s, 0.25).tolist()])
 
@@ -152,7 +152,7 @@ def sliced(
 
 def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
     made, rows, series = sliced()
-    own = Own.of("A", made, rows.end_s)
+    own = OwnSlices.of("A", made, rows.end_s)
     found = window(
         measured(Counted(series, 6.0), Probed(0, [], []), rows=rows, own=own, began_s=own.zero_s),
         conditions(connections=4, duration_s=own.ran_s),
@@ -172,7 +172,7 @@ def test_a_variants_figures_are_those_of_its_own_seconds() -> None:
 
 def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time() -> None:
     made, rows, series = sliced()
-    own = Own.of("A", made, rows.end_s)
+    own = OwnSlices.of("A", made, rows.end_s)
     asked = conditions(connections=4, duration_s=own.ran_s)
     found = window(measured(Counted(series, 6.0), rows=rows, own=own, began_s=own.zero_s), asked)
     assert found.little == pytest.approx(1, abs=0.005)
@@ -184,9 +184,9 @@ def test_littles_law_holds_although_the_generator_stood_still_half_of_the_time()
 
 def test_what_is_in_flight_at_a_switch_is_counted_and_not_timed() -> None:
     """Answers of 300 ms end in the measured part of the next slice."""
-    made = stretches(["A", "B"] * 5)
+    made = slices(["A", "B"] * 5)
     rows = rows_of("A", made, took_s=0.3, connections=2)
-    own = Own.of("A", made, rows.end_s)
+    own = OwnSlices.of("A", made, rows.end_s)
     late = replace(rows, end_s=np.where(rows.end_s - rows.start_s > 0.31, rows.end_s + 0.3, rows.end_s))
     found = own.slice_of(late)
     assert ((found >= 0) & ~own.timed(late, found)).any()
@@ -247,7 +247,7 @@ def outside(
         replace(one, usage={**one.usage, "app": Usage(one.usage["app"].cpu_s + more(one.at_s), 0.0, 1)})
         for one in series.samples
     ]
-    own = Own.of("A", made, rows.end_s)
+    own = OwnSlices.of("A", made, rows.end_s)
     left = measured(
         Counted(Series(samples), 6.0),
         Probed(probes, [], []),
@@ -281,7 +281,7 @@ def test_who_answers_slowly_is_not_accused_of_what_was_in_flight() -> None:
     assert slow() == pytest.approx(0, abs=2e-3)
     # The control: work that is left for later is found all the same.
     assert (slow(later=0.003) or 0) > 0.04
-    own = Own.of("A", stretches(["B", "A", "B", "A"]), np.array([0.5]))
+    own = OwnSlices.of("A", slices(["B", "A", "B", "A"]), np.array([0.5]))
     assert [high - low for low, high in own.outside(0.5)] == pytest.approx([0.499], abs=0.002)
     assert own.outside(1.0) == [], "answers that last as long as a slice leave nothing to look at"
 
@@ -293,13 +293,13 @@ def test_without_an_idle_rate_nothing_is_claimed() -> None:
 
 
 def test_who_had_no_neighbour_worked_in_nobodys_seconds() -> None:
-    made = stretches(["A"] * 4)
-    assert Own.of("A", made, rows_of("A", made).end_s).outside(0.0) == []
+    made = slices(["A"] * 4)
+    assert OwnSlices.of("A", made, rows_of("A", made).end_s).outside(0.0) == []
 
 
 def test_what_others_did_before_ones_own_first_slice_is_not_counted() -> None:
-    made = stretches(["B", "A", "B", "A"])
-    own = Own.of("A", made, rows_of("A", made).end_s)
+    made = slices(["B", "A", "B", "A"])
+    own = OwnSlices.of("A", made, rows_of("A", made).end_s)
     assert own.outside(0.0) == [(made[2].settled_s, made[2].ended_s)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tandem.catalog.bodies import drawn
 from tandem.catalog.catalog import Catalog
-from tandem.lab.challenge import crowd_of, new_body
+from tandem.lab.challenge import clients_of, new_body
 
 
 def test_a_new_body_is_as_long_and_has_another_sum(real: Catalog) -> None:
@@ -28,4 +28,4 @@ def test_a_new_body_is_as_long_and_has_another_sum(real: Catalog) -> None:
 def test_a_slow_application_meets_the_lock_with_fewer(
     connections: int, answers_per_s: float | None, crowd: int
 ) -> None:
-    assert crowd_of(connections, answers_per_s) == crowd
+    assert clients_of(connections, answers_per_s) == crowd

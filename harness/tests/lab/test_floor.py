@@ -16,8 +16,8 @@ from tandem.errors import TandemError, UsageError
 from tandem.lab import floor as floor_
 from tandem.lab import pgbench
 from tandem.lab.application import Application
-from tandem.lab.drive import Ran
 from tandem.lab.floor import ContainerFloor, PgbenchFloor
+from tandem.lab.generator_runs import Ran
 from tandem.lab.prepare import Prepared, prepare
 from tandem.lab.sites import ALONE
 from tandem.load.client import Client
@@ -28,7 +28,7 @@ class Noted:
     """Notes calls as `label call`."""
 
     def __init__(self, label: str, prepared: Prepared, done: list[str]) -> None:
-        self.label, self.prepared, self.cell, self.done = label, prepared, prepared.cell, done
+        self.label, self.prepared, self.case, self.done = label, prepared, prepared.case, done
         self.folder = Path("/raw") / label
         self.fails: dict[str, BaseException] = {}
         self.stack = SimpleNamespace(
@@ -44,14 +44,14 @@ class Noted:
         if call in self.fails:
             raise self.fails[call]
 
-    def ask_for(self, cell: Any) -> None:
-        if cell is not self.cell:
-            self._note(f"asked for {cell.scenario.connections} at {cell.load_address}")
-        self.cell = cell
+    def ask_for(self, case: Any) -> None:
+        if case is not self.case:
+            self._note(f"asked for {case.scenario.connections} at {case.load_address}")
+        self.case = case
 
     def load(self, seconds: int, rate: int | None) -> Load:
-        client = Client(self.cell.scenario, self.cell.answers, "127.0.0.1:1")
-        return client.load(self.cell.load_address, 1, seconds, rate)
+        client = Client(self.case.scenario, self.case.answers, "127.0.0.1:1")
+        return client.load(self.case.load_address, 1, seconds, rate)
 
     def send(self, name: str, load: Load, by: object) -> None:
         self._note(f"sent {name}")
@@ -152,7 +152,7 @@ def test_what_one_window_changes_is_as_before_after_it(floor: ContainerFloor, do
     alone(floor).measure(spec)
     assert "a asked for 3 at app:8080" in done
     assert done[-1] == "a asked for 50 at proxy:8080"
-    assert noted(floor, "a").cell.proxied
+    assert noted(floor, "a").case.proxied
 
 
 def test_a_change_that_no_scenario_can_have(floor: ContainerFloor) -> None:
@@ -200,8 +200,8 @@ def test_pgbench_stands_in_without_a_container(
 
 
 def test_the_test_of_changes_can_fail(floor: ContainerFloor) -> None:
-    """Negative control: another cell is another load."""
+    """Negative control: another case is another load."""
     app = noted(floor, "a")
-    other = replace(app.cell, load_address="db:1")
+    other = replace(app.case, load_address="db:1")
     app.ask_for(other)
     assert app.load(1, None).url.startswith("http://db:1")

@@ -16,9 +16,9 @@ from tandem.engine import stand_ins
 from tandem.errors import TandemError
 from tandem.lab import laboratory as laboratory_
 from tandem.lab.floor import ContainerFloor
+from tandem.lab.idle_window import NAME as SILENT
 from tandem.lab.laboratory import Laboratory, Work, in_time
 from tandem.lab.live import Lines
-from tandem.lab.silent import NAME as SILENT
 from tandem.lab.sites import ALONE
 from tandem.lab.stack import Stack
 from tandem.record.request import Conditions, Request, Variant
@@ -140,12 +140,12 @@ def test_the_limits_of_a_variant_reach_its_stack(root: Path, tmp_path: Path) -> 
     limited = Variant(label="a", implementation="rust-async", variables={"APP_MAXCONN": "25"})
     one = lab(root, tmp_path, limited)
     prepared = one.prepared("a")
-    assert (prepared.stack.variables["APP_MAXCONN"], prepared.cell.admitted) == ("25", 25)
+    assert (prepared.stack.variables["APP_MAXCONN"], prepared.case.admitted) == ("25", 25)
     order: list[str] = []
     stack: Any = SimpleNamespace(
         sites=ALONE, stop=lambda *_, **__: order.append("stop"), execute=lambda *_: order.append("seed")
     )
-    app: Any = SimpleNamespace(stack=stack, cell=prepared.cell)
+    app: Any = SimpleNamespace(stack=stack, case=prepared.case)
     ContainerFloor({"a": app}, VIEW, services_as=lambda _: order.append("services")).reset()
     assert order == ["stop", "services", "seed"]
 
@@ -224,10 +224,10 @@ def test_every_variant_is_compared_with_what_the_database_has_written(
     variants = [Variant(label=name, implementation="rust-async") for name in ("before", "after")]
     indexed = Variant(label="index", implementation="rust-async", scenario="index")
     one = lab(root, tmp_path, *variants, indexed, null)
-    answers = {label: one.prepared(label).cell.answers for label in ("before", "index", null.label)}
+    answers = {label: one.prepared(label).case.answers for label in ("before", "index", null.label)}
     assert answers["before"].difference(OWN[1]) is not None
     one._write_answers(SimpleNamespace(service=lambda _: SimpleNamespace(address="10.0.0.5")))  # type: ignore[arg-type]
     assert one.phases_s.keys() == {"write the right answers"}
     for label in ("before", "after"):
-        assert one.prepared(label).cell.answers.difference(OWN[1]) is None
-    assert all(one.prepared(label).cell.answers is answers[label] for label in ("index", null.label))
+        assert one.prepared(label).case.answers.difference(OWN[1]) is None
+    assert all(one.prepared(label).case.answers is answers[label] for label in ("index", null.label))

@@ -13,9 +13,9 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.application import Application
-from tandem.lab.cell import Cell
+from tandem.lab.case import Case
 from tandem.lab.matrix import Square, SquareOutcome, order, reasons, sentence, square, table
-from tandem.lab.prepare import Ground, Prepared, prepare
+from tandem.lab.prepare import Prepared, VariantConditions, prepare
 from tandem.load.client import WITHOUT_LOAD, Look
 from tandem.record.window import Finding
 
@@ -36,8 +36,8 @@ class FakeApplication:
     def client(self) -> Any:
         return SimpleNamespace(status=lambda: self._status)
 
-    def ask_for(self, cell: Cell) -> None:
-        self.asked.append(f"{cell.scenario.name} at {cell.load_address}")
+    def ask_for(self, case: Case) -> None:
+        self.asked.append(f"{case.scenario.name} at {case.load_address}")
 
     def verify(self, look: Look) -> list[Finding]:
         assert look == WITHOUT_LOAD, "no load comes after it"
@@ -54,9 +54,9 @@ def tried(real: Catalog, folder: Path, app: FakeApplication, scenario: str, **un
     app.prepared = prepare(real, wanted, wanted.variants[0], folder)
     known = real.implementation("rust-async")
     changed = known.unsupported.model_copy(update={"scenarios": unsupported})
-    app.prepared.cell.implementation = known.model_copy(update={"unsupported": changed})
-    ground = Ground.of(real, wanted, wanted.variants[0])
-    return square(ground, cast(Application, cast(Any, app)), real.scenarios[scenario])
+    app.prepared.case.implementation = known.model_copy(update={"unsupported": changed})
+    conditions = VariantConditions.of(real, wanted, wanted.variants[0])
+    return square(conditions, cast(Application, cast(Any, app)), real.scenarios[scenario])
 
 
 @pytest.mark.parametrize(

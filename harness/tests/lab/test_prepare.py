@@ -79,10 +79,10 @@ def test_a_variant_has_the_request_s_and_what_it_says_otherwise(real: Catalog, t
     wanted = asked(of, settings={"DB_POOL_MAX": "8", "WORKERS": "3"})
     made = prepare(real, wanted, of, tmp_path)
     assert (made.settings["DB_POOL_MAX"], made.settings["WORKERS"]) == ("4", "3")
-    assert (made.cell.scenario.name, made.cell.scenario.connections) == ("recipe", 7)
-    assert (made.cell.load_address, made.cell.proxied) == ("app:8080", False)
-    assert made.cell.admitted == 9
-    assert made.cell.db_pool_usable == 4
+    assert (made.case.scenario.name, made.case.scenario.connections) == ("recipe", 7)
+    assert (made.case.load_address, made.case.proxied) == ("app:8080", False)
+    assert made.case.admitted == 9
+    assert made.case.db_pool_usable == 4
     assert made.stack.variables["FAULT"] == "cached"
     written = (tmp_path / "compose.env").read_text()
     assert "DB_POOL_MAX=4\n" in written
@@ -104,22 +104,22 @@ def test_a_distance_of_the_variant_wins(real: Catalog, tmp_path: Path) -> None:
 
 
 def test_how_many_handlers_and_connections_there_are(real: Catalog, tmp_path: Path) -> None:
-    def cell(of: Variant, **changes: Any) -> Any:
-        return prepare(real, asked(of, **changes), of, tmp_path).cell
+    def case(of: Variant, **changes: Any) -> Any:
+        return prepare(real, asked(of, **changes), of, tmp_path).case
 
-    threads = cell(variant("rust-sync", settings={"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}))
+    threads = case(variant("rust-sync", settings={"WORKERS": "2", "THREADS": "3", "DB_POOL_MAX": "20"}))
     assert (threads.handler_threads, threads.db_pool_usable) == (6, 20), "each is told, whichever is scarce"
-    few = cell(variant("python-sync", settings={"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}))
+    few = case(variant("python-sync", settings={"WORKERS": "8", "THREADS": "5", "DB_POOL_MAX": "3"}))
     assert (few.workers, few.handler_threads, few.db_pool_usable) == (3, 15, 3), (
         "no more start than there are connections"
     )
-    odd = cell(variant("falcon-sync", settings={"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}))
+    odd = case(variant("falcon-sync", settings={"WORKERS": "3", "THREADS": "20", "DB_POOL_MAX": "20"}))
     assert odd.db_pool_usable == 18, "each has six"
-    loop = cell(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
+    loop = case(variant("rust-async", settings={"WORKERS": "2", "DB_POOL_MAX": "20"}))
     assert (loop.handler_threads, loop.db_pool_usable) == (None, 20)
-    assert cell(variant("rust-async"), scenario="index").db_pool_usable is None
+    assert case(variant("rust-async"), scenario="index").db_pool_usable is None
     of = variant("rust-sync", settings={"WORKERS": "1", "THREADS": "3"})
-    held = {name: cell(of, scenario=name).handler_threads for name in ("index", "users", "work", "recipes")}
+    held = {name: case(of, scenario=name).handler_threads for name in ("index", "users", "work", "recipes")}
     assert held == {"index": None, "users": None, "work": 3, "recipes": 3}, "a page waits for nothing"
 
 
@@ -132,6 +132,6 @@ def test_a_stand_in_answers_with_as_many_bytes_as_the_scenario(
 ) -> None:
     wanted = request(scenario="index")
     made = prepare(real, wanted, stand_ins.variant(kind), tmp_path)
-    [length] = made.cell.answers.lengths()
-    [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).cell.answers.lengths()
+    [length] = made.case.answers.lengths()
+    [asked_for] = prepare(real, wanted, wanted.variants[0], tmp_path).case.answers.lengths()
     assert length == asked_for

@@ -14,12 +14,12 @@ from tandem.hosts import HERE
 from tandem.hosts.host import Cgroup, Usage
 from tandem.hosts.remote import Caller, RemoteObject
 from tandem.hosts.several import SeveralCgroups, SeveralHosts
-from tandem.lab import reached, sites
+from tandem.lab import lab_hosts, sites
 from tandem.lab.application import Application
-from tandem.lab.reached import LabSites, destination
+from tandem.lab.lab_hosts import LabSites, destination
 from tandem.lab.sites import ALONE, home, overlay, ports_asked
 from tandem.lab.stack import Service, Stack
-from tandem.load.dealing import roles
+from tandem.load.shares import roles
 from tandem.record.result import Environment
 from tandem.report.parts import machine
 
@@ -149,7 +149,7 @@ def test_a_study_of_several_topologies_has_the_ports_of_all() -> None:
 
 @dataclass
 class At:
-    """A Place."""
+    """A Site."""
 
     name: str
     address: str
@@ -230,7 +230,7 @@ def application(lab: Lab, slot: str | None = None, load_address: str = "proxy:80
         "proxy": service("10.0.0.7"),
     }
     app.prepared = type("P", (), {"stack": OneStack(sites_of(lab, 1, 1, 1), slot)})()
-    app.cell = type("C", (), {"load_address": load_address})()
+    app.case = type("C", (), {"load_address": load_address})()
     return app
 
 
@@ -353,9 +353,9 @@ def test_the_others_are_let_go_of_where_one_is_not_reached(monkeypatch: pytest.M
                 raise TandemError("b@h is not reached: Permission denied")
             self.close: Callable[[], None] = lambda: closed.append(name)
 
-    monkeypatch.setattr(reached, "Engine", Reached)
+    monkeypatch.setattr(lab_hosts, "Engine", Reached)
     with pytest.raises(TandemError, match="b@h is not reached"):
-        reached.reached(THREE)
+        lab_hosts.connect(THREE)
     assert sorted(closed) == ["a", "c"]
 
 

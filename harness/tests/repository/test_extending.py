@@ -113,14 +113,14 @@ def seen(part):  # what another probe would have seen
     return SimpleNamespace(part=lambda app: part)
 
 by = SimpleNamespace(read=lambda folder, name: (measured().rows, measured().report))
-cell = SimpleNamespace(
+case = SimpleNamespace(
     answers=SimpleNamespace(lengths=lambda: {1000}, keys=dict),
     scenario=SimpleNamespace(status=200, timeout_s=10, idle_connections=0, statements=[], in_turn=0),
     expected=Expectation([], proxied=False), concurrency=Concurrency(),
 )
 services = {role: SimpleNamespace(cpuset=cpuset) for role, cpuset in CPUSETS.items()}
 stack = SimpleNamespace(sites=SimpleNamespace(machines=SimpleNamespace(cpus=2)))
-app = SimpleNamespace(folder=Path("."), cell=cell, services=services, stack=stack)
+app = SimpleNamespace(folder=Path("."), case=case, services=services, stack=stack)
 ran = SimpleNamespace(began_s=measured().began_s, shares=())
 asked = SimpleNamespace(duration_s=10, connections=1, rate_rps=None)
 observe.PROBES = observe.PROBES[:1]
@@ -146,7 +146,7 @@ def test_a_probe_is_three_files(copy: Copy) -> None:
     copy.edit(
         "harness/tandem/record/window.py",
         "class Window(\n",
-        "class HostLoad(Part):\n    load_average: Number | None = None\n\n\nclass Window(\n    HostLoad,\n",
+        "class HostLoad(Part):\n    load_average: Figure | None = None\n\n\nclass Window(\n    HostLoad,\n",
     )
     assert len(copy.touched) == 3
     window = json.loads(copy.python("-c", SEEN))
@@ -183,7 +183,7 @@ request = asked.request(study, catalog, read_variants(["rust-async", "node"]))
 check(catalog, request, request.variants)
 ready = prepare(catalog, request, request.variants[0], ROOT / "results/x")
 specs = [spec for block in STUDIES[study](catalog, request).outline() for spec in block]
-print(json.dumps({"trials": len(specs), "path": ready.cell.scenario.path, "connections": ready.cell.scenario.connections,
+print(json.dumps({"trials": len(specs), "path": ready.case.scenario.path, "connections": ready.case.scenario.connections,
                   "windows": sorted({window.name for spec in specs for window in spec.windows})}))
 """
 

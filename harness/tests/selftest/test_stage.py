@@ -277,7 +277,7 @@ def test_the_laboratory_knows_the_calibrated_server(root: Path, tmp_path: Path) 
     assert stage.catalog.scenarios.keys() - {"calibrated"} == Catalog(root).scenarios.keys()
     assert "calibrated" not in Catalog(root).scenarios
     first = stage.laboratory.prepared(stage.laboratory.work.variants[0].label)
-    assert (first.cell.implementation.name, first.cell.scenario) == (CALIBRATED, SCENARIO)
+    assert (first.case.implementation.name, first.case.scenario) == (CALIBRATED, SCENARIO)
     assert first.stack.variables["FAULT"] == ""
     assert first.stack.variables["SALT"] != "", "liars meet data that they cannot know"
 
@@ -300,8 +300,8 @@ def test_each_start_is_a_variant(root: Path, tmp_path: Path, monkeypatch: pytest
             pass
     assert [spec.verify for spec in made] == [False, False, True], "liars would be refused before a window"
     liar, honest = (stage.laboratory.prepared(spec.variants[0]) for spec in made[1:])
-    assert (liar.stack.variables["FAULT"], liar.cell.scenario.name) == ("cached", "recipe")
-    assert (honest.settings["THREADS"], honest.cell.handler_threads) == ("2", 2)
+    assert (liar.stack.variables["FAULT"], liar.case.scenario.name) == ("cached", "recipe")
+    assert (honest.settings["THREADS"], honest.case.handler_threads) == ("2", 2)
 
 
 def test_files_of_an_earlier_self_test_go_and_those_of_a_running_one_stay(

@@ -14,7 +14,7 @@ from tandem.engine.findings import not_counted, verdict_of, warnings
 from tandem.engine.study import Study
 from tandem.errors import UsageError
 from tandem.facts.metric import GOODPUT
-from tandem.lab.cell import setup_of
+from tandem.lab.case import setup_of
 from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result

@@ -9,7 +9,7 @@ from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
 from tandem.engine.study import Study
-from tandem.lab.cell import setup_of
+from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec

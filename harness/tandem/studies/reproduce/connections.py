@@ -18,7 +18,7 @@ from tandem.studies.reproduce.tools import TOPOLOGY, loaded, not_connected, oha_
 
 SCENARIO = "index"
 SILENT = "silent"
-"""The generator of idle rows: it opens connections and sends nothing (tandem.lab.silent)."""
+"""The generator of idle rows: it opens connections and sends nothing (tandem.lab.idle_window)."""
 KIB, MIB = 1024, 1024**2
 IDLE_S = 6
 """For the estimate: opening thousands of silent connections, one after the other."""

@@ -6,7 +6,7 @@ from tandem.catalog.catalog import Catalog, Implementation
 from tandem.catalog.scenario import Scenario
 from tandem.errors import UsageError
 from tandem.judge.judge import refused_share
-from tandem.lab.cell import db_pool_usable, handler_threads
+from tandem.lab.case import db_pool_usable, handler_threads
 from tandem.record.request import Variant
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, WindowSpec

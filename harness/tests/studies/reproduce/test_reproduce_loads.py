@@ -11,12 +11,12 @@ from harness_windows import CORES, conditions, measured
 from tandem.errors import TandemError
 from tandem.judge import measure, second_opinion
 from tandem.judge.judge import verdict
-from tandem.lab.drive import split
+from tandem.lab.generator_runs import split
 from tandem.load import wrk
 from tandem.load.generator import Report
 from tandem.load.rows import no_rows
 from tandem.load.tool_result import SocketErrors, ToolResult
-from tandem.probes.ends import busiest
+from tandem.probes.connection_ends import busiest
 from tandem.record.window import Finding, Statement, Verdict, Window
 from tandem.studies.reproduce import connections, plots, tools
 from tandem.studies.reproduce.connections import ConnectionsSpec

@@ -20,7 +20,7 @@ from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
 from tandem.hosts.several import SeveralHosts
 from tandem.lab.images import BUILT, build_image
-from tandem.lab.sites import FAULTS, PORTS, Local, Place, Sites, as_role, home, overlay
+from tandem.lab.sites import FAULTS, PORTS, Local, Site, Sites, as_role, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
@@ -38,7 +38,7 @@ class LabSites(Sites):
 
     lab: Lab
 
-    def __init__(self, lab: Lab, sites: Mapping[str, Place]) -> None:
+    def __init__(self, lab: Lab, sites: Mapping[str, Site]) -> None:
         """sites: by the name of the lab's host."""
         super().__init__()
         self.lab, self._sites = lab, dict(sites)
@@ -49,10 +49,10 @@ class LabSites(Sites):
             first += site.host.cpus
 
     @property
-    def all(self) -> Sequence[Place]:
+    def all(self) -> Sequence[Site]:
         return list(self._sites.values())
 
-    def of(self, service: str) -> Place:
+    def of(self, service: str) -> Site:
         return self._sites[home(self.lab, service).name]
 
     @property
@@ -71,7 +71,7 @@ class LabSites(Sites):
             for service, role in of_services.items()
         }
 
-    def overlay(self, site: Place, variables: Mapping[str, str]) -> dict[str, Any]:
+    def overlay(self, site: Site, variables: Mapping[str, str]) -> dict[str, Any]:
         return overlay(self.lab, site.name, variables)
 
     def seen_from(self, service: str, inside: str, by: str) -> str:
@@ -105,7 +105,7 @@ class LabSites(Sites):
     def record(self) -> dict[str, dict[str, Any]]:
         return {name: self._recorded(name, site) for name, site in self._sites.items()}
 
-    def _recorded(self, name: str, site: Place) -> dict[str, Any]:
+    def _recorded(self, name: str, site: Site) -> dict[str, Any]:
         host = site.host
         found: dict[str, Any] = {"roles": ", ".join(self.lab.hosts[name].roles), **host.describe()}
         if isinstance(host, Remote):
@@ -135,7 +135,7 @@ class LabSites(Sites):
 
 
 @dataclass(frozen=True)
-class Far:
+class RemoteEngine:
     """An engine of a lab behind SSH."""
 
     name: str
@@ -180,15 +180,15 @@ def destination(host: LabHost) -> tuple[str, int | None]:
     return f"{user}{found['host']}", int(found["port"]) if found["port"] else None
 
 
-def reached(lab: Lab) -> dict[str, Place]:
+def connect(lab: Lab) -> dict[str, Site]:
     """Every engine of a lab, side by side. Raises TandemError, and lets go of the others, where one is not reached."""
 
-    def one(host: LabHost) -> Place:
+    def one(host: LabHost) -> Site:
         if host.engine == ON_THIS_ENGINE:
             return Local(host.name, host.address)
-        return Far(host.name, host.address, Engine(host.name, *destination(host)))
+        return RemoteEngine(host.name, host.address, Engine(host.name, *destination(host)))
 
-    sites, error = dict[str, Place](), None
+    sites, error = dict[str, Site](), None
     with ThreadPoolExecutor(len(lab.hosts)) as threads:
         asked = {name: threads.submit(one, host) for name, host in lab.hosts.items()}
         for name, job in asked.items():
@@ -207,24 +207,24 @@ def reached(lab: Lab) -> dict[str, Place]:
 class Engines(Sites):
     """Engines alone, to see what is there already."""
 
-    sites: Sequence[Place]
+    sites: Sequence[Site]
 
     @property
-    def all(self) -> Sequence[Place]:
+    def all(self) -> Sequence[Site]:
         return self.sites
 
 
 def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
     """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not reached."""
-    sites, told = reached(lab), []
+    sites, told = connect(lab), []
     try:
         for name, site in sites.items():
             found = []
-            if isinstance(site, Far) and (agents := remove_agents(site.engine)):
+            if isinstance(site, RemoteEngine) and (agents := remove_agents(site.engine)):
                 found.append(f"{len(agents)} of our probes")
             if remove_leftovers(root, env_file, Engines([site])):
                 found.append("the containers of a measurement")
-            if isinstance(site, Far) and (images := remove_images(site.engine)):
+            if isinstance(site, RemoteEngine) and (images := remove_images(site.engine)):
                 found.append(f"{images} images")
             told.append(f"host {name}: removed {', '.join(found) if found else 'nothing: it was clean'}")
     finally:
@@ -244,9 +244,9 @@ def remove_images(engine: Engine) -> int:
 
 def open_lab(lab: Lab, root: Path) -> LabSites:
     """A lab whose hosts can be read. root: of the repository. Raises TandemError, UsageError; nothing stays open then."""
-    sites = reached(lab)
+    sites = connect(lab)
     try:
-        _start_agents([site for site in sites.values() if isinstance(site, Far)], root)
+        _start_agents([site for site in sites.values() if isinstance(site, RemoteEngine)], root)
         found = LabSites(lab, sites)
         for name, host in lab.hosts.items():
             have = sites[name].host.cpus
@@ -265,12 +265,12 @@ def build_agent(root: Path) -> None:
     build_image(root, AGENT_IMAGE, "harness/Dockerfile", "agent", target="agent")
 
 
-def _start_agents(sites: Sequence[Far], root: Path) -> None:
+def _start_agents(sites: Sequence[RemoteEngine], root: Path) -> None:
     if not sites:
         return
     build_agent(root)
 
-    def one(site: Far) -> None:
+    def one(site: RemoteEngine) -> None:
         site.engine.expect_free()
         site.send(AGENT_IMAGE)
         site.engine.start_agent(AGENT_IMAGE)

@@ -1,9 +1,9 @@
-"""tandem.judge.implied: what answers say of the rows behind them, and of the choice that was made."""
+"""tandem.judge.expected_rows: what answers say of the rows behind them, and of the choice that was made."""
 
 import numpy as np
 import pytest
 
-from tandem.judge.implied import choice_p, implied_rows
+from tandem.judge.expected_rows import choice_p, implied_rows
 
 KEYS = {1: 100, 2: 200, 3: 300, 4: 300}
 STEPS = {1: 5, 2: 6, 3: 4, 4: 8}

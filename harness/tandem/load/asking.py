@@ -16,7 +16,7 @@ LOOK_S = 0.005
 
 
 @dataclass(frozen=True)
-class Told:
+class TimedAnswer:
     """One request and its answer. Times: time.monotonic(), right before it was sent and once all of it was there."""
 
     key: int | None
@@ -32,7 +32,7 @@ class Told:
     """Whether it is the answer to a body of its own; None where all send the same."""
 
 
-class Crowd:
+class Clients:
     """Threads that send what the client would, drawn ids, one after the other. Use it as a context; `asks` says how
     many of them do. stored: says of a right answer's body whether what it acknowledges can be read."""
 
@@ -40,7 +40,7 @@ class Crowd:
     """Makes the body of each request; None: those of the load."""
 
     def __init__(self, client: Client, most: int, stored: Callable[[bytes], bool] | None = None) -> None:
-        self.told: list[Told] = []
+        self.told: list[TimedAnswer] = []
         self._client, self._stored = client, stored
         self._headers = client.sent_headers
         self._active, self._busy, self._ended, self._changed = 0, 0, False, threading.Condition()
@@ -108,7 +108,7 @@ class Crowd:
         finally:
             connection.close()
 
-    def _once(self, connection: HTTPConnection) -> Told:
+    def _once(self, connection: HTTPConnection) -> TimedAnswer:
         scenario = self._client.scenario
         key = random.choice(scenario.expanded_ids) if scenario.expanded_ids else None
         own = self.bodies() if self.bodies is not None else None
@@ -128,4 +128,4 @@ class Crowd:
         ended_s = time.monotonic()
         stored = self._stored(body) if self._stored is not None and status == scenario.status else None
         right = (status, body) == (scenario.status, own.answer) if own is not None else None
-        return Told(key, began_s, ended_s, status, body, stored, right)
+        return TimedAnswer(key, began_s, ended_s, status, body, stored, right)

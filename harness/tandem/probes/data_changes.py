@@ -30,7 +30,7 @@ def _lock(connection: psycopg.Connection, table: str) -> None:
     connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
 
 
-class Owner:
+class DataOwner:
     """Three connections of the owner's role: one changes, one locks the sessions, one reads meanwhile. Use it as a context."""
 
     def __init__(self, address: str, password: str) -> None:

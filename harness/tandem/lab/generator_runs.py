@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tandem.errors import TandemError
 from tandem.lab.stack import Stack
-from tandem.load.dealing import FIRST, Dealt, Share, merged
 from tandem.load.generator import FOLDER, Generator, Load, Report, body_file
 from tandem.load.rows import Rows
+from tandem.load.shares import FIRST, Dealt, Share, merged
 
 # The generator's own lines stand between two stamps; its exit status is passed on.
 _SCRIPT = 'date +%s.%N; "$@"; status=$?; date +%s.%N; exit $status'

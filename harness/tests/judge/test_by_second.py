@@ -1,10 +1,10 @@
-"""tandem.judge.seconds: an open loop second by second, and when a backlog grows."""
+"""tandem.judge.by_second: an open loop second by second, and when a backlog grows."""
 
 import numpy as np
 import pytest
 from harness_samples import floats
 
-from tandem.judge.seconds import Responses, by_second, growth, per_second
+from tandem.judge.by_second import Responses, by_second, growth, per_second
 
 
 def queue(

@@ -1,11 +1,11 @@
-"""tandem.probes.owner: which tables the contract's statements need. What it does to them is seen in
+"""tandem.probes.data_changes: which tables the contract's statements need. What it does to them is seen in
 tests/containers/test_conditions.py."""
 
 import re
 
 from harness_places import ROOT
 
-from tandem.probes.owner import tables_in
+from tandem.probes.data_changes import tables_in
 from tandem.probes.postgres import read_texts
 
 

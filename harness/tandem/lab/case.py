@@ -58,7 +58,7 @@ def setup_of(
 
 
 @dataclass
-class Cell:
+class Case:
     """What a visit is about."""
 
     implementation: Implementation

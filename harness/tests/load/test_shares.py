@@ -1,4 +1,4 @@
-"""tandem.load.dealing: shares that sum to the whole, and rows of several generators put together."""
+"""tandem.load.shares: shares that sum to the whole, and rows of several generators put together."""
 
 import dataclasses
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tandem.analysis import histogram
 from tandem.errors import UsageError
-from tandem.load.dealing import Dealt, deal, is_generator, merged, role, roles, split, summed
 from tandem.load.generator import OHA, Load, Report
 from tandem.load.rows import Rows, open_loop, times
+from tandem.load.shares import Dealt, deal, is_generator, merged, role, roles, split, summed
 from tandem.load.vegeta import VEGETA
 from tandem.load.wrk import WRK
 

@@ -1,12 +1,12 @@
-"""tandem.probes.ends: what is seen of a load's connections, on a host that only counts."""
+"""tandem.probes.connection_ends: what is seen of a load's connections, on a host that only counts."""
 
 import time
 from typing import Any
 
 import pytest
 
-from tandem.probes import ends
-from tandem.probes.ends import Ends
+from tandem.probes import connection_ends
+from tandem.probes.connection_ends import EndsOfConnections
 
 
 class Counting:
@@ -31,10 +31,10 @@ class Counting:
         return 7
 
 
-def watch(monkeypatch: pytest.MonkeyPatch, host: Any, wanted: int) -> Ends:
-    monkeypatch.setattr(ends, "INTERVAL_S", 0.01)
-    monkeypatch.setattr(ends, "SPAN_S", 0.05)
-    found = Ends(host, 1, [host.cgroup(2)], wanted)
+def watch(monkeypatch: pytest.MonkeyPatch, host: Any, wanted: int) -> EndsOfConnections:
+    monkeypatch.setattr(connection_ends, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(connection_ends, "SPAN_S", 0.05)
+    found = EndsOfConnections(host, 1, [host.cgroup(2)], wanted)
     found.start()
     time.sleep(0.2)
     found.stop()

@@ -7,7 +7,7 @@ from tandem.hosts.host import Clocks, Host, Oversleep
 
 
 @dataclass(frozen=True)
-class Watched:
+class Disturbances:
     """None: not readable here."""
 
     oversleep: Oversleep | None
@@ -23,7 +23,7 @@ def meter_cpus(*cpusets: str) -> list[int] | None:
     return sorted({expand(cpuset)[0] for cpuset in cpusets})
 
 
-class Watch:
+class DisturbanceProbe:
     """A Probe: `start` before a window, `stop` after it.
 
     host: where the application runs; pid: the application's. cpusets: of the roles on whose CPUs hiccups matter.
@@ -34,7 +34,7 @@ class Watch:
         self._meter = host.hiccup_meter(meter_cpus(*cpusets))
         self._clocks = host.clocks()
         self._before: tuple[int | None, int | None] = (None, None)
-        self._watched: Watched | None = None
+        self._watched: Disturbances | None = None
 
     def start(self) -> None:
         self._before = self._counters()
@@ -49,9 +49,9 @@ class Watch:
         swapped, overflows = (
             None if a is None or b is None else a - b for a, b in zip(now, self._before, strict=True)
         )
-        self._watched = Watched(oversleep, (self._clocks, clocks), swapped, overflows)
+        self._watched = Disturbances(oversleep, (self._clocks, clocks), swapped, overflows)
 
-    def part(self, app: str) -> Watched:
+    def part(self, app: str) -> Disturbances:
         """What happened, once it has stopped."""
         assert self._watched is not None
         return self._watched

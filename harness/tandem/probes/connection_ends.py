@@ -31,7 +31,7 @@ def busiest[K](threads: Mapping[K, Sequence[tuple[float, float]]]) -> float | No
     return max(shares, default=None)
 
 
-class Ends:
+class EndsOfConnections:
     """A thread that looks once a second between `start` and `stop`.
 
     host: where the application runs. app: PID of its first process. generators: their groups. wanted: connections.

@@ -1,4 +1,4 @@
-"""tandem.lab.drive: what generators are given, and several of them, as processes of this machine in place of containers."""
+"""tandem.lab.generator_runs: what generators are given, and several of them, as processes of this machine in place of containers."""
 
 import shutil
 import subprocess
@@ -14,13 +14,13 @@ from harness_samples import make_rows
 
 from tandem.catalog.bodies import SentBodies
 from tandem.errors import TandemError
-from tandem.lab import drive
-from tandem.lab.drive import LEAD_S, RanShare, collected, run_load, run_shares, send
+from tandem.lab import generator_runs
+from tandem.lab.generator_runs import LEAD_S, RanShare, collected, run_load, run_shares, send
 from tandem.lab.sites import ALONE, Sites
 from tandem.lab.stack import Stack
-from tandem.load.dealing import Share, deal
 from tandem.load.generator import OHA, Generator, Load, Report
 from tandem.load.rows import Rows
+from tandem.load.shares import Share, deal
 
 
 class Local:
@@ -71,9 +71,9 @@ class Told:
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Here the files are brought home to; the generators' own folder is another."""
     (tmp_path / "there").mkdir()
-    monkeypatch.setattr(drive, "FOLDER", str(tmp_path / "there"))
+    monkeypatch.setattr(generator_runs, "FOLDER", str(tmp_path / "there"))
     monkeypatch.setattr(Told, "folder", str(tmp_path / "there"))
-    monkeypatch.setattr(drive, "LEAD_S", 0.4)
+    monkeypatch.setattr(generator_runs, "LEAD_S", 0.4)
     (tmp_path / "here").mkdir()
     return tmp_path / "here"
 
@@ -85,7 +85,7 @@ def shares(generators: int, rate_rps: int | None = None) -> list[Share]:
     return deal(whole, OHA, generators)
 
 
-def run(folder: Path, by: Told, own: list[Share], dead: Sequence[str] = ()) -> drive.Ran:
+def run(folder: Path, by: Told, own: list[Share], dead: Sequence[str] = ()) -> generator_runs.Ran:
     named = {f"open-g{number}": share for number, share in enumerate(own, start=1)}
     return run_shares(cast(Stack, Local(dead)), folder, named, cast(Generator, by))
 
@@ -108,7 +108,7 @@ def test_they_begin_at_one_moment_each_with_its_phase(folders: Path) -> None:
 def test_what_was_called_too_late_begins_at_once_and_is_told(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drive, "LEAD_S", -0.5)
+    monkeypatch.setattr(generator_runs, "LEAD_S", -0.5)
     found = run(folders, Told(), shares(2))
     assert all(one.late_s is not None and one.late_s >= 0.5 for one in found.shares)
 
@@ -244,10 +244,10 @@ def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
     }
     first, second = Container(), Container()
     for container, name, sent in (
-        (first, "lab-drive-1", bodies),
-        (first, "lab-drive-1", bodies),
-        (first, "lab-drive-1", others),
-        (second, "lab-drive-2", bodies),
+        (first, "lab-generator_runs-1", bodies),
+        (first, "lab-generator_runs-1", bodies),
+        (first, "lab-generator_runs-1", others),
+        (second, "lab-generator_runs-2", bodies),
     ):
         send(cast(Stack, container), name, tmp_path, "w", Load(**asked, method="POST", bodies=sent), OHA)
     assert first.has == {f"/tmp/body-{bodies.name}": b"[1]\n[2]", f"/tmp/body-{others.name}": b"[3]"}

@@ -1,4 +1,4 @@
-"""tandem.probes.watch, on the real kernel."""
+"""tandem.probes.disturbances, on the real kernel."""
 
 import os
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tandem.hosts import HERE
-from tandem.probes.watch import Watch, meter_cpus
+from tandem.probes.disturbances import DisturbanceProbe, meter_cpus
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_a_meter_for_each_set(cpusets: tuple[str, ...], cpus: list[int] | None) 
 
 
 def test_a_watch_of_this_very_process() -> None:
-    watch = Watch(HERE, os.getpid(), "0")
+    watch = DisturbanceProbe(HERE, os.getpid(), "0")
     watch.start()
     time.sleep(0.3)
     watch.stop()

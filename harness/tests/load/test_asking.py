@@ -1,4 +1,4 @@
-"""tandem.load.crowd: clients of a real server, whose answers are kept with their times."""
+"""tandem.load.asking: clients of a real server, whose answers are kept with their times."""
 
 import threading
 import time
@@ -9,8 +9,8 @@ import pytest
 
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.golden import Exact
+from tandem.load.asking import Clients
 from tandem.load.client import Client
-from tandem.load.crowd import Crowd
 
 
 class Server(ThreadingHTTPServer):
@@ -56,67 +56,67 @@ def client(server: Server, real: Catalog) -> Iterator[Client]:
 
 
 def test_it_asks_as_the_client_does(server: Server, client: Client) -> None:
-    with Crowd(client, 3) as crowd:
-        crowd.asks(3)
-        crowd.answered(20, 5)
-    assert len(crowd.told) >= 20
-    assert {(one.status, one.body, one.stored) for one in crowd.told} == {(201, b'{"id":7}', None)}
+    with Clients(client, 3) as clients:
+        clients.asks(3)
+        clients.answered(20, 5)
+    assert len(clients.told) >= 20
+    assert {(one.status, one.body, one.stored) for one in clients.told} == {(201, b'{"id":7}', None)}
     path, headers, body = server.asked[0]
     assert path.removeprefix("/api/v1/recipes/").removesuffix("/notes").isdecimal()
     assert {name.lower(): value for name, value in headers.items()} == client.sent_headers
     assert client.scenario.body is not None
     assert body == client.scenario.body.bytes()
-    assert {one.key for one in crowd.told} <= set(client.scenario.expanded_ids)
+    assert {one.key for one in clients.told} <= set(client.scenario.expanded_ids)
 
 
 def test_so_many_ask_and_what_was_sent_is_waited_for(server: Server, client: Client) -> None:
     server.free.clear()
-    with Crowd(client, 8) as crowd:
-        crowd.asks(2)
-        crowd.answered(1, 0.2)
-        assert (len(server.asked), crowd.told) == (2, [])
-        crowd.asks(8)
-        crowd.answered(1, 0.2)
+    with Clients(client, 8) as clients:
+        clients.asks(2)
+        clients.answered(1, 0.2)
+        assert (len(server.asked), clients.told) == (2, [])
+        clients.asks(8)
+        clients.answered(1, 0.2)
         assert len(server.asked) == 8
         released = time.monotonic()
         server.free.set()
-    assert len(crowd.told) >= 8
-    assert sum(one.began_s < released < one.ended_s for one in crowd.told) == 8
+    assert len(clients.told) >= 8
+    assert sum(one.began_s < released < one.ended_s for one in clients.told) == 8
 
 
 def test_few_answers_are_waited_for_longer_and_not_for_ever(server: Server, client: Client) -> None:
     server.free.clear()
-    with Crowd(client, 1) as crowd:
-        crowd.asks(1)
+    with Clients(client, 1) as clients:
+        clients.asks(1)
         began_s = time.monotonic()
-        crowd.answered(9, 0.05, 0.0, least=1, longest_s=0.3)
+        clients.answered(9, 0.05, 0.0, least=1, longest_s=0.3)
         assert 0.3 <= time.monotonic() - began_s < 2
         threading.Timer(0.2, server.free.set).start()
-        crowd.answered(10**6, 0.05, 0.0, least=1, longest_s=60)
-        assert crowd.told
+        clients.answered(10**6, 0.05, 0.0, least=1, longest_s=60)
+        assert clients.told
 
 
 def test_what_was_acknowledged_is_looked_for(client: Client) -> None:
-    with Crowd(client, 1, stored=lambda body: body != b'{"id":7}') as crowd:
-        crowd.asks(1)
-        crowd.answered(1, 5)
-    assert {one.stored for one in crowd.told} == {False}
+    with Clients(client, 1, stored=lambda body: body != b'{"id":7}') as clients:
+        clients.asks(1)
+        clients.answered(1, 5)
+    assert {one.stored for one in clients.told} == {False}
 
 
 def test_what_the_look_met_is_raised(client: Client) -> None:
     def broken(body: bytes) -> bool:
         raise OSError("the database is gone")
 
-    crowd = Crowd(client, 1, stored=broken)
-    crowd.asks(1)
-    with pytest.raises(OSError, match="is gone"), crowd:
-        crowd.answered(1, 0.2)
+    clients = Clients(client, 1, stored=broken)
+    clients.asks(1)
+    with pytest.raises(OSError, match="is gone"), clients:
+        clients.answered(1, 0.2)
 
 
 def test_a_server_that_is_gone_answers_nothing(server: Server, client: Client) -> None:
     server.shutdown()
     server.server_close()
-    with Crowd(client, 1) as crowd:
-        crowd.asks(1)
-        crowd.answered(1, 5)
-    assert {(one.status, one.body) for one in crowd.told} == {(0, b"")}
+    with Clients(client, 1) as clients:
+        clients.asks(1)
+        clients.answered(1, 5)
+    assert {(one.status, one.body) for one in clients.told} == {(0, b"")}

@@ -5,7 +5,7 @@ import time
 from tandem.judge.judge import host_findings, verdict
 from tandem.judge.measure import unloaded
 from tandem.lab.application import Application
-from tandem.lab.waiting import settle
+from tandem.lab.readiness import settle
 from tandem.record.trial import WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
@@ -18,7 +18,7 @@ def window(app: Application, spec: WindowSpec) -> WindowRecord:
 
     `told` of the record: `memory_before_bytes`, `memory_after_bytes`. Raises TandemError, OSError.
     """
-    wanted = app.cell.scenario.idle_connections
+    wanted = app.case.scenario.idle_connections
     group, machines = app.app.host.cgroup(app.app.pid), app.stack.sites.machines
     settle(machines)
     cpu, began, began_s = machines.read_cpu(), time.monotonic(), time.time()
