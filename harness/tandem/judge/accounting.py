@@ -41,7 +41,7 @@ def utilisation_evidence(window: Window) -> list[str]:
 
 
 def accounting(window: Window) -> list[Finding]:
-    """What these gates notice. A figure that was not measured is not judged."""
+    """Findings where two counts of the same thing differ. A figure that was not measured is not judged."""
     found = []
     rows, reported = window.rows_2xx, window.reported_2xx
     if rows is not None and reported is not None and abs(rows - reported) > ROWS_TOLERANCE * reported:

@@ -25,7 +25,7 @@ POOL_WAIT_SHARE = 0.20
 LOCK_WAIT_SHARE = 0.20
 """Of the database connections that can be in use: so many wait for a lock in the mean."""
 PROXY_QUEUE_SHARE = 0.20
-"""Of the connections: so many requests wait in HAProxy's queue in the mean."""
+"""Share of the connections whose requests wait in HAProxy's queue in the mean."""
 DISTANCE_BUSY = 0.80
 """Of the time of the connections that can be in use: so much is spent on the way to the database and back."""
 
@@ -48,11 +48,11 @@ class Concurrency:
     db_pool_usable: int | None = None
     """Connections of its pool, whether or not there are threads for them; None where the scenario has no statements."""
     handler_threads: int | None = None
-    """Of the whole application; None where handlers do not occupy one."""
+    """Threads of the whole application; None where handlers do not occupy one."""
     admitted: int | None = None
-    """How many requests HAProxy lets in at once, where that was chosen."""
+    """Requests that HAProxy lets in at once, where that was chosen."""
     round_trips: int | None = None
-    """Of a request to the database, one after the other."""
+    """Round trips of a request to the database, one after the other."""
 
     @property
     def inside(self) -> int | None:
@@ -214,7 +214,7 @@ def _why(found: Sequence[Resource]) -> list[str]:
 
 
 def _held(window: Window, evidence: list[str], at_once: Concurrency) -> tuple[str, list[str]]:
-    """Where nothing that works is exhausted: what requests hold, or wait for."""
+    """The limit where nothing that works is exhausted: what requests hold, or wait for."""
     found, handler_threads, far = [], at_once.handler_threads, distance(window, at_once)
     if waiting := _pool_wait(window, at_once):
         found = ["pool-wait"]
@@ -264,7 +264,7 @@ def _lock_wait(window: Window, usable: int | None) -> str | None:
 
 
 def _app_pool(window: Window) -> list[str]:
-    """How long the application's own pool was waited for, if it tells."""
+    """The wait for the application's own pool, if it reports that."""
     waited_ms, mean_ms = window.app_pool_wait_ms, window.service_time_ms.mean
     if waited_ms is None or not mean_ms:
         return []

@@ -21,7 +21,7 @@ DECIDED = (401, 404)
 
 @dataclass(frozen=True)
 class DataState:
-    """What is right between two changes. Times: time.monotonic()."""
+    """The data between two changes, and so what is a right answer. Times: time.monotonic()."""
 
     since_s: float
     mark: str
@@ -29,7 +29,7 @@ class DataState:
     left: int
     """The team that the user has left."""
     hidden: frozenset[int] = field(default_factory=frozenset)
-    """Its recipes."""
+    """The recipes of that team."""
     session: bool = True
     """Whether the user's session is valid."""
     until_s: float = float("inf")
@@ -37,7 +37,7 @@ class DataState:
 
 @dataclass(frozen=True)
 class Lock:
-    """Of the sessions' table and, from before that is free again, of another one."""
+    """A lock of the sessions' table, and of another table from before the first is free again."""
 
     table: str
     """The other one."""
@@ -50,13 +50,13 @@ class Order:
     """Statements behind the session's, by PostgreSQL's own count. None: not known."""
 
     late: int | None = None
-    """So many ended once all requests had been answered and nobody asked."""
+    """Statements that ended once all requests had been answered and nobody asked."""
     ahead: int | None = None
-    """So many ended while the sessions' table was locked, and nothing else was."""
+    """Statements that ended while the sessions' table was locked, and nothing else was."""
 
 
 def wrong(told: TimedAnswer, state: DataState, scenario: Scenario) -> str | None:
-    """What is wrong with an answer in this state, or None."""
+    """Say what is wrong with an answer to these data, or None."""
     if not state.session:
         return None if told.status == 401 else f"status {told.status} for a session that has ended"
     if told.key in state.hidden:
@@ -103,7 +103,7 @@ def remembered(told: Sequence[TimedAnswer], new_by_known: float) -> tuple[Challe
 def judged(
     told: Sequence[TimedAnswer], lock: Lock, states: Sequence[DataState], scenario: Scenario, order: Order
 ) -> tuple[Challenge, list[Finding]]:
-    """What came of it, and what is wrong."""
+    """The counts of a challenge, and its findings."""
     found = []
     # A request that was given up goes on, and is answered to nobody.
     if order.late and all(one.status == scenario.status for one in told if one.began_s < lock.since_s):

@@ -18,7 +18,7 @@ from tandem.record.window import GeneratorShare, Pooler, Proxy, Role
 HARNESS = "harness"
 
 type Spans = list[tuple[float, float]]
-"""What figures come from: one, or the measured part of each slice; time.time()."""
+"""Seconds that figures come from: one span, or the measured part of each slice; time.time()."""
 
 
 class RoleCounters:
@@ -37,7 +37,7 @@ class RoleCounters:
         return [role for role in self._cpusets if role == FIRST or not is_generator(role)]
 
     def roles(self, busiest_thread_cores: float | None) -> dict[str, Role]:
-        """What each role used. busiest_thread_cores: of the application."""
+        """The use of each role. busiest_thread_cores: of the application."""
         found = {role: self._role(role) for role in self.names}
         found["app"].busiest_thread_cores = busiest_thread_cores
         return found
@@ -116,12 +116,12 @@ def _of_group(group: str) -> Callable[[Sample], float]:
 
 
 def grown(series: Series, spans: Spans, value: Callable[[Sample], float]) -> list[float]:
-    """By how much a counter grew in each span."""
+    """The growth of a counter in each span."""
     return [series.at(high, value) - series.at(low, value) for low, high in spans]
 
 
 def rate(series: Series, spans: Spans, value: Callable[[Sample], float]) -> float:
-    """By how much a counter grew each second of the spans."""
+    """The growth of a counter per second of the spans."""
     return sum(grown(series, spans, value)) / sum(high - low for low, high in spans)
 
 

@@ -14,7 +14,7 @@ HICCUP_P999_WARN_MS = 5.0
 HICCUP_MAX_VOID_MS = 100.0
 """The same as the generator's own lateness gap: a machine that stood still so long stopped everybody."""
 HICCUP_LEAST = 1000
-"""Below so many sleeps there is no p99.9 of them."""
+"""The fewest sleeps that have a p99.9."""
 CLOCK_DRIFT_VOID_MS = 20.0
 SWAPPED_WARN, SWAPPED_VOID = 0, 1000
 """Pages. A few come back on their own long after memory was short; a thousand are four megabytes in one window."""

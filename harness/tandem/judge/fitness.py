@@ -14,7 +14,7 @@ OFFSET_LARGE_MS = 100.0
 ROUND_TRIP_LONG_MS = 1.0
 """Hosts of one rack are below 0.2 ms apart, those of one region mostly below this."""
 NARROW_BPS = 0.9e9
-"""What TCP leaves of 1 Gbit/s."""
+"""The part of 1 Gbit/s that TCP leaves."""
 ANSWER_BYTES = 10_000
 
 State = Literal["good", "limited", "bad"]
@@ -22,17 +22,17 @@ State = Literal["good", "limited", "bad"]
 
 @dataclass(frozen=True)
 class Readings:
-    """What a host that was reached told of itself."""
+    """Readings of a host that was reached."""
 
     engine: str
-    """Its version."""
+    """Version of Docker's engine."""
     offset_ms: float
-    """Its clock less this machine's."""
+    """The host's clock less this machine's."""
     bound_ms: float
     """The offset is known to so much, either way."""
     cpus: int
     open_files: int
-    """What a container of it may have."""
+    """Open files that a container of the host may have."""
     free_bytes: int
 
 
@@ -47,7 +47,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Between:
-    """What was measured between two hosts, from containers on them."""
+    """The network between two hosts, measured from containers on them."""
 
     round_trip_ms: float
     """Median, of a TCP connection."""
@@ -125,7 +125,7 @@ def _disk(name: str, told: Readings) -> Remark:
 
 
 def of_machine(machine: Machine) -> list[Remark]:
-    """What one host's readings mean."""
+    """Remarks about one host's readings."""
     name, told = machine.host.name, machine.told
     if told is None:
         return [Remark(name, "host", "bad", "cannot be used", machine.problem or "no answer")]
@@ -139,7 +139,7 @@ def of_machine(machine: Machine) -> list[Remark]:
 
 
 def of_link(link: Link) -> list[Remark]:
-    """What the network between two hosts means."""
+    """Remarks about the network between two hosts."""
     about, network = f"{link.one} - {link.other}", link.network
     if network is None:
         return [Remark(about, "network", "bad", "not measured", link.problem)] if link.problem else []

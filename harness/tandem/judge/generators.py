@@ -12,7 +12,7 @@ from tandem.load.shares import Share
 from tandem.record.window import Finding, GeneratorShare, Window
 
 BUSY = 0.70
-"""Of its CPUs: from here on a generator is a limit."""
+"""Share of its CPUs from which on a generator is a limit."""
 APART_VOID_MS = 100.0
 """As of a gap in the load; at both ends of a window more than that is left out anyway."""
 SHORT = 0.005
@@ -96,7 +96,7 @@ def _sent(window: Window, one: GeneratorShare) -> list[Finding]:
 
 
 def _missing(one: GeneratorShare) -> float:
-    """What of its schedule was not sent."""
+    """Share of its schedule that was not sent."""
     return max(0.0, 1 - (one.requests + one.errors) / one.scheduled) if one.scheduled else 0.0
 
 
@@ -114,7 +114,7 @@ def _cpu(window: Window, one: GeneratorShare) -> list[Finding]:
 
 
 def busy(one: GeneratorShare) -> float:
-    """What it used of its CPUs."""
+    """Share of its CPUs that a generator used."""
     return one.cpu_cores / one.cores_available
 
 

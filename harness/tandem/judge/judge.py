@@ -58,7 +58,7 @@ twice as often is no such server."""
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the contract says about one request of the scenario."""
+    """The contract's expectation of one request of the scenario."""
 
     statements: list[str]
     proxied: bool
@@ -76,7 +76,7 @@ class Expectation:
 
 
 def refused_share(window: Window) -> float:
-    """Of the requests: those that the application refused because it was overloaded."""
+    """Share of the requests that the application refused because it was overloaded."""
     requests = window.good + sum(window.failed.values())
     return window.failed.get(OVERLOADED, 0) / requests if requests else 0.0
 
@@ -154,7 +154,7 @@ def _work(window: Window, expected: Expectation) -> list[Finding]:
 
 @dataclass(frozen=True)
 class AnsweredRequests:
-    """What one application gave while its statements were counted."""
+    """The requests that one application answered while its statements were counted."""
 
     expected: Expectation
     answered: int
@@ -320,7 +320,7 @@ _SHORT = {*_STARVED, "rows-mismatch"}
 
 
 def _voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
-    """Those with these codes say nothing about the program."""
+    """The findings, those with these codes as void: they say nothing about the program."""
     return [f.model_copy(update={"severity": "void"}) if f.code in codes else f for f in findings]
 
 

@@ -54,23 +54,23 @@ type Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Measured:
-    """What a window left behind."""
+    """The rows and counters that a window left."""
 
     rows: Rows
     report: Report
     began_s: float
     """time.time() when the load began."""
     seen: Sequence[Seen]
-    """Of each probe its part."""
+    """The part of each probe."""
     own: OwnSlices | None = None
-    """Where variants took turns: its slices, and `began_s` is when its rows count from."""
+    """The variant's slices, where variants took turns; `began_s` is then when its rows count from."""
     idle_cores: float | None = None
     """Cores that the application used before any load; None: not looked at."""
     generators: list[GeneratorShare] = field(default_factory=list)
-    """Where several shared the load, whose rows are merged: each, but for its CPU."""
+    """Each generator, but for its CPU, where several shared the load and their rows are merged."""
 
     def of[P](self, kind: type[P]) -> P | None:
-        """What the probe saw that has such a part; None where there was none."""
+        """The part of this kind; None where no probe has one."""
         return next((part for part in self.seen if isinstance(part, kind)), None)
 
     @property
@@ -92,7 +92,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class WindowConditions:
-    """What was asked for."""
+    """The load that was asked for, and what is a right answer to it."""
 
     load: Literal["closed", "open"]
     duration_s: float
@@ -101,16 +101,16 @@ class WindowConditions:
     trim_start_s: float
     trim_end_s: float
     lengths: set[int]
-    """What a right body can have, in bytes."""
+    """Lengths that a right body can have, in bytes."""
     cpusets: dict[str, str]
     """Role -> CPU set, "" for all."""
     host_cpus: int = 0
     keys: dict[int, int] = field(default_factory=dict)
-    """What a right answer can be about -> its length."""
+    """Key that a right answer can be about -> its length."""
     chosen: bool = False
     """The database draws one of the keys for each answer."""
     status: int = 200
-    """Of a right answer."""
+    """Status of a right answer."""
     timeout_s: float = float(TIMEOUT_S)
 
     @property
@@ -130,10 +130,10 @@ class MeasuredPart:
     steady: Mask
     """Rows that ended in the measured part."""
     timed: Mask
-    """Those of them whose times count."""
+    """Rows in the measured part whose times count."""
     in_flight: float | None
     slices: Ints | None = None
-    """Of each row the number of its slice, where variants took turns."""
+    """The number of each row's slice, where variants took turns."""
 
     @classmethod
     def of(cls, measured: Measured, asked: WindowConditions) -> "MeasuredPart":

@@ -14,7 +14,7 @@ FEW = 0.5
 
 
 def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
-    """So many answers have to be compared for that."""
+    """The number of answers that have to be compared so that this share is not missed."""
     return math.ceil(math.log(missed) / math.log(1 - altered))
 
 
@@ -28,14 +28,14 @@ def coverage(windows: Iterable[Window]) -> str:
 
 
 def stated(windows: Collection[Window]) -> str:
-    """The same, and what reading them took during the loads."""
+    """Coverage in words, with the CPU time that reading took during the loads."""
     taken_s = sum(window.tap.capture_cpu_s for window in windows if window.tap is not None)
     told = coverage(windows)
     return told and f"{told} for {taken_s:.2f} s of CPU"
 
 
 def on_wire(window: Window) -> list[Finding]:
-    """What the tap noticed. Never void: no host alters an answer."""
+    """Findings of the tap. Never void: no host alters an answer."""
     tap = window.tap
     if tap is None:
         return []

@@ -27,9 +27,9 @@ class Slice:
     woken_s: float
     """Right before its generator went on."""
     settled_s: float
-    """The counters were read, and the measured part began."""
+    """When the counters were read, and the measured part began."""
     ended_s: float
-    """They were read again."""
+    """When the counters were read again."""
     stopped_s: float
     """Right after its generator stood still."""
 
@@ -104,7 +104,7 @@ class OwnSlices:
         return began_in
 
     def in_flight(self, rows: Rows) -> float:
-        """How many requests were in flight, mean over the measured parts."""
+        """Requests in flight, mean over the measured parts."""
         total = sum(
             float((np.clip(rows.end_s, low, high) - np.clip(rows.start_s, low, high)).sum())
             for low, high in ((low - self.zero_s, high - self.zero_s) for low, high in self.spans)

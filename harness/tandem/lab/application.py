@@ -30,7 +30,7 @@ IDLE_S = 1.0
 GRACE_S = 12
 ROLES = ("app", "proxy", "pgbouncer", "db", "loadgen")
 PROXIED = "proxy:8080"
-"""Where HAProxy asks the one application."""
+"""Address at which HAProxy asks the one application."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Application:
     prepared: Prepared
     folder: Path
     case: Case = field(init=False)
-    """What is asked of it now; a window may lay changes over the scenario."""
+    """The case that it is asked for now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
     idle_cores: float | None = field(init=False, default=None)
@@ -83,7 +83,7 @@ class Application:
 
     @property
     def app(self) -> Service:
-        """Its container; there is one since `wait_ready`."""
+        """The application's container; there is one since `wait_ready`."""
         return self.services["app"]
 
     @property
@@ -100,11 +100,11 @@ class Application:
 
     @property
     def idle_established(self) -> int | None:
-        """How many silent connections are open; None where the scenario has none."""
+        """Silent connections that are open; None where the scenario has none."""
         return self._idle.established() if self._idle else None
 
     def select(self) -> None:
-        """Where several applications are up: makes HAProxy ask this one."""
+        """Make HAProxy ask this application, where several are up."""
         if self.stack.slot and self.case.proxied:
             asked = self.stack.app_seen_by("proxy", self.app)
             point(self.services["proxy"].address, self.stack.slot, *asked)
@@ -161,12 +161,12 @@ class Application:
     # ---- the load ----
 
     def load(self, duration_s: int, rate_rps: int | None) -> Load:
-        """What the generator will be told."""
+        """The load that the generator gets."""
         threads = cpus_in(self.services["loadgen"].cpuset) or 1
         return self.client.load(self._target(), threads, duration_s, rate_rps)
 
     def names(self, name: str) -> list[str]:
-        """Of the files of each generator."""
+        """Names of the files of each generator."""
         several = len(self.generators) > 1
         return (
             [f"{name}-g{number}" for number, _ in enumerate(self.generators, start=1)] if several else [name]

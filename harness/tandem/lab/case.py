@@ -1,4 +1,4 @@
-"""What one visit is about. Pure."""
+"""The case that one visit measures: a program, its scenario, and where it is asked. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from tandem.judge.judge import Expectation
 
 
 def started_workers(implementation: Implementation, settings: Mapping[str, str]) -> int:
-    """How many workers start; settings: effective ones."""
+    """The number of workers that start. settings: effective ones."""
     workers = int(settings.get("WORKERS") or 1)
     return min(workers, int(settings["DB_POOL_MAX"])) if implementation.worker_pools else workers
 
 
 def handler_threads(implementation: Implementation, settings: Mapping[str, str]) -> int | None:
-    """How many requests can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
+    """Requests that can be handled at once; None where handlers do not occupy a thread. settings: effective ones."""
     if implementation.model != "sync" or not settings.get("THREADS"):
         return None
     return started_workers(implementation, settings) * int(settings["THREADS"])
@@ -44,7 +44,7 @@ def setup_of(
     distance_ms: float = 0.0,
     admitted: int | None = None,
 ) -> Setup:
-    """What limits how many requests are where, for the model of the stack. settings: effective ones."""
+    """The limits of an application, for the model of the stack. settings: effective ones."""
     kept = settings["DB_PERSISTENT"] == "1"
     return Setup(
         connections=scenario.connections,
@@ -59,7 +59,7 @@ def setup_of(
 
 @dataclass
 class Case:
-    """What a visit is about."""
+    """One program under one scenario, and where it is asked: what a visit measures."""
 
     implementation: Implementation
     scenario: Scenario
@@ -76,18 +76,18 @@ class Case:
     time_zone: bool = False
     """Each request sends SET TIME ZONE."""
     texts: dict[str, str] = field(default_factory=dict)
-    """The same: name -> text as it stands in its file."""
+    """The contract's queries: name -> text as it stands in its file."""
     db_pool_max: int | None = None
     """Database connections that the application may have; None where it opens one for each request: one that was
     closed is seen until the database has noticed."""
     admitted: int | None = None
-    """How many requests HAProxy lets into the application at once, where that was chosen."""
+    """Requests that HAProxy lets into the application at once, where that was chosen."""
     database_address: str = "db:5432"
-    """Where the topology has the database, service:port; the latency proxy forwards to it."""
+    """Address of the database in the topology, service:port; the latency proxy forwards to it."""
     db_rtt_ms: int | None = None
-    """None: the latency proxy is not in the path."""
+    """Distance to the database; None: the latency proxy is not in the path."""
     generators: int = 1
-    """So many share each load."""
+    """Number of generators that share each load."""
 
     @property
     def pool_tells(self) -> bool:
@@ -96,12 +96,12 @@ class Case:
 
     @property
     def concurrency(self) -> Concurrency:
-        """How many requests the application can have at once, for its bottleneck."""
+        """The requests that the application can have at once, for its bottleneck."""
         return Concurrency(self.db_pool_usable, self.handler_threads, self.admitted, self.scenario.in_turn)
 
     @property
     def expected(self) -> Expectation:
-        """What the contract says about one request."""
+        """The contract's expectation of one request."""
         scenario = self.scenario
         return Expectation(
             scenario.statements,

@@ -44,7 +44,8 @@ SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 
 
 def challenge(app: Application) -> tuple[Challenge | None, list[Finding]]:
-    """What came of it, and what is wrong. None where the scenario asks no database. Raises psycopg.Error, OSError."""
+    """Challenge a running application. Returns counts and findings; None where the scenario asks no database.
+    Raises psycopg.Error, OSError."""
     scenario = app.case.scenario
     if isinstance(app.case.answers, Sums) and app.case.answers.body.repeated > 1:
         return _worked(app, app.case.answers.sent)
@@ -112,13 +113,13 @@ def _asked(
 
 
 def clients_of(connections: int, answers_per_s: float | None) -> int:
-    """How many clients meet the lock. answers_per_s: of the warm-up; None: not known."""
+    """The number of clients that meet the lock. answers_per_s: of the warm-up; None: not known."""
     soon = CROWD_MOST if answers_per_s is None else round(answers_per_s * CROWD_S)
     return min(connections, max(CROWD_LEAST, min(CROWD_MOST, soon)))
 
 
 def _behind_session(app: Application) -> int:
-    """How many statements have ended that a request sends once it knows whose session it is."""
+    """Statements that have ended and that a request sends once it knows whose session it is."""
     names = {name for name in app.case.scenario.statements if name in app.case.texts}
     behind = names - {name for name in names if SESSIONS in tables_in([app.case.texts[name]])}
     return sum(one.calls for name, one in app.postgres.statements().items() if name in behind)
@@ -156,7 +157,7 @@ def _worked(app: Application, known: Sequence[Sent]) -> tuple[Challenge, list[Fi
 
 
 def new_body(sent: Sent) -> Sent:
-    """As long as the known one, with another digit somewhere."""
+    """A body as long as the known one, with another digit somewhere."""
     known, total = sent.body, int(sent.answer.removeprefix(b"Sum: "))
     while True:
         at = random.randrange(1, len(known) - 1)

@@ -135,7 +135,7 @@ def examine(root: Path, host: Host) -> list[Check]:
 
 
 def fitness(checks: list[Check]) -> list[str]:
-    """What follows for the plans, in sentences."""
+    """Conclusions for the plans, in sentences."""
     states = {check.name: check.state for check in checks}
     if "bad" in states.values():
         bad = ", ".join(check.name for check in checks if check.state == "bad")

@@ -24,7 +24,7 @@ LEAD_S = 1.0
 """So long before the common moment the generators are called. What was called too late begins at once, and is told."""
 
 KEPT_CHARACTERS = 20_000
-"""Of the end of what a generator printed: its summary is there."""
+"""Characters that are kept of the end of what a generator printed: its summary is there."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Ran:
     began_s: float
     ended_s: float
     text: str
-    """What the generator printed."""
+    """The generator's output."""
     shares: tuple["RanShare", ...] = ()
     """Where several generators shared it; the times are then those of the first that began and the last that ended."""
 
@@ -52,7 +52,7 @@ class RanShare:
     """Why it broke."""
 
     def left(self, folder: Path, by: Generator) -> tuple[Rows, Report] | str:
-        """What it left in `folder`, or why that is missing."""
+        """Rows and report that it left in `folder`, or why they are missing."""
         if self.problem is not None:
             return self.problem
         try:

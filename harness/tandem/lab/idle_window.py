@@ -10,7 +10,7 @@ from tandem.record.trial import WindowRecord, WindowSpec
 from tandem.record.window import Finding
 
 NAME = "silent"
-"""As WindowSpec.generator. It opens the scenario's `idle_connections`."""
+"""Name in WindowSpec.generator. It opens the scenario's `idle_connections`."""
 
 
 def window(app: Application, spec: WindowSpec) -> WindowRecord:

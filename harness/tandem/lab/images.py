@@ -30,9 +30,9 @@ BUILT = f"{LABEL}.built"
 CONTENT = f"{LABEL}.content"
 """Label of a published image: the digest of what it was made of."""
 CONTENT_DIGITS, TAG_DIGITS = 20, 12
-"""Of a digest: in a published image's tag and label, and in a kept image's tag."""
+"""Digits of a digest: in a published image's tag and label, and in a kept image's tag."""
 OWN = "tandem/"
-"""What the names of all images begin with, on this machine."""
+"""Beginning of the names of all images on this machine."""
 
 # ---- what an image is made of, and what it runs ----
 
@@ -103,7 +103,7 @@ REGISTRY_FILE = "compose/images.toml"
 SWITCH = "TANDEM_IMAGES"
 """`build`, or the folder of a registry, in place of what REGISTRY_FILE says."""
 FOLDER = re.compile(r"[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+")
-"""Of a registry: its host, and a path. https://distribution.github.io/distribution/spec/api/#overview"""
+"""A registry's folder: its host, and a path. https://distribution.github.io/distribution/spec/api/#overview"""
 DIGEST = re.compile(r"(?m)^Digest: +(sha256:[0-9a-f]{64})$")
 
 
@@ -288,7 +288,7 @@ def keep_programs(folder: Path, found: dict[str, str]) -> None:
 # ---- images that outlive the next build: each program that a night measured has a tag, and so has a commit's ----
 
 HASH = re.compile(r"[0-9a-f]{7,40}")
-"""Of a commit, or its beginning."""
+"""Hash of a commit, or its beginning."""
 
 
 def reference(implementation: str, tag: str) -> str:
@@ -431,12 +431,12 @@ def rebuild(root: Path, implementation: str, program: Program, remedy: str = "",
 
 
 def untagged() -> list[Image]:
-    """Those of ours that no tag leads to. Raises DockerException where the engine does not answer."""
+    """Images of this project that no tag leads to. Raises DockerException where the engine does not answer."""
     return DockerClient().image.list(filters=[("dangling", "true"), ("label", BUILT)])
 
 
 def held(images: list[Image]) -> str:
-    """How many they are and how much space they hold; what several share is held once."""
+    """Number and space of images, in words; what several share takes space once."""
     return f"{len(images)} untagged images, up to {sum(image.size for image in images) / 1e9:.1f} GB"
 
 

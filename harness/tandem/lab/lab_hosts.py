@@ -234,7 +234,7 @@ def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
 
 
 def remove_images(engine: Engine) -> int:
-    """Those that were copied there, by their label; how many there were."""
+    """Remove the images that were copied there, by their label; returns how many."""
     images = engine.docker.image.list(filters=[("label", BUILT)])
     for image in images:
         with suppress(DockerException):  # somebody else's container may be made of it
@@ -261,7 +261,7 @@ def open_lab(lab: Lab, root: Path) -> LabSites:
 
 
 def build_agent(root: Path) -> None:
-    """Its image, on this machine's engine. root: of the repository. Raises TandemError."""
+    """Build the agent's image on this machine's engine. root: of the repository. Raises TandemError."""
     build_image(root, AGENT_IMAGE, "harness/Dockerfile", "agent", target="agent")
 
 

@@ -69,7 +69,7 @@ def shared(stack: Stack) -> list[str]:
 
 
 def generators(stack: Stack) -> int:
-    """How many there are."""
+    """The number of generators."""
     return int(stack.variables.get("GENERATORS", "1"))
 
 
@@ -159,7 +159,7 @@ def start(stack: Stack, note: Note) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """What the trials of one request need of the place where they are made."""
+    """The trials of one request, as the place where they are made has to know them."""
 
     request: Request
     variants: Sequence[Variant]
@@ -167,7 +167,7 @@ class Work:
     folder: Path
     """The study's."""
     generators: Collection[str] = (OHA.name,)
-    """Those that a window may name."""
+    """Generators that a window may name."""
     first: Collection[str] = ()
     """Labels of the first trial. Before it only what it needs is built, and the rest after it, so that its figures are
     there as soon as they can be. Empty: all is built before it."""
@@ -177,7 +177,7 @@ class Work:
 
 @dataclass
 class Laboratory:
-    """Where the trials of one request are made."""
+    """The place where the trials of one request are made."""
 
     catalog: Catalog
     results: Path
@@ -186,13 +186,13 @@ class Laboratory:
     environments: dict[str, Environment] = field(init=False, default_factory=dict)
     phases_s: dict[str, float] = field(init=False, default_factory=dict)
     _prepared: dict[tuple[str, str | None], Prepared] = field(init=False, default_factory=dict)
-    """By label and slot."""
+    """Variants by label and slot."""
     _limits: dict[str, str] = field(init=False, default_factory=dict)
-    """Those of READ_BY that the shared services run with."""
+    """Values of READ_BY that the shared services run with."""
     _later: list[Prepared] = field(init=False, default_factory=list)
-    """Those whose images are still to be built."""
+    """Variants whose images are still to be built."""
     _sites: Sites = field(init=False, default=ALONE)
-    """Where the services run; those of a lab are known while it is `up`."""
+    """The hosts of the services; those of a lab are known while it is `up`."""
     _own: Tables = field(init=False, default_factory=dict)
     """The right answers, where the data are not those of contract/golden."""
 
@@ -285,7 +285,7 @@ class Laboratory:
         self.phases_s["build"] += time.monotonic() - began
 
     def _write_answers(self, stack: Stack) -> None:
-        """Once for the study: each visit begins with the same data."""
+        """Write the right answers, once for the study: each visit begins with the same data."""
         self.view.phase("write the right answers", None)
         began = time.monotonic()
         asked = [*self.catalog.scenarios.values(), *(one.case.scenario for one in self._prepared.values())]
@@ -328,7 +328,7 @@ class Laboratory:
         return trial
 
     def floor(self, spec: TrialSpec, folder: Path) -> ContainerFloor:
-        """What a visit of this spec needs done."""
+        """The floor of a visit of this spec."""
         several = len(spec.variants) > 1
         if len(spec.variants) > SLOTS:
             raise UsageError(

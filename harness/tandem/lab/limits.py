@@ -13,28 +13,28 @@ RESERVED_FILES = 100
 PORTS = 65_535 - 1_024 + 1
 """The generator's source ports (compose/stack.yaml): so many connections can one address have to another's one port."""
 RESERVED_THREADS = 2_000
-"""What the rest of the host needs of the process numbers that all share."""
+"""Process numbers that the rest of the host needs, of those that all share."""
 MAPPINGS_PER_THREAD = 2
-"""Its stack and the page that guards it."""
+"""Memory mappings of a thread: its stack and the page that guards it."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one container on a host."""
+    """Limits of one container on a host."""
 
     open_files: int
     """The hard limit; one connection takes one in the generator and one in the application."""
     threads: int
-    """Of one process."""
+    """Threads of one process."""
 
     @property
     def connections(self) -> int:
-        """That fit without a proxy between."""
+        """Connections that fit without a proxy between."""
         return max(0, min(self.open_files - RESERVED_FILES, PORTS))
 
 
 def read_limits(host: Host) -> Limits:
-    """Those of a container of the stack there."""
+    """The limits of a container of the stack on a host."""
     kernel = host.limits()
     threads = min(
         kernel.threads - RESERVED_THREADS,

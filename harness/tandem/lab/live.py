@@ -21,7 +21,7 @@ LABEL_MOST = 34
 
 
 class View(Protocol):
-    """What a study tells while it runs."""
+    """The view of a study while it runs."""
 
     def note(self, text: str) -> None: ...
     def expected(self, seconds: float) -> None: ...
@@ -45,7 +45,7 @@ class Lines:
         self._console.print(text, highlight=False, markup=False)
 
     def expected(self, seconds: float) -> None:
-        """So long it lasts from the first trial on."""
+        """Note how long it lasts from the first trial on."""
 
     def trial(self, title: str) -> None:
         self._trial = title
@@ -138,7 +138,7 @@ class LiveView(Lines):
         self._live.stop()
 
     def render(self) -> RenderableType:
-        """What stands there now."""
+        """The view as it is now."""
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
         table.add_column(overflow="ellipsis", no_wrap=True)

@@ -24,7 +24,7 @@ from tandem.record.trial import TrialSpec, WarmUp
 
 
 class SquareOutcome(StrEnum):
-    """What a cell of the matrix came to."""
+    """The outcome of a cell of the matrix."""
 
     OK = "ok"
     """Right answers with the contract's statements."""
@@ -51,7 +51,7 @@ class Square:
     outcome: SquareOutcome
     text: str = ""
     tier: str = ""
-    """How much of the contract the implementation promises; it is not looked at here."""
+    """Part of the contract that the implementation promises; it is not checked here."""
 
 
 def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
@@ -143,7 +143,7 @@ def _served(app: Application) -> tuple[SquareOutcome, str]:
 
 
 def sentence(squares: list[Square]) -> str:
-    """What it came to, and the first thing that is wrong."""
+    """The outcome in a sentence, with the first thing that is wrong."""
     served = sum(square.outcome is SquareOutcome.OK for square in squares)
     declined = sum(square.outcome is SquareOutcome.UNSUPPORTED for square in squares)
     of = len({square.implementation for square in squares})

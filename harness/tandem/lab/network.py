@@ -19,7 +19,7 @@ OWN = f"{LABEL}=network"
 """Label of its containers."""
 ROUND_TRIPS_PORT, BANDWIDTH_PORT = 21_111, 21_112
 MEASURED_S = 1
-"""Of round trips, of one direction, of the other."""
+"""Seconds of round trips, of one direction, of the other."""
 LISTENING_S = 10.0
 DEADLINE_S = 30.0
 """Of one container, however it is reached. Those of a host that nobody reaches any more end by themselves after that."""

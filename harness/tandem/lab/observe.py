@@ -58,13 +58,13 @@ class Scene:
     apps: dict[str, Application]
     seen: OnSample
     seconds: float = 0.0
-    """How long the load will last; 0: nobody reads it on the wire."""
+    """Length of the load; 0: nobody reads it on the wire."""
     in_slices: bool = False
-    """They are loaded in turn."""
+    """Whether the applications are loaded in turn."""
 
     @property
     def first(self) -> Application:
-        """Where what all share is looked at: the database, the pooler, the proxy."""
+        """The application by which all that they share is watched: the database, the pooler, the proxy."""
         return next(iter(self.apps.values()))
 
 
@@ -73,7 +73,7 @@ class Scene:
 
 @dataclass
 class TableGrowth:
-    """By how much the table grew that every answer has to add a row to."""
+    """The growth of the table that every answer has to add a row to."""
 
     scene: Scene
     _before: int = 0
@@ -120,7 +120,8 @@ class Pools:
 
 @dataclass
 class Statements:
-    """What the database ran for the applications, by pg_stat_statements; under which settings, and how it was kept."""
+    """The work of the database for the applications, by pg_stat_statements, its settings, and the flushes of its
+    log."""
 
     scene: Scene
     _work: DatabaseWork = field(default_factory=lambda: DatabaseWork(statements={}))
@@ -190,7 +191,7 @@ class Counters:
         self._series = Series()
 
     def _connected(self) -> dict[str, int]:
-        """To PgBouncer and past it, summed."""
+        """Connections by address, to PgBouncer and past it, summed."""
         return self._postgres.connected() + (self._pooler.connected() if self._pooler else Counter())
 
     def _thread_cpu_s(self) -> dict[str, dict[int, float]]:
@@ -309,7 +310,7 @@ def _generators_interface(stack: Stack, role: str, container: str) -> int:
 
 
 def _tap(scene: Scene) -> Probe[Seen] | None:
-    """What the generator is answered, on the wire."""
+    """The probe that reads the generator's answers on the wire."""
     if not scene.seconds:
         return None
     first = scene.first
@@ -391,11 +392,11 @@ class Loaded:
     name: str
     ran: Ran
     slices: list[Slice] | None = None
-    """The slices of all, where they took turns."""
+    """The slices of all variants, where they took turns."""
 
     @cached_property
     def left(self) -> tuple[Rows, Report]:
-        """What the generator left behind. Raises TandemError where that cannot be read."""
+        """Rows and report of the generator. Raises TandemError where they cannot be read."""
         return self.by.read(self.app.folder, self.name)
 
     @property
@@ -427,7 +428,7 @@ class Loaded:
 
     @property
     def seconds(self) -> float:
-        """How long it was. What leaves no rows is as long as it ran: not all of it is told a time."""
+        """Length of the load. A load without rows is as long as it ran: not every generator is told a time."""
         return self.asked.duration_s if self.told is None else self.ran.ended_s - self.ran.began_s
 
 

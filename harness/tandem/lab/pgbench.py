@@ -34,12 +34,12 @@ PARAMETERS = {
 """Query -> the pgbench variables that take the places of $1, $2, …"""
 NOTE = "A pinch more salt, and serve it with crème fraîche."
 ONE_ROW = ("session", "recipe_random", "recipe_by_id")
-"""Their columns become variables: `user_id` of the session, `id` of the recipe."""
+"""Queries whose columns become variables: `user_id` of the session, `id` of the recipe."""
 
 
 @dataclass(frozen=True)
 class Transactions:
-    """What a pgbench run said."""
+    """The summary of a pgbench run."""
 
     transactions_per_s: float
     failed: int
@@ -124,7 +124,7 @@ def transactions(prepared: Prepared, seconds: int, folder: Path) -> Transactions
 
 
 def window_of(prepared: Prepared, spec: WindowSpec, folder: Path) -> WindowRecord:
-    """One window of it. Transactions stand for requests; nothing else is measured. Raises TandemError."""
+    """One window of pgbench. Transactions stand for requests; nothing else is measured. Raises TandemError."""
     machines = prepared.stack.sites.machines
     before, began_s = machines.read_cpu(), time.time()
     done = transactions(prepared, spec.seconds, folder)

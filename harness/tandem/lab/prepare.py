@@ -24,10 +24,10 @@ from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.request import Build, Request, StandIn, Variant
 
 BUILDS: dict[Build, dict[str, str]] = {"debug": {"VARIANT": "-debug", "PROFILE": "dev"}}
-"""What compose/stack.yaml is given for a build other than the release build."""
+"""Variables of compose/stack.yaml for a build other than the release build."""
 DEFAULT_TOPOLOGY = "full"
 PROXY_ANSWERS = "proxy:8081"
-"""Where HAProxy answers by itself, with one of these files of the contract."""
+"""Address at which HAProxy answers by itself, with one of PROXY_BODIES."""
 PROXY_BODIES = ("index.html", "dashboard-1.json", "recipe-1.json")
 
 
@@ -43,20 +43,20 @@ class Prepared:
 
     @property
     def program(self) -> str:
-        """What is built for it: the implementation, and which build of it."""
+        """Name of what is built: the implementation, and which build of it."""
         build, tag = self.variant.build, self.variant.tag
         return self.case.implementation.name + (f"-{build}" if build else "") + (f"@{tag}" if tag else "")
 
 
 @dataclass(frozen=True)
 class VariantConditions:
-    """Under what one variant of a request runs."""
+    """The conditions that one variant of a request runs under."""
 
     catalog: Catalog
     topology: str
     placement: str
     settings: dict[str, str]
-    """Those that were chosen."""
+    """The settings that were chosen."""
     db_rtt_ms: int | None
     variables: dict[str, str]
     generators: int = 1
@@ -95,13 +95,13 @@ class VariantConditions:
 
     @property
     def route(self) -> Route:
-        """Where the generator and the application ask."""
+        """Addresses that the generator and the application ask."""
         variables = self.catalog.topologies[self.topology].variables
         far = f"{FAULTS}:{PROXIED_PORT}" if self.db_rtt_ms is not None else None
         return variables["LOAD_ADDRESS"], far or variables["DATABASE_ADDRESS"]
 
     def effective_settings(self, implementation: Implementation) -> dict[str, str]:
-        """What the application will be given. Raises UsageError for what it cannot have."""
+        """The settings that the application gets. Raises UsageError for what it cannot have."""
         return self.catalog.effective_settings(implementation, self.app_cpus, self.settings)
 
 
@@ -160,7 +160,7 @@ def case_of(
     scenario: Scenario,
     settings: dict[str, str],
 ) -> Case:
-    """What a visit is about. settings: the effective ones."""
+    """The case of a visit. settings: the effective ones."""
     root = conditions.catalog.root
     topology = conditions.catalog.topologies[conditions.topology].variables
     load_address = topology["LOAD_ADDRESS"]

@@ -22,7 +22,7 @@ HAPROXY_CONFIGURATION = "/etc/tandem/haproxy.cfg"
 TREES = ("contract", "compose", "loadgen", "harness/tandem")
 """Folders whose content decides what is measured, besides the implementation's own."""
 COMMON = "common"
-"""It has a folder for each language whose implementations share sources: `common/<language of bench.toml>`."""
+"""Folder with one for each language whose implementations share sources: `common/<language of bench.toml>`."""
 LOCKS = ("uv.lock", "Cargo.lock", "package-lock.json", "go.sum")
 PASSING = {
     "__pycache__",

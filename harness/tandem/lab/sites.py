@@ -22,7 +22,7 @@ PORTS: Final[Mapping[str, tuple[int, ...]]] = {
     "proxy": (8080, 8081, 8404),
     FAULTS: (API_PORT, PROXIED_PORT),
 }
-"""What the harness asks of each service."""
+"""Ports of each service that the harness asks."""
 APP_PORT: Final = 8080
 APP_OUTSIDE_PORT: Final = 8200
 """Where an application is asked from another host, as HAProxy beside it has 8080; of several the first has the next one.
@@ -30,7 +30,7 @@ HAProxy's own ports for several are below."""
 
 
 def ports_asked(service: str, variables: Mapping[str, str]) -> tuple[int, ...]:
-    """What the harness asks of a service of a stack with these variables."""
+    """Ports that the harness asks of a service of a stack with these variables."""
     own = PORTS.get(service, ())
     return (*own, RUNTIME_PORT, *slot_ports(variables)) if service == "proxy" else own
 
@@ -51,14 +51,14 @@ class Site(Protocol):
 
     @property
     def url(self) -> str | None:
-        """Of the engine; None: Docker's own choice, on this machine."""
+        """Address of the engine; None: Docker's own choice, on this machine."""
 
     @property
     def address(self) -> str | None:
         """On the measured network; None where there is one machine."""
 
     def reach(self, address: str, ports: Sequence[int]) -> str:
-        """Where this process reaches a service, at these ports. address: of its container."""
+        """The address at which this process reaches a service, at these ports. address: of its container."""
 
     def send(self, image: str) -> bool:
         """Gives the engine an image that was built here; returns whether it had to be copied."""
@@ -111,7 +111,7 @@ class Sites:
         return {}
 
     def overlay(self, site: Site, variables: Mapping[str, str]) -> dict[str, Any] | None:
-        """What Compose is told on this site besides compose.yaml; None: nothing."""
+        """Compose's overlay for this site, besides compose.yaml; None: nothing."""
         return None
 
     def seen_from(self, service: str, inside: str, by: str) -> str:
@@ -146,7 +146,7 @@ type Route = tuple[str, str]
 
 
 def written(routes: Iterable[Route]) -> str:
-    """As a variable has them."""
+    """Routes as the value of a variable."""
     return " ".join(sorted({">".join(route) for route in routes}))
 
 

@@ -23,7 +23,7 @@ HELD = ("sh", "-c", 'kill -STOP $$; exec "$@"', "held")
 """Before a command: it stands still until it is woken, and only then becomes its program."""
 HELD_WITHIN_S, LOOK_S = 20.0, 0.05
 LEFT_S = 1.0
-"""So long after its duration a generator has surely reached its end, however late it began."""
+"""Rest after its duration in which a generator surely reaches its end, however late it began."""
 
 
 type Process = tuple[Host, int]
@@ -86,7 +86,7 @@ def take_turns(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Slice]:
-    """One slice after the other. go, halt: of a label's generator. mark: reads the counters; when that was."""
+    """Make one slice after the other. go, halt: of a label's generator. mark: reads the counters; returns when."""
 
     def wait(until_s: float) -> None:
         sleep(max(0.0, until_s - clock()))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def git(root: Path, *arguments: str) -> str | None:
-    """What git says; None where it fails, as without a repository."""
+    """Output of a git command; None where it fails, as without a repository."""
     command = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None

@@ -49,7 +49,7 @@ SERVED = ("db", "pgbouncer", "app", "proxy")
 """The services that answer a request."""
 LOG_TAIL = 25
 KEPT_LINES = 10_000
-"""Of the log of an application that was measured."""
+"""Lines that are kept of the log of an application that was measured."""
 
 
 def tail(text: str, lines: int = LOG_TAIL) -> str:
@@ -97,15 +97,15 @@ class Service:
     id: str
     image: str
     pid: int
-    """In the host's PID namespace."""
+    """First process, in the host's PID namespace."""
     address: str
-    """Where this process reaches it, at its own ports."""
+    """Address at which this process reaches it, at its own ports."""
     cpuset: str
-    """Its CPUs; in a lab numbered through over all hosts."""
+    """CPUs; in a lab numbered through over all hosts."""
     own_cpuset: str
-    """The same by its own host's numbers."""
+    """CPUs by its own host's numbers."""
     inside: str
-    """Its address in the network of its host's stack."""
+    """Address in the network of its host's stack."""
     host: Host
 
 
@@ -144,7 +144,7 @@ class Stack:
         )
 
     def _of_site(self, site: Site) -> DockerClient:
-        """What it is told besides stands beside the variables, where it can be read."""
+        """The client of a site. The site's overlay is kept beside the variables, where it can be read."""
         if site.address is None:
             return self.docker
         if not self.variables:  # to look for what is there already
@@ -333,7 +333,7 @@ class Stack:
         return {**dict(pair.split("=", 1) for pair in own), **given}
 
     def image(self, service: str) -> Image:
-        """What the service's next container is made from; it must have been built."""
+        """Image that the service's next container is made from; it must have been built."""
         image: Image = self.docker.image.inspect(self._described[service]["image"])
         return image
 
@@ -446,7 +446,7 @@ def remove_leftovers(root: Path, env_file: Path, sites: Sites = ALONE, project: 
 
 
 def engine_name() -> str:
-    """What the engine calls its host."""
+    """Name of the engine's host, by the engine."""
     return DockerClient().system.info().name or "unknown"
 
 

@@ -26,7 +26,7 @@ LOADS = ("warm up", "windows", "rest")
 
 
 class Floor(Protocol):
-    """What a visit needs done. The real one is tandem.lab.floor; tests give a fake."""
+    """The work that a visit needs done. The real one is tandem.lab.floor; tests give a fake."""
 
     def reset(self) -> None:
         """Nothing runs, the database is back in the seeded state and as far away as was asked for."""
@@ -72,7 +72,7 @@ class Floor(Protocol):
 
 
 class NoGoodputError(TandemError):
-    """There is nothing that a rate could be a share of. label: of whom."""
+    """No goodput that a rate could be a share of. label: of the variant without any."""
 
     def __init__(self, label: str) -> None:
         super().__init__("too few right answers to derive a rate from")
@@ -234,7 +234,7 @@ class Visit:
     # ---- after the windows ----
 
     def _challenge(self, label: str) -> None:
-        """One of those that are up: the others have theirs in other blocks."""
+        """Challenge one of the variants that are up: the others have theirs in other blocks."""
         start = self.trial.starts[label]
         try:
             start.challenge, found = self._timed("challenge", None, self._floor.challenge, label)
@@ -293,7 +293,7 @@ def _may_be_sliced(spec: TrialSpec) -> bool:
 
 
 def _shown(spec: WindowSpec) -> str:
-    """What a person is told of a window that begins."""
+    """A window that begins, in words."""
     rates = f", {sum(spec.rates_rps.values()):,}/s" if spec.rates_rps else ""
     return f"{spec.name}: {' + '.join(spec.variants)}{rates}"
 

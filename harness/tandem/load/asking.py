@@ -63,13 +63,13 @@ class Clients:
             raise self._failure
 
     def asks(self, number: int) -> None:
-        """So many ask from now on."""
+        """Let this number of clients ask from now on."""
         with self._changed:
             self._active = number
             self._changed.notify_all()
 
     def rests(self) -> None:
-        """Nobody asks from now on; returns once all is answered."""
+        """Let no client ask from now on; returns once all is answered."""
         with self._changed:
             self._active = 0
             self._changed.wait_for(lambda: self._busy == 0)

@@ -52,9 +52,9 @@ class Client:
     answers: Answers
     address: str
     host: str | None = None
-    """As the generator names it; None: the address."""
+    """Name of the host as the generator sends it; None: the address."""
     bodies: SentBodies | None = field(init=False)
-    """What its requests carry."""
+    """Bodies of the requests."""
     _asked: Iterator[int] = field(init=False, default_factory=itertools.count)
     _http: httpx.Client = field(init=False)
 
@@ -83,7 +83,7 @@ class Client:
         return headers
 
     def drawn_body(self) -> bytes | None:
-        """What one request carries."""
+        """The body of one request."""
         return random.choice(self.bodies.each) if self.bodies else None
 
     def path(self, key: int | None = None) -> str:

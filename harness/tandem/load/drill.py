@@ -18,7 +18,7 @@ NAME = "drill"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _MS = {"ns": 1e-6, "ms": 1.0}
 _TOTALS = re.compile(r"^Time taken for tests +(\d+(?:\.\d+)?) seconds$", re.MULTILINE)
-"""Where the summary of all requests begins; those of single requests come before it."""
+"""Beginning of the summary of all requests; single requests stand before it."""
 
 
 class DrillGenerator:

@@ -32,7 +32,7 @@ class Load:
     threads: int
     headers: dict[str, str]
     rate_rps: int | None = None
-    """None: closed loop, every connection sends again as soon as it is answered."""
+    """Rate of an open loop; None: closed loop, every connection sends again as soon as it is answered."""
     urls: list[str] | None = None
     """The generator draws one for each request; None: always `url`."""
     method: str = "GET"
@@ -40,11 +40,11 @@ class Load:
     """The generator draws one for each request."""
     timeout_s: int = TIMEOUT_S
     options: dict[str, Any] = field(default_factory=dict)
-    """What one generator is told beside this (WindowSpec.generator_options)."""
+    """Options of one generator beside the load (WindowSpec.generator_options)."""
 
 
 def body_file(bodies: SentBodies) -> str:
-    """In the generator's container: each on a line."""
+    """File of the bodies in the generator's container: each on a line."""
     return f"{FOLDER}/body-{bodies.name}"
 
 
@@ -107,7 +107,7 @@ def read_report(file: Path) -> Report:
 
 
 def said(folder: Path, name: str) -> str:
-    """What a generator printed. Raises TandemError if it printed nothing."""
+    """Output of a generator. Raises TandemError if it printed nothing."""
     file = folder / f"{name}.txt"
     if not file.is_file():
         raise TandemError(f"{file}: the load generator printed nothing")
@@ -119,7 +119,7 @@ class Generator(Protocol):
 
     name: str
     suffixes: tuple[str, ...]
-    """Of the files that a load leaves."""
+    """Suffixes of the files that a load leaves."""
 
     def inputs(self, load: Load, name: str) -> dict[str, str]:
         """Files that it reads: suffix -> text."""

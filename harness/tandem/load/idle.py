@@ -52,7 +52,7 @@ class IdleConnections:
             raise TandemError(f"{number} idle connections cannot be opened: {said.strip()[-300:]}")
 
     def established(self) -> int:
-        """How many connections of the generator to the application's port are established."""
+        """Connections of the generator to the application's port that are established."""
         return self._host.established(self._pid, remote_port=self._port)
 
     def release(self) -> None:

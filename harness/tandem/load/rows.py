@@ -44,7 +44,7 @@ class Rows:
 
 
 def no_rows() -> Rows:
-    """Of no request."""
+    """Rows of a load without any request."""
     floats, integers = np.empty(0, dtype=np.float64), np.empty(0, dtype=np.int64)
     return Rows(floats, floats, floats, integers, integers)
 
@@ -127,7 +127,7 @@ def steady(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float
 
 
 def answers_per_second(rows: Rows) -> list[int]:
-    """How many answers ended in each second since the load began, right or wrong."""
+    """Answers that ended in each second since the load began, right or wrong."""
     return [int(number) for number in np.bincount(rows.end_s.astype(np.int64))]
 
 
@@ -152,7 +152,7 @@ def in_flight(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: fl
 
 @dataclass(frozen=True)
 class OpenLoop:
-    """What an open loop was meant to do and did."""
+    """The schedule of an open loop, and what became of it."""
 
     scheduled: int
     unsent: int

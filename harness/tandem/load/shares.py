@@ -27,7 +27,7 @@ def number(role: str) -> int:
 
 
 def roles(generators: int) -> list[str]:
-    """Those of so many generators."""
+    """Roles of this number of generators."""
     return [role(number) for number in range(1, generators + 1)]
 
 
@@ -38,12 +38,12 @@ def is_generator(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Share:
-    """What one generator makes of a load."""
+    """One generator's share of a load."""
 
     role: str
     load: Load
     after_s: float = 0.0
-    """It begins so much later than the first."""
+    """Delay of its beginning after the first generator's."""
 
 
 def split(total: int, parts: int) -> list[int]:

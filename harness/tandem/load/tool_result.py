@@ -20,11 +20,11 @@ class ToolResult(Part):
     """The figures of one load. Null: the tool does not tell."""
 
     requests: int
-    """That were answered, right or wrong."""
+    """Requests that were answered, right or wrong."""
     failed: int
     """Answers that the tool itself holds for wrong, and requests that failed: never more is known than it tells."""
     duration_s: Number
-    """By the tool; wrk rounds it to hundredths of its unit."""
+    """Length by the tool; wrk rounds it to hundredths of its unit."""
     requests_rps: Number
     latency_mean_ms: Number | None = None
     latency_p50_ms: Number | None = None

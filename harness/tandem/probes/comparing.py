@@ -13,7 +13,7 @@ KEPT = 3
 
 @dataclass
 class ComparedAnswers:
-    """What comparing came to."""
+    """Outcome of comparing answers."""
 
     begun: int = 0
     compared: int = 0
@@ -21,7 +21,7 @@ class ComparedAnswers:
 
 
 class Comparison:
-    """For one scenario, and what its answers are compared with."""
+    """Comparison of one scenario's answers with the right ones."""
 
     def __init__(self, scenario: Scenario, answers: Answers) -> None:
         self._scenario, self._answers = scenario, answers
@@ -29,7 +29,7 @@ class Comparison:
         self._made = set[bytes]()
 
     def compare(self, exchanges: Iterable[Exchange | Broken | None]) -> ComparedAnswers:
-        """What is not the scenario's own request is left out."""
+        """Compare exchanges; those that are not of the scenario's own requests are left out."""
         out = ComparedAnswers()
         for exchange in exchanges:
             if exchange is None:

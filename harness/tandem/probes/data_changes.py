@@ -11,7 +11,7 @@ from psycopg import sql
 from tandem.probes.postgres import dsn
 
 LOCK_TIMEOUT = "1500ms"
-"""Above PostgreSQL's deadlock_timeout, after which an autovacuum gives way."""
+"""Limit above PostgreSQL's deadlock_timeout, after which an autovacuum gives way."""
 SESSIONS = "user_sessions_session"
 _TABLE = re.compile(r"\b(?:from|join|into)\s+([a-z_]+)", re.IGNORECASE)
 _VISIBLE = (

@@ -8,7 +8,7 @@ from tandem.hosts.host import Clocks, Host, Oversleep
 
 @dataclass(frozen=True)
 class Disturbances:
-    """None: not readable here."""
+    """What disturbed a window. None: not readable here."""
 
     oversleep: Oversleep | None
     clocks: tuple[Clocks, Clocks]
@@ -52,7 +52,7 @@ class DisturbanceProbe:
         self._watched = Disturbances(oversleep, (self._clocks, clocks), swapped, overflows)
 
     def part(self, app: str) -> Disturbances:
-        """What happened, once it has stopped."""
+        """The disturbances, once the probe has stopped."""
         assert self._watched is not None
         return self._watched
 

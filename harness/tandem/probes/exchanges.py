@@ -48,7 +48,7 @@ class Exchange:
     sent: bytes = b""
     """The beginning of what its request carried, as far as that was in the packet of its head."""
     behind: int = 0
-    """So many bytes came after the answer's end and before the connection's next request."""
+    """Bytes that came after the answer's end and before the connection's next request."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def exchanges(
 
 
 def _since(sequence: int, origin: int) -> int:
-    """How many bytes a position is after another, negative before it; positions wrap around."""
+    """Bytes by which a position is after another, negative before it; positions wrap around."""
     return (sequence - origin + SEQUENCE // 2) % SEQUENCE - SEQUENCE // 2
 
 

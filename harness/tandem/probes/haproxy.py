@@ -28,7 +28,7 @@ class ProxyCounters:
     queue_now: int
     in_flight_now: int
     connections_opened: int = 0
-    """To the application, since the start."""
+    """Connections that were opened to the application since the start."""
 
 
 def slot(name: str) -> tuple[str, str]:
@@ -37,7 +37,7 @@ def slot(name: str) -> tuple[str, str]:
 
 
 def slot_number(name: str) -> int:
-    """Of one application among several: 1 of slot-1, and so on."""
+    """Number of one application among several: 1 of slot-1, and so on."""
     return int(name.rpartition("-")[2])
 
 
@@ -72,7 +72,7 @@ class HAProxy:
         self._client = httpx.Client(base_url=f"http://{address}:8404", timeout=2)
 
     def read(self, servers: Mapping[str, tuple[str, str]]) -> dict[str, ProxyCounters]:
-        """By the keys of `servers`, which are proxy and server each."""
+        """Read the counters of these servers. servers: key -> proxy and server."""
         text = self._client.get("/;csv").raise_for_status().text
         return {name: parse_csv(text, of) for name, of in servers.items()}
 

@@ -12,7 +12,7 @@ from psycopg import sql
 from tandem.record.window import DatabaseWork, Statement
 
 ADMIN_PASSWORD = "tandem"
-"""Of the role postgres, in the stack's own network only (compose/db)."""
+"""Password of the role postgres, in the stack's own network only (compose/db)."""
 OTHER = "other"
 CONTROL = {
     "begin": re.compile(r"begin\b|start transaction\b"),
@@ -32,7 +32,7 @@ none of ours is, PostgreSQL 17 counts the first execution only.
 
 
 SETTINGS = re.compile(r"(set|alter|do|load)\b|.*\b(set_config|pg_settings)\b", re.DOTALL)
-"""How a statement begins, or what is in it, that can change a setting."""
+"""Beginning or part of a statement that can change a setting."""
 NAMED = re.compile(
     r"set (time zone|timezone|client_encoding|datestyle|intervalstyle|standard_conforming_strings"
     r"|application_name|statement_timeout)\b"
@@ -65,7 +65,7 @@ def read_texts(folder: Path) -> dict[str, str]:
 
 
 def read_queries(folder: Path) -> dict[str, str]:
-    """The same: normalised text -> name."""
+    """Read the contract's queries: normalised text -> name."""
     return {normalise(text): name for name, text in read_texts(folder).items()}
 
 
@@ -85,7 +85,7 @@ def _name(text: str, queries: dict[str, str]) -> str:
 
 
 def dsn(address: str, password: str) -> str:
-    """For a connection of the owner's role."""
+    """Address of the database for a connection of the owner's role."""
     return f"host={address} port=5432 dbname=tandem user=postgres password={password} connect_timeout=2"
 
 
@@ -162,7 +162,7 @@ class Postgres:
         return sorted(self._set | {str(one) for (one,) in kept if str(one).lower() not in CONTRACTS})
 
     def wal_syncs(self) -> int:
-        """How often the log was flushed to disk since the server's start."""
+        """Flushes of the log to disk since the server's start."""
         row = self._connected().execute("select wal_sync from pg_stat_wal").fetchone()
         assert row is not None
         return int(row[0])

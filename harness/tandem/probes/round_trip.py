@@ -14,9 +14,9 @@ from tandem.probes.toxiproxy import PROXIED_PORT
 from tandem.record.window import DbRtt, Distance
 
 BEFORE = 20
-"""So many round trips before the load."""
+"""Round trips before the load."""
 INTERVAL_S = 0.5
-"""In the mean."""
+"""Mean pause between two looks."""
 
 
 class RoundTrip:

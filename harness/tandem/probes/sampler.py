@@ -10,7 +10,7 @@ from tandem.probes.haproxy import HAProxy, ProxyCounters
 from tandem.probes.pgbouncer import PgBouncer, PoolerCounters
 
 INTERVAL_S = 0.5
-"""In the mean."""
+"""Mean pause between two samples."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Sample:
 
     @property
     def responses_2xx(self) -> int | None:
-        """Of all applications together; None where HAProxy is not in the path."""
+        """Right answers of all applications together; None where HAProxy is not in the path."""
         return None if self.proxies is None else sum(one.responses_2xx for one in self.proxies.values())
 
 
@@ -173,13 +173,13 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Probed:
-    """What the harness's own requests during a load came to."""
+    """Outcome of the harness's own requests during a load."""
 
     asked: int
     refused: list[str]
-    """Those that got no proper answer."""
+    """Requests that got no proper answer."""
     wrong: list[str]
-    """Those that got a body that is not golden."""
+    """Requests that got a body that is not golden."""
 
 
 class Prober:
@@ -204,6 +204,6 @@ class Prober:
 
     @property
     def probed(self) -> Probed:
-        """Once it has stopped."""
+        """The outcome, once the prober has stopped."""
         refused, wrong = ([one.text for one in self.wrong if one.body == body] for body in (False, True))
         return Probed(self.asked, refused, wrong)

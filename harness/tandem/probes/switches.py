@@ -14,7 +14,7 @@ class SwitchCounts:
     """One moment of an application."""
 
     cpu_s: float
-    """Of the whole control group, threads that ended among them."""
+    """CPU time of the whole control group, threads that ended among them."""
     threads_cpu_s: Mapping[int, float]
     switches: Mapping[int, int]
     """Thread -> how often it gave up its CPU since it began."""

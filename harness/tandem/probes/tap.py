@@ -24,14 +24,14 @@ from tandem.record.window import OnWire, Tap
 PACKETS_PER_S = 400
 """Of the load's duration. Each answer is a packet for its request and one or two for itself."""
 BURSTS, APART_S = (3, 12), 2.5
-"""At least, at most, and so many seconds for each."""
+"""Fewest and most bursts of a window, and seconds from one to the next."""
 SNAP_BYTES = 16384
-"""Of each packet: HAProxy's buffer, which is the most that it sends at once."""
+"""Bytes that are captured of each packet: HAProxy's buffer, which is the most that it sends at once."""
 MEMORY = Path("/dev/shm")
 """Packets stay in memory: a disk would be written to during the load."""
 MEMORY_BYTES = 40 << 20
 HEADS_BYTES = 1024
-"""Of a request and its answer."""
+"""Bytes of the heads of a request and its answer."""
 LOOK_S = 0.02
 PAYLOAD = "(ip[2:2] - ((ip[0] & 0xf) << 2) - ((tcp[12] & 0xf0) >> 2)) != 0"
 BEGINS = " or ".join(
@@ -62,7 +62,7 @@ class Tapped:
 
 
 def bodies_bytes(scenario: Scenario, answers: Answers) -> int:
-    """Of a request and its answer, at most."""
+    """Largest bodies of a request and its answer."""
     return len(scenario.body.bytes() if scenario.body else b"") + max(answers.lengths())
 
 
@@ -74,7 +74,7 @@ class Bursts:
     number: int
     apart_s: float
     packets: int
-    """Of each burst; it goes on until it has them."""
+    """Packets of each burst; it goes on until it has them."""
 
     @classmethod
     def of(cls, seconds: float, exchange_bytes: int) -> "Bursts":

@@ -10,7 +10,7 @@ from tandem.record.part import Figure, Part
 
 
 class Verdict(StrEnum):
-    """What may be done with a result."""
+    """Verdict on a result: what may be done with it."""
 
     OK = "ok"
     """Every check passed."""
@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     VOID = "void"
     """The host disturbed the measurement; the same run may well be good at another time."""
     FAILED = "failed"
-    """It ended before it could be measured."""
+    """Not measured: it ended before that."""
 
 
 Severity = Literal["invalid", "void", "warning"]
@@ -53,7 +53,7 @@ class Times(Part):
 
 
 class Role(Part):
-    """What the containers of one role used during the steady part of a window."""
+    """Use of the containers of one role during the steady part of a window."""
 
     cpu_cores: Figure
     """CPU-seconds per second."""
@@ -74,9 +74,9 @@ class Resource(Part):
     utilisation: Figure
     """1: nothing of it was left."""
     limit: Figure
-    """From here on it counts as exhausted."""
+    """Utilisation from which on it counts as exhausted."""
     parts: dict[str, Figure] = Field(default_factory=dict)
-    """Of CPUs: role -> its share of them."""
+    """Role -> its share, of a set of CPUs."""
 
 
 class Statement(Part):
@@ -85,13 +85,13 @@ class Statement(Part):
 
 
 class ImpliedRows(Part):
-    """How many rows a statement returned if the answers are what they look like."""
+    """Rows that a statement returned if the answers are what they look like."""
 
     rows: Figure
     error: Figure
     """Standard error; answers of one length are not told apart."""
     most: int
-    """For one answer."""
+    """Most rows for one answer."""
 
 
 class Proxy(Part):
@@ -105,7 +105,7 @@ class Proxy(Part):
     in_flight_mean: Figure | None
     queue_mean: Figure | None = None
     connections_opened: int | None = None
-    """To the application."""
+    """Connections that were opened to the application."""
     in_flight_error: Figure | None = None
     """Standard error of that mean: requests come in bursts, and a short window has few samples."""
 
@@ -121,7 +121,7 @@ class Pooler(Part):
 
 
 class Growth(Part):
-    """How the response time's median moved over the measured part of an open loop."""
+    """Movement of the response time's median over the measured part of an open loop."""
 
     slope_ms_per_s: Figure
     """Theil-Sen slope of the per-second medians."""
@@ -147,7 +147,7 @@ class DbRtt(Part):
     """The round trip from the application's network to the database and back, where a delay was asked for."""
 
     setting: int
-    """What was asked for; the measured ones are what the application met."""
+    """Round trip that was asked for; the measured ones are what the application met."""
     before_p50: Figure
     """Right before the load."""
     during_p50: Figure
@@ -163,11 +163,11 @@ class Tap(Part):
     bytes: int
     """Captured, of all applications of the window together; so are the packets and the CPU time."""
     packets_lost: int
-    """Because the capture's buffer was full. What they belong to is not compared."""
+    """Packets that were lost because the capture's buffer was full. What they belong to is not compared."""
     begun: int
     """Requests of the load that were seen."""
     compared: int
-    """Of these, whose whole answer was seen and has the right status."""
+    """Those of `begun` whose whole answer was seen and has the right status."""
     wrong: int
     wrong_first: list[str]
     """A few of them: what was asked, what is right and what came."""
@@ -202,18 +202,18 @@ class GeneratorShare(Part):
     """One of the generators that a window's load was dealt out to."""
 
     role: str
-    """Of its container."""
+    """Role of its container."""
     connections: int
     offered_rps: Figure | None
-    """Its share of the rate; null in a closed loop."""
+    """Share of the rate; null in a closed loop."""
     begins_ms: Figure
-    """So much later than the first it had to begin: its phase."""
+    """Phase: how much later than the first generator it had to begin."""
     late_ms: Figure | None = None
     """When it began, since that moment; null: it never did, or nobody knows."""
     requests: int = 0
-    """Its rows."""
+    """Number of its rows."""
     errors: int = 0
-    """What has none."""
+    """Requests that have no row."""
     scheduled: int | None = None
     lateness_ms: Times | None = None
     """Open loop only: how late it was, by its own clock."""
@@ -273,10 +273,10 @@ class OpenLoopFigures(Part):
     """The figures of an open loop; null in a closed one."""
 
     response_time_ms: Times | None = None
-    """From the intended send to the last byte."""
+    """Times from the intended send to the last byte."""
     response_time_hdr: str | None = None
     lateness_ms: Times | None = None
-    """How late the generator was."""
+    """Lateness of the generator."""
     scheduled: int | None = None
     unsent: int | None = None
     responses_per_second: ResponsesPerSecond | None = None
@@ -289,7 +289,7 @@ class Cost(Part):
 
     app_cpu_us_per_request: Figure | None = None
     app_system_cpu_us_per_request: Figure | None = None
-    """What of `app_cpu_us_per_request` was spent in the kernel, which counts it by ticks."""
+    """The part of `app_cpu_us_per_request` that was spent in the kernel, which counts it by ticks."""
     app_context_switches_per_request: Figure | None = None
     """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
@@ -342,7 +342,7 @@ class IdleConnections(Part):
     """Silent connections, where they are part of the scenario."""
 
     idle_connections: int | None = None
-    """So many stayed open."""
+    """Number of them that stayed open."""
 
 
 class Distance(Part):
@@ -355,11 +355,11 @@ class BothEnds(Part):
     """Both ends of the connections, where the generator asks the application itself."""
 
     established: int | None = None
-    """So many connections were open, at most."""
+    """Most connections that were open."""
     app_threads: int | None = None
     """Threads of the application's first process, at most."""
     generator_thread_cores: Figure | None = None
-    """What the generator's busiest thread used of a core."""
+    """Share of a core that the generator's busiest thread used."""
 
 
 class OnWire(Part):
