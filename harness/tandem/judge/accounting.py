@@ -1,5 +1,7 @@
 """Gates that compare two counts of the same thing, and the utilisation law. Pure."""
 
+from collections.abc import Iterator
+
 from tandem.record.window import Finding, Role, Window
 
 ROWS_TOLERANCE = 0.001
@@ -40,25 +42,23 @@ def utilisation_evidence(window: Window) -> list[str]:
     ]
 
 
-def accounting(window: Window) -> list[Finding]:
+def accounting(window: Window) -> Iterator[Finding]:
     """Findings where two counts of the same thing differ. A figure that was not measured is not judged."""
-    found = []
     rows, reported = window.rows_2xx, window.reported_2xx
     if rows is not None and reported is not None and abs(rows - reported) > ROWS_TOLERANCE * reported:
         text = f"the generator reports {reported} 2xx responses, but its rows contain {rows}"
-        found.append(Finding.of("rows-mismatch", "invalid", text))
+        yield Finding.of("rows-mismatch", "invalid", text)
     bound = window.utilisation_bound_rps
     tolerance = UTILISATION_TOLERANCE + SAMPLING_S / window.measured_s
     if bound is not None and window.goodput_rps > bound * (1 + tolerance):
         text = f"{window.goodput_rps:,.0f}/s were answered, but the CPU time of {window.utilisation_bound_by} allows only {bound:,.0f}/s"
-        found.append(Finding.of("utilisation-law", "invalid", text))
+        yield Finding.of("utilisation-law", "invalid", text)
     proxy, rows_mean = window.proxy, window.in_flight_mean
     if window.load == "open" and proxy is not None and rows_mean is not None:
         sampled, error = proxy.in_flight_mean, proxy.in_flight_error
         if sampled is None or error is None:
-            return found
+            return
         forgiven = IN_FLIGHT_TOLERANCE * rows_mean + IN_FLIGHT_SLACK + IN_FLIGHT_ERRORS * error
         if abs(sampled - rows_mean) > forgiven:
             text = f"Little's law: {rows_mean:.1f} requests in flight according to the rows, {sampled:.1f} according to HAProxy"
-            found.append(Finding.of("littles-law", "warning", text))
-    return found
+            yield Finding.of("littles-law", "warning", text)

@@ -4,7 +4,7 @@ The thresholds are those of a laptop or a shared runner; docs/reference/checks-a
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from tandem.catalog.scenario import EARLY_MS
@@ -87,69 +87,85 @@ def _agrees(counted: float, due: float, failed: float, slack: float = 1) -> bool
     return -slack <= counted - due <= slack + failed
 
 
-def _work(window: Window, expected: Expectation) -> list[Finding]:
-    """Was the work done: right answers, every statement once per request, the proxy's count the same?"""
-    found = []
-    if window.requests == 0:
-        why = "".join(f"; {number} x {reason}" for reason, number in sorted(window.failed.items()))
-        return [Finding.of("no-answers", "invalid", f"not one request was answered{why}")]
+def right_answers(window: Window) -> int:
+    """Right answers to the generator and to the harness's own requests."""
+    return window.good + window.probes - window.failed.get(REFUSED, 0)
+
+
+def _no_answers(window: Window, expected: Expectation) -> Iterator[Finding]:
+    """Was nothing answered? Then nothing else can be said of the answers."""
+    why = "".join(f"; {number} x {reason}" for reason, number in sorted(window.failed.items()))
+    yield Finding.of("no-answers", "invalid", f"not one request was answered{why}")
+
+
+def _answers(window: Window, expected: Expectation) -> Iterator[Finding]:
+    """Were the answers right, and was that looked at?"""
     if window.probes == 0:
-        found.append(Finding.of("not-probed", "invalid", "not one whole body was compared during the window"))
+        yield Finding.of("not-probed", "invalid", "not one whole body was compared during the window")
     bad = sum(window.failed.values())
     allowed = min(window.failed.get(OVERLOADED, 0), expected.refused_most * (window.good + bad))
     if allowed:
         text = f"{refused_share(window):.2%} of the requests were refused (503); at this load {expected.refused_most:.0%} is allowed"
-        found.append(Finding.of("refused", "warning", text))
+        yield Finding.of("refused", "warning", text)
     if wrong := window.failed.get(WRONG_LENGTH):
         text = f"{wrong} answers had a length that no correct answer has"
-        found.append(Finding.of("wrong-length", "invalid", text))
+        yield Finding.of("wrong-length", "invalid", text)
     if bad - allowed > (wrong or 0):
         reasons = ", ".join(f"{number} x {reason}" for reason, number in sorted(window.failed.items()))
         severity: Severity = (
             "invalid" if bad - allowed > FAILED_MOST * (window.good + bad) + FAILED_SLACK else "warning"
         )
         share = bad / (window.good + bad)
-        found.append(Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}"))
+        yield Finding.of("wrong-answers", severity, f"{share:.2%} of the requests failed: {reasons}")
     if window.probe_failures:
         text = f"{len(window.probe_failures)} of {window.probes} probes differ from the golden body: {window.probe_failures[0]}"
-        found.append(Finding.of("wrong-body", "invalid", text))
-    answered = window.good + window.probes - window.failed.get(REFUSED, 0)
+        yield Finding.of("wrong-body", "invalid", text)
+    answered = right_answers(window)
     own = answered - window.good
     if window.load == "closed" and window.good and own > OWN_WARN * answered:
         text = f"{own} of {answered} answers went to the harness's own requests: the rate could be up to {own / window.good:.1%} higher"
-        found.append(Finding.of("own-requests", "warning", text))
-    found += statements(window.statements, [AnsweredRequests.of(window, expected)])
+        yield Finding.of("own-requests", "warning", text)
+
+
+def _database(window: Window, expected: Expectation) -> Iterator[Finding]:
+    """Did the database do the work of the answers: every statement once for each, and nothing else?"""
+    answered, bad = right_answers(window), sum(window.failed.values())
+    yield from statements(window.statements, [AnsweredRequests.of(window, expected)])
     if window.choice_p is not None and window.choice_p < CHOICE_P_LEAST:
         text = f"the recipes that were answered are not a random choice of the visible ones (p = {window.choice_p:.0e})"
-        found.append(Finding.of("not-random", "invalid", text))
+        yield Finding.of("not-random", "invalid", text)
     if window.stored_rows is not None and window.stored_rows < answered:
         text = f"{answered} answers said that a row was stored, but the table grew by {window.stored_rows}"
-        found.append(Finding.of("not-stored", "invalid", text))
+        yield Finding.of("not-stored", "invalid", text)
     if window.foreign_settings:
         text = f"settings that the contract does not name: {', '.join(window.foreign_settings)}"
-        found.append(Finding.of("foreign-settings", "invalid", text))
+        yield Finding.of("foreign-settings", "invalid", text)
     commits = window.statements["commit"].calls if "commit" in window.statements else 0
     if window.wal_syncs is not None and expected.db_pool_max is not None and "commit" in expected.statements:
         least = commits / expected.db_pool_max * (1 - SYNCS_LATE_S / window.duration_s)
         if window.wal_syncs < least:
             text = f"{commits} transactions were committed on {expected.db_pool_max} connections, but the log was flushed only {window.wal_syncs} times: commits did not wait for it"
-            found.append(Finding.of("not-flushed", "invalid", text))
+            yield Finding.of("not-flushed", "invalid", text)
     most = window.db_connections_max
     # One that was given up because a statement hung is there until the database has noticed.
     if most is not None and expected.db_pool_max is not None and most > expected.db_pool_max + bad:
         text = f"the application had {most} connections to the database, but DB_POOL_MAX is {expected.db_pool_max}"
-        found.append(Finding.of("too-many-connections", "invalid", text))
+        yield Finding.of("too-many-connections", "invalid", text)
+
+
+def _path(window: Window, expected: Expectation) -> Iterator[Finding]:
+    """Did what stands between the generator and the application see the same?"""
+    answered, bad = right_answers(window), sum(window.failed.values())
     if window.idle_connections is not None and window.idle_connections < expected.idle_connections:
         text = f"only {window.idle_connections} of {expected.idle_connections} silent connections stayed open"
-        found.append(Finding.of("idle-lost", "invalid", text))
+        yield Finding.of("idle-lost", "invalid", text)
     if window.proxy is not None and not _agrees(window.proxy.responses_2xx, answered, bad):
         text = f"HAProxy counted {window.proxy.responses_2xx} 2xx responses, the generator and the probes {answered}"
-        found.append(Finding.of("proxy-mismatch", "invalid", text))
+        yield Finding.of("proxy-mismatch", "invalid", text)
     opened = window.proxy.connections_opened if window.proxy else None
     if opened is not None and opened > REOPENED_MOST * answered + window.connections + REOPENED_SLACK:
         text = f"HAProxy opened {opened} connections to the application for {answered} answers: they are not kept alive"
-        found.append(Finding.of("not-kept-alive", "invalid", text))
-    return found
+        yield Finding.of("not-kept-alive", "invalid", text)
 
 
 @dataclass(frozen=True)
@@ -165,9 +181,7 @@ class AnsweredRequests:
 
     @classmethod
     def of(cls, window: Window, expected: Expectation) -> "AnsweredRequests":
-        refused = window.failed.get(REFUSED, 0)
-        answered = window.good + window.probes - refused
-        return cls(expected, answered, sum(window.failed.values()), window.implied_rows)
+        return cls(expected, right_answers(window), sum(window.failed.values()), window.implied_rows)
 
 
 def statements(
@@ -215,43 +229,40 @@ def _rows(name: str, rows: int, answers: int, failed: int, parts: list[AnsweredR
     return [Finding.of("sql-rows", "invalid", text)]
 
 
-def _time(window: Window, expected: Expectation) -> list[Finding]:
+def _time(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did the time pass that must?"""
     quickest, least = window.answer_ms_min, expected.least_ms
-    if quickest is None or quickest >= least - EARLY_MS:
-        return []
-    text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
-    return [Finding.of("too-early", "invalid", text)]
+    if quickest is not None and quickest < least - EARLY_MS:
+        text = f"an answer came after {quickest:.1f} ms, but the request takes at least {least} ms"
+        yield Finding.of("too-early", "invalid", text)
 
 
-def _load(window: Window) -> list[Finding]:
+def _load(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Did the generator do what it was asked?"""
-    found = []
     if window.slices is not None:
         apart_ms = window.slices.clock_error_ms
         if apart_ms is None or apart_ms > CLOCK_APART_VOID_MS:
             how = "is unknown" if apart_ms is None else f"is {apart_ms:.0f} ms"
             text = f"the offset between the clock of the rows and that of the slices {how} (limit {CLOCK_APART_VOID_MS:.0f} ms)"
-            found.append(Finding.of("slices-clock", "void", text))
+            yield Finding.of("slices-clock", "void", text)
         outside = window.slices.outside_cpu_share
         if outside is not None and outside > OUTSIDE_WARN:
             text = f"while others had their turn, the application used {outside:.1%} of what it used in its own slices, beyond its idle rate (limit {OUTSIDE_VOID:.0%}, aim {OUTSIDE_WARN:.0%})"
             severe = outside > OUTSIDE_VOID
-            found.append(Finding.of("cpu-outside-slices", "void" if severe else "warning", text))
+            yield Finding.of("cpu-outside-slices", "void" if severe else "warning", text)
     if window.load == "closed":
         fast = (window.service_time_ms.mean or 0) < 1
         low, high = LITTLE_RANGE_FAST if fast else LITTLE_RANGE
         if window.little is not None and not low <= window.little <= high:
             text = f"Little's law: throughput x service time / connections is {window.little:.3f}, outside {low} to {high}"
-            found.append(Finding.of("littles-law", "invalid", text))
-        return found
+            yield Finding.of("littles-law", "invalid", text)
+        return
     each = {generators.name(window, one): one.lateness_ms for one in window.generators}
     for name, lateness_ms in (each or {"the generator": window.lateness_ms}).items():
-        found += _lateness(name, lateness_ms)
+        yield from _lateness(name, lateness_ms)
     if window.scheduled and window.good / window.scheduled < COMPLETE_LEAST:
         text = f"only {window.good} of {window.scheduled} scheduled requests were answered correctly ({window.good / window.scheduled:.1%})"
-        found.append(Finding.of("incomplete", "invalid", text))
-    return found
+        yield Finding.of("incomplete", "invalid", text)
 
 
 def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
@@ -267,13 +278,13 @@ def _lateness(name: str, lateness_ms: Times | None) -> list[Finding]:
     return []
 
 
-def _round_trip(window: Window) -> list[Finding]:
+def _round_trip(window: Window, expected: Expectation) -> Iterator[Finding]:
     """Was the database as far away as was asked for?"""
     trip = window.db_rtt_ms
     if trip is None or not trip.setting or trip.during_p50 <= trip.setting * (1 + DB_RTT_EXCESS_WARN):
-        return []
+        return
     text = f"the round trip to the database was {trip.during_p50:.1f} ms during the load, not the {trip.setting} ms that were requested"
-    return [Finding.of("db-rtt", "warning", text)]
+    yield Finding.of("db-rtt", "warning", text)
 
 
 def host_findings(window: Window) -> list[Finding]:
@@ -324,16 +335,17 @@ def _voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:
     return [f.model_copy(update={"severity": "void"}) if f.code in codes else f for f in findings]
 
 
+type Gate = Callable[[Window, Expectation], Iterator[Finding]]
+
+OF_ANSWERS: tuple[Gate, ...] = (_answers, _database, _path)
+OF_LOAD: tuple[Gate, ...] = (_time, _load, _round_trip)
+
+
 def gates(window: Window, expected: Expectation) -> list[Finding]:
     """Everything that the checks notice about a window, gravest kind first."""
     host, shares = host_findings(window), generators.gates(window)
-    found = [
-        *_work(window, expected),
-        *_time(window, expected),
-        *_load(window),
-        *_round_trip(window),
-        *accounting(window),
-    ]
+    work = (*(OF_ANSWERS if window.requests else [_no_answers]), *OF_LOAD)
+    found = [*(finding for gate in work for finding in gate(window, expected)), *accounting(window)]
     if any(finding.severity == "void" for finding in host):
         # A program that got no CPU answers late or not at all: that says nothing about the program.
         found = _voided(found, _STARVED)

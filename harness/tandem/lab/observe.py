@@ -30,7 +30,7 @@ from tandem.probes.disturbances import DisturbanceProbe
 from tandem.probes.haproxy import HAProxy
 from tandem.probes.pgbouncer import PgBouncer
 from tandem.probes.postgres import ADMIN_PASSWORD, StatementCounts
-from tandem.probes.probe import Probe
+from tandem.probes.probe import EachApplication, Probe
 from tandem.probes.round_trip import RoundTrip
 from tandem.probes.sampler import Counted, Probed, Prober, Sample, Sampler, Series
 from tandem.probes.switches import Switches
@@ -234,24 +234,12 @@ def _busiest(before: dict[int, float], after: dict[int, float]) -> float | None:
     return max((s - before.get(thread, 0.0) for thread, s in after.items()), default=None)
 
 
-class Bodies:
+def _bodies(scene: Scene) -> Probe[Probed]:
     """Whole bodies that the harness itself asks for in between, compared with the golden ones."""
-
-    def __init__(self, scene: Scene) -> None:
-        # Of those that take turns each is asked more seldom, so that it gets as many per answer of the load.
-        of = len(scene.apps) if scene.in_slices else 1
-        self._probers = {label: Prober(app.client.ask, of) for label, app in scene.apps.items()}
-
-    def start(self) -> None:
-        for prober in self._probers.values():
-            prober.start()
-
-    def stop(self) -> None:
-        for prober in self._probers.values():
-            prober.stop()
-
-    def part(self, app: str) -> Probed:
-        return self._probers[app].probed
+    # Of those that take turns each is asked more seldom, so that it gets as many per answer of the load.
+    of = len(scene.apps) if scene.in_slices else 1
+    probers = {label: Prober(app.client.ask, of) for label, app in scene.apps.items()}
+    return EachApplication(probers, lambda prober: prober.probed)
 
 
 @dataclass
@@ -269,38 +257,6 @@ class Idle:
 
     def part(self, app: str) -> IdleConnections:
         return IdleConnections(idle_connections=self._open[app])
-
-
-class ConnectionEnds:
-    """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
-
-    def __init__(self, scene: Scene) -> None:
-        self._in_slices = scene.in_slices
-        self._ends = {
-            label: EndsOfConnections(
-                app.app.host,
-                app.app.pid,
-                [app.services[role].host.cgroup(app.services[role].pid) for role in app.generators],
-                app.case.scenario.connections,
-            )
-            for label, app in scene.apps.items()
-        }
-
-    def start(self) -> None:
-        for ends in self._ends.values():
-            ends.start()
-
-    def stop(self) -> None:
-        for ends in self._ends.values():
-            ends.stop()
-
-    def part(self, app: str) -> BothEnds:
-        seen = self._ends[app].seen
-        if (
-            self._in_slices
-        ):  # a generator that stands still most of the time has a busiest thread that says nothing
-            seen.generator_thread_cores = None
-        return seen
 
 
 @cache
@@ -326,8 +282,22 @@ def _tap(scene: Scene) -> Probe[Seen] | None:
     return WireTap(ends, apps, Bursts.of(scene.seconds, most))
 
 
-def _both_ends(scene: Scene) -> Probe[Seen] | None:
-    return ConnectionEnds(scene) if scene.first.case.load_address.startswith(f"{APP}:") else None
+def _both_ends(scene: Scene) -> Probe[BothEnds] | None:
+    """The connections of each application, where the generator asks it itself, and who is busy at their ends."""
+    if not scene.first.case.load_address.startswith(f"{APP}:"):
+        return None
+    ends = {
+        label: EndsOfConnections(
+            app.app.host,
+            app.app.pid,
+            [app.services[role].host.cgroup(app.services[role].pid) for role in app.generators],
+            app.case.scenario.connections,
+        )
+        for label, app in scene.apps.items()
+    }
+    # A generator that stands still most of the time has a busiest thread that says nothing.
+    idle = {"generator_thread_cores": None} if scene.in_slices else {}
+    return EachApplication(ends, lambda one: one.seen.model_copy(update=idle))
 
 
 def _distance(scene: Scene) -> Probe[Seen] | None:
@@ -357,7 +327,7 @@ PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     Counters,
     _switches,
     _distance,
-    Bodies,
+    _bodies,
     Idle,
     _disturbances,
     _both_ends,
