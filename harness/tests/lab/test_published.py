@@ -1,4 +1,4 @@
-"""tandem.lab.published without an engine: what the content of an image is, and where images come from."""
+"""tandem.lab.images without an engine: what the content of an image is, and where images come from."""
 
 import os
 import subprocess
