@@ -18,7 +18,8 @@ from tandem.cli.options import RESULTS, ROOT, Json, Untested, app, err, out, pri
 from tandem.engine.run import blocks_s
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
-from tandem.lab.provenance import git, hashes
+from tandem.lab.provenance import hashes
+from tandem.lab.sources import git
 from tandem.record.packed import archive_name, bring_back, pack, raw_files
 from tandem.record.result import Result
 from tandem.record.store import PACKED, RESULT, give
