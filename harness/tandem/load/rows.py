@@ -131,16 +131,6 @@ def answers_per_second(rows: Rows) -> list[int]:
     return [int(number) for number in np.bincount(rows.end_s.astype(np.int64))]
 
 
-def little(
-    rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float, connections: int
-) -> float | None:
-    """Throughput x mean service time / connections, over the measured part. Little's law makes it 1 when a
-    closed loop keeps every connection busy. In-flight time is integrated, so requests that straddle an edge
-    count with the part that lies inside."""
-    mean = in_flight(rows, duration_s, trim_start_s, trim_end_s)
-    return None if mean is None else mean / connections
-
-
 def in_flight(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> float | None:
     """How many requests were in flight, mean over the measured part: from the actual send to the last byte."""
     low, high = trim_start_s, duration_s - trim_end_s

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tandem.analysis.histogram import curve, encode
-from tandem.load.rows import Rows, failures, little, open_loop, right_answers, steady, times
+from tandem.load.rows import Rows, failures, in_flight, open_loop, right_answers, steady, times
 
 DURATIONS = st.lists(st.floats(min_value=0, max_value=60), max_size=400)
 
@@ -134,25 +134,21 @@ def busy_closed_loop(connections: int, duration_s: float, think_s: float) -> Row
 
 
 def test_little_is_one_when_every_connection_is_busy() -> None:
-    assert little(busy_closed_loop(8, 30, 0.0), 30, 2, 1, 8) == pytest.approx(1.0, abs=0.001)
+    assert in_flight(busy_closed_loop(8, 30, 0.0), 30, 2, 1) == pytest.approx(8.0, abs=0.01)
 
 
 def test_little_is_a_half_when_connections_rest_half_of_the_time() -> None:
-    assert little(busy_closed_loop(8, 30, 0.010), 30, 2, 1, 8) == pytest.approx(0.5, abs=0.001)
-
-
-def test_little_exceeds_one_when_there_are_more_in_flight_than_connections() -> None:
-    assert little(busy_closed_loop(8, 30, 0.0), 30, 2, 1, 4) == pytest.approx(2.0, abs=0.002)
+    assert in_flight(busy_closed_loop(8, 30, 0.010), 30, 2, 1) == pytest.approx(4.0, abs=0.01)
 
 
 def test_little_counts_requests_that_straddle_an_edge_with_their_inner_part() -> None:
-    assert little(make_rows([0.0], [10.0]), 10, 2, 1, 1) == pytest.approx(1.0)
-    assert little(make_rows([0.0], [5.5]), 10, 2, 1, 1) == pytest.approx(0.5)
+    assert in_flight(make_rows([0.0], [10.0]), 10, 2, 1) == pytest.approx(1.0)
+    assert in_flight(make_rows([0.0], [5.5]), 10, 2, 1) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("rows", [make_rows([], []), make_rows([0.0], [1.0])])
 def test_little_of_nothing_is_null(rows: Rows) -> None:
-    assert little(rows, 3, 2, 1, 1) is None
+    assert in_flight(rows, 3, 2, 1) is None
 
 
 # ---- open loop ----
