@@ -210,6 +210,6 @@ def pooler(series: Series, spans: Spans) -> Pooler | None:
 
 
 def lock_waits(series: Series, spans: Spans) -> float | None:
-    """Connections that waited for a lock, in the mean; None where nobody looked."""
+    """Connections that waited for a lock, in the mean; None where that was not sampled."""
     waits = [one.lock_waits for one in _within(series, spans) if one.lock_waits is not None]
     return sum(waits) / len(waits) if waits else None

@@ -10,7 +10,7 @@ from tandem.record.store import NEEDED_BYTES
 TEN_THOUSAND_CONNECTIONS = 20_100
 """HAProxy needs two descriptors for each connection."""
 OFFSET_LARGE_MS = 100.0
-"""A clock so far off is set by nobody, and what nobody sets drifts while a study runs."""
+"""Offset from which on a clock is not synchronized: such a clock drifts while a study runs."""
 ROUND_TRIP_LONG_MS = 1.0
 """Hosts of one rack are below 0.2 ms apart, those of one region mostly below this."""
 NARROW_BPS = 0.9e9

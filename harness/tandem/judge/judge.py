@@ -20,7 +20,7 @@ In the committed reference they agree to the last one (harness/tests/repository/
 ROWS_ERRORS = 6
 """Standard errors of the rows that the answers imply: one window in a billion is that far off by chance."""
 CHOICE_P_LEAST = 1e-9
-"""Of one window: a chance of one in a billion accuses nobody in the life of this program."""
+"""Probability of one window: at one in a billion no right application is accused in the life of this program."""
 ONE_ROW = frozenset({"session", "recipe_random", "recipe_by_id", "note_insert", "event_insert"})
 """Statements that return, or write, one row for each right answer, whatever it is about."""
 REFUSED = "probe not answered"
@@ -42,7 +42,7 @@ FAILED_MOST, FAILED_SLACK = 0.0005, 1
 CLOCK_APART_VOID_MS = 20.0
 """As of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
 OUTSIDE_WARN, OUTSIDE_VOID = 0.01, 0.05
-"""CPU in the others' slices, by that in its own: so much of a request's cost is charged to nobody."""
+"""CPU in the others' slices, by that in its own: this share of a request's cost is not counted."""
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
 """The second where the mean service time is under a millisecond: the generator's own time counts there."""
 

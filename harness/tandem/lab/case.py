@@ -31,7 +31,7 @@ def db_pool_usable(
     if not scenario.statements:
         return None
     pool = int(settings["DB_POOL_MAX"])
-    if implementation.worker_pools:  # what does not divide is nobody's
+    if implementation.worker_pools:  # each worker has a pool of its own: the rest of the division is not used
         workers = started_workers(implementation, settings)
         pool = pool // workers * workers
     return pool

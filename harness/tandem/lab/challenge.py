@@ -37,7 +37,7 @@ FEW = 4
 ENOUGH, PATIENCE_S, LEAST, LONGEST_S = 12, 0.3, 2, 1.0
 """So many answers are waited for after each change; or the time and the fewer; or the longer time."""
 STILL_S, TRIPS = 0.05, 4
-"""So long, and so many round trips to the database, statements are waited for that nobody should send."""
+"""Time, and round trips to the database, in which an application that waits sends no statement."""
 
 SENDERS, TRIES, SMALLEST_S = 24, 3, 1e-6
 """Clients that send bodies, and how often a difference has to show. A cost is no less than that."""
@@ -76,7 +76,7 @@ def _asked(
             def answered(since_s: float) -> None:
                 clients.answered(ENOUGH, PATIENCE_S, since_s, LEAST, LONGEST_S)
 
-            # What the load left behind, requests whose client has gone, is nobody's lie.
+            # Requests of the load whose client has gone may still run: their statements prove nothing.
             before = counted()
             time.sleep(STILL_S)
             quiet = counted() == before

@@ -178,7 +178,7 @@ class Counters:
             machines, groups, self._proxy, self._pooler, scene.seen, waits, connected, servers, mortal
         )
         self.mark = self._sampler.mark
-        # Through the latency proxy all come from its address: of several applications nobody knows whose they are.
+        # Through the latency proxy all come from its address: of several applications it is not known whose they are.
         there = "pgbouncer" if pooled else "db"
         far = {first.stack.seen_by(there, services[FAULTS], FAULTS)} if FAULTS in services else set()
         self._addresses = {

@@ -67,7 +67,7 @@ def end[K](
     processes: Mapping[K, Process],
     running: Mapping[K, Future[Any]],
 ) -> None:
-    """Kills the generators, those that stand still among them: nobody would wake them any more. processes: that are known."""
+    """Kills the generators, those that stand still among them, which nothing would wake any more. processes: that are known."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not all(one.done() for one in running.values()):
         for key, (host, pid) in {**_standing(containers, marks), **processes}.items():

@@ -44,7 +44,7 @@ class Floor(Protocol):
         """Asks for answers and compares them with the golden bodies, and their statements with the contract's."""
 
     def idle(self, label: str) -> float | None:
-        """Rests for about a second; returns how many cores it uses meanwhile. None: nobody knows."""
+        """Rests for about a second; returns the cores that it uses meanwhile. None: not known."""
 
     def warm_up(self, label: str, duration_s: int) -> list[int]:
         """Runs the closed load for so long; returns the answers of each second, late ones behind them."""

@@ -142,7 +142,7 @@ class Postgres:
         return name_statements([(str(q), int(c), int(n)) for q, c, n in rows], self._queries)
 
     def _remember_settings(self) -> None:
-        # What the database's forerunner ran, before the last reset to the seeded state, is nobody's here.
+        # Statements from before the last reset to the seeded state were of another database, and are left out.
         rows = self._connected().execute(
             "select s.query from pg_stat_statements as s inner join pg_roles as r on r.oid = s.userid"
             " inner join pg_database as d on d.oid = s.dbid"
