@@ -10,13 +10,13 @@ IN_FLIGHT_TOLERANCE, IN_FLIGHT_SLACK = 0.10, 2.0
 """HAProxy is sampled twice a second, and the harness's own probe is sent at the same moments: it is one of the
 slack. In nine open windows with 1.0 to 2.4 requests in flight HAProxy saw 0.5 to 1.5 more than the rows."""
 IN_FLIGHT_ERRORS = 3
-"""So many standard errors of the sampled mean are forgiven as well: six samples of bursts say little."""
+"""Standard errors of the sampled mean that are forgiven as well: six samples of bursts say little."""
 UTILISATION_TOLERANCE, SAMPLING_S = 0.02, 0.1
 """A sample is read up to some tens of milliseconds after its time stamp, at both ends of the measured part."""
 
 
 def utilisation_bound(throughput_rps: float, roles: dict[str, Role]) -> tuple[float, str] | None:
-    """At which throughput the first CPU set would be exhausted, and whose set it is; None if nothing was used.
+    """The throughput at which the first CPU set would be exhausted, and whose set it is; None if nothing was used.
 
     The utilisation law: utilisation = throughput x demand, so at this demand X / U is the most. Roles that share
     a CPU set exhaust it together; the set is named after them, its largest user first.

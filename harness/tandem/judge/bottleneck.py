@@ -23,11 +23,11 @@ TIE = 0.10
 """Two resources whose utilisation is nearer than this are not told apart: shares scatter by as much between starts."""
 POOL_WAIT_SHARE = 0.20
 LOCK_WAIT_SHARE = 0.20
-"""Of the database connections that can be in use: so many wait for a lock in the mean."""
+"""Share of the database connections that can be in use that waits for a lock in the mean."""
 PROXY_QUEUE_SHARE = 0.20
 """Share of the connections whose requests wait in HAProxy's queue in the mean."""
 DISTANCE_BUSY = 0.80
-"""Of the time of the connections that can be in use: so much is spent on the way to the database and back."""
+"""Share of the time of the connections that can be in use that is spent on the way to the database and back."""
 
 LIMITS = {
     "loadgen": ("generator", GENERATOR_BUSY),
@@ -43,7 +43,7 @@ OWN = frozenset({"app-cpu", "app-thread", "pool-wait", "thread-pool", "distance"
 
 @dataclass(frozen=True)
 class Concurrency:
-    """How many requests an application can have at once, and where; None: there is no such limit."""
+    """The requests that an application can have at once, and where; None: there is no such limit."""
 
     db_pool_usable: int | None = None
     """Connections of its pool, whether or not there are threads for them; None where the scenario has no statements."""
@@ -158,11 +158,11 @@ def nearest(ranked: Sequence[Resource]) -> list[Resource]:
 def bottleneck(window: Window, at_once: Concurrency) -> tuple[str, list[str]]:
     """What limited a window, and the shares that decided it.
 
-    What works and is exhausted (`nearest`), several tags joined by `+` where they are within 10 points. Else, for an open
-    loop, its rate. Else HAProxy's queue (which limits nothing if the application cannot use what HAProxy lets in), locks in
-    the database, or what is held: connections, handler threads, and the distance. Else `latency-bound`. What the
-    application's pool tells is among the evidence whatever the limit is.
-    An open loop below saturation is limited by nothing: its rate was given.
+    What works and is exhausted (`nearest`), several tags joined by `+` where they are within 10 points. Else, for
+    an open loop, its rate. Else HAProxy's queue (which limits nothing if the application cannot use what HAProxy
+    lets in), locks in the database, or what is held: connections, handler threads, and the distance. Else
+    `latency-bound`. What the application's pool tells is among the evidence whatever the limit is. An open loop
+    below saturation is limited by nothing: its rate was given.
     """
     roles, ranked = window.roles, working(window)
     evidence = [
@@ -197,7 +197,7 @@ def _tag(found: Sequence[Resource]) -> str:
 
 
 def _why(found: Sequence[Resource]) -> list[str]:
-    """What the shares by themselves do not tell: who uses most of a shared set, and what is as busy."""
+    """Evidence that the shares by themselves are not: who uses most of a shared set, and what is as busy."""
     lines = [
         f"one thread of the application used {one.utilisation:.2f} of a core"
         for one in found

@@ -41,7 +41,7 @@ def seconds(found: Responses, from_s: float, to_s: float) -> Iterator[Floats]:
 def per_second(
     found: Responses, quantiles: Sequence[float], from_s: float, to_s: float
 ) -> list[list[float | None]]:
-    """For each quantile the response times in milliseconds of what was due in each whole second; None for an empty
+    """The response times, for each quantile, in milliseconds of what was due in each whole second; None for an empty
     one."""
     rows = [
         (np.quantile(inside, quantiles) * 1e3).tolist() if len(inside) else [None] * len(quantiles)

@@ -25,7 +25,7 @@ class DataState:
 
     since_s: float
     mark: str
-    """In the names of all recipes that the user sees, and the text of the last note of each."""
+    """Word in the names of all recipes that the user sees, and the text of the last note of each."""
     left: int
     """The team that the user has left."""
     hidden: frozenset[int] = field(default_factory=frozenset)

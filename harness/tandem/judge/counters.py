@@ -64,8 +64,8 @@ class RoleCounters:
         return used
 
     def per_second(self, good_end_s: Floats, began_s: float, first: int, last: int) -> PerSecond:
-        """The whole seconds from `first` to `last`. Counters are sampled twice a second and interpolated. good_end_s: of the
-        right answers, since `began_s`."""
+        """The whole seconds from `first` to `last`. Counters are sampled twice a second and interpolated.
+        good_end_s: of the right answers, since `began_s`."""
         seconds = list(range(first, last))
         good = np.bincount(good_end_s[good_end_s >= 0].astype(np.int64), minlength=max(last, 1))
         edges = [began_s + second for second in (*seconds, last)]
@@ -133,7 +133,7 @@ def _within(series: Series, spans: Spans) -> list[Sample]:
 
 
 def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[float, float]:
-    """What processes beside the groups of these names used, in cores: at least and at most.
+    """The use of processes beside the groups of these names, in cores: at least and at most.
 
     A group's time contains the interrupts that came while it ran, and user and system time do not: that difference is
     nobody's CPU. So what all groups used is taken where the host tells, and the kernel's ticks bound it from above.
@@ -147,7 +147,8 @@ def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[
 
 
 def host(series: Series, spans: Spans, watched: Disturbances | None) -> HostActivity:
-    """What else went on. watched: what was read before and after the window rather than sampled."""
+    """The activity of the host beside the load. watched: what was read before and after the window rather than
+    sampled."""
     total = rate(series, spans, lambda sample: sample.host.total_s)
     ours = series.samples[0].usage
     least, most = (cores / total for cores in foreign_cores(series, spans, ours))

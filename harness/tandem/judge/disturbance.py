@@ -1,5 +1,5 @@
-"""Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections; and which of all
-of them cannot judge a host. Pure."""
+"""Gates on what the host did besides steal and foreign CPU: hiccups, clocks, swapping, dropped connections; and
+which of all of them cannot judge a host. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -51,7 +51,7 @@ def _hiccups(found: Hiccup | None) -> list[Finding]:
 
 
 def disturbances(host: HostActivity) -> list[Finding]:
-    """What these gates notice about a window. A figure that was not measured is not judged."""
+    """Findings about what disturbed a window. A figure that was not measured is not judged."""
     found = _hiccups(host.hiccup)
     if host.clock_changed:
         found.append(Finding.of("clock", "void", "the kernel changed its clock source"))

@@ -36,8 +36,8 @@ def implied_rows(
 
 
 def choice_p(answers: Mapping[int, int], keys: Mapping[int, int]) -> float | None:
-    """How likely answers as uneven as these are where each was drawn from all keys alike (Pearson's chi-squared test);
-    None below EXPECTED_LEAST."""
+    """The probability of answers as uneven as these where each was drawn from all keys alike (Pearson's chi-squared
+    test); None below EXPECTED_LEAST."""
     lengths, weights = np.unique(list(keys.values()), return_counts=True)
     total = sum(answers.values())
     if len(lengths) < 2 or total < EXPECTED_LEAST * len(keys):

@@ -58,7 +58,8 @@ class Between:
 
 @dataclass(frozen=True)
 class Link:
-    """Two hosts that talk. used: who asks, whom. network: None where it could not be measured, or a host was not reached."""
+    """Two hosts that talk. used: who asks, whom. network: None where it could not be measured, or a host was not
+    reached."""
 
     one: str
     other: str
@@ -200,7 +201,7 @@ def _between(lab: Lab, links: list[Link], asking: Role, asked: Role) -> float | 
 
 
 def fit(lab: Lab, found: list[Remark], links: list[Link]) -> list[str]:
-    """What follows, in sentences: whether it is fit at all, what the network is of a response, what limits it."""
+    """Conclusions, in sentences: whether it is fit at all, what the network is of a response, what limits it."""
     if bad := sorted({f"{one.about} ({one.name})" for one in found if one.state == "bad"}):
         return [f"not fit for measuring: {', '.join(bad)}"]
     out = ["fit for every plan: all hosts answer, their clocks are known, and every role has CPUs of its own"]

@@ -14,12 +14,12 @@ from tandem.record.window import Finding, GeneratorShare, Window
 BUSY = 0.70
 """Share of its CPUs from which on a generator is a limit."""
 APART_VOID_MS = 100.0
-"""As of a gap in the load; at both ends of a window more than that is left out anyway."""
+"""Limit as of a gap in the load; at both ends of a window more than that is left out anyway."""
 SHORT = 0.005
-"""Of an open loop's requests: a generator that did not send so many, and twice as many as another, was short by itself. What
-cannot be served is missing from all alike."""
+"""Share of an open loop's requests: a generator that did not send so many, and twice as many as another, was short
+by itself. What cannot be served is missing from all alike."""
 SLOW, SLOW_ERRORS = 0.20, 3
-"""Of a closed loop's answers per connection: so many fewer than another generator's, and three standard errors."""
+"""Share of a closed loop's answers per connection: so many fewer than another generator's, and three standard errors."""
 
 
 def share(
@@ -29,7 +29,8 @@ def share(
     trim_start_s: float,
     trim_end_s: float,
 ) -> GeneratorShare:
-    """What a generator's own rows say. late_s: when it began, since it had to. left: what it left, or why that is missing."""
+    """A generator's share of the load, by its own rows. late_s: when it began, since it had to. left: what it
+    left, or why that is missing."""
     load = one.load
     found = GeneratorShare(
         role=one.role,
@@ -77,7 +78,7 @@ def _there(window: Window, one: GeneratorShare) -> list[Finding]:
 
 
 def _sent(window: Window, one: GeneratorShare) -> list[Finding]:
-    """Against the best of the others: how much a server takes is no generator's own doing."""
+    """Compare a generator with the best of the others: how much a server takes is no generator's own doing."""
     others = [other for other in window.generators if other is not one and other.problem is None]
     if one.problem is not None or not others:
         return []

@@ -40,7 +40,7 @@ FAILED_MOST, FAILED_SLACK = 0.0005, 1
 """Requests that may fail, by all, and one more. In the committed records none of any honest application did
 (harness/tests/repository/test_committed_records.py)."""
 CLOCK_APART_VOID_MS = 20.0
-"""As of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
+"""Limit as of the clock itself. A busy machine stops a generator some milliseconds late, which moves no row."""
 OUTSIDE_WARN, OUTSIDE_VOID = 0.01, 0.05
 """CPU in the others' slices, by that in its own: this share of a request's cost is not counted."""
 LITTLE_RANGE, LITTLE_RANGE_FAST = (0.97, 1.01), (0.90, 1.01)
@@ -70,7 +70,7 @@ class Expectation:
     db_pool_max: int | None = None
     """DB_POOL_MAX, where that many connections are kept."""
     least_ms: int = 0
-    """What a request asks to be waited for, and its ways to a database that is far away."""
+    """Least time of a request: what it asks to be waited for, and its ways to a database that is far away."""
     refused_most: float = 0.0
     """Share of the requests that may be refused (OVERLOADED)."""
 
@@ -325,9 +325,9 @@ _STARVED = {
     "sql-mismatch",
     "proxy-mismatch",
 }
-"""What lack of CPU can cause by itself. A wrong length, a wrong body or a foreign statement it cannot."""
+"""Codes that lack of CPU can cause by itself. A wrong length, a wrong body or a foreign statement it cannot."""
 _SHORT = {*_STARVED, "rows-mismatch"}
-"""What a generator whose rows are missing, or fewer than its share, can cause by itself."""
+"""Codes that a generator whose rows are missing, or fewer than its share, can cause by itself."""
 
 
 def _voided(findings: list[Finding], codes: Collection[str]) -> list[Finding]:

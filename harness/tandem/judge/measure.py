@@ -41,14 +41,15 @@ from tandem.record.window import (
 )
 
 DRAINS = 2.0
-"""Times the p99 of its response times: so long after a switch a variant may still answer what was in flight, because it shares
-the CPUs with the one that has its turn."""
+"""Times the p99 of its response times: so long after a switch a variant may still answer what was in flight,
+because it shares the CPUs with the one that has its turn."""
 IDLE_ERROR_CORES = 0.0005
-"""One second of rest misses what a program does more seldom. Of nine programs that took turns none used more than 0.0004 cores
-beyond its idle rate. Beside eight others that is 2 % of a program that uses 0.15 cores in its own slices."""
+"""One second of rest misses what a program does more seldom. Of nine programs that took turns none used more than
+0.0004 cores beyond its idle rate. Beside eight others that is 2 % of a program that uses 0.15 cores in its own
+slices."""
 
 type Seen = Part | Counted | Probed | StatementCounts | ContextSwitches | Disturbances | PoolUse | None
-"""What a probe saw: a part of the window as it is, or what is figured out together with the rows."""
+"""A probe's part: a part of the window as it is, or what is figured out together with the rows."""
 type Mask = NDArray[np.bool_]
 
 
@@ -246,8 +247,8 @@ def _answers(measured: Measured, asked: WindowConditions, part: MeasuredPart, ro
 
 
 def _of_summary(told: ToolResult, answers: Answers) -> Answers:
-    """The answers by the summary of a generator that left no rows. answers: by those rows; what failed besides, and what needs
-    no row, is there."""
+    """The answers by the summary of a generator that left no rows. answers: by those rows; what failed besides, and
+    what needs no row, is there."""
     right = told.requests - told.failed
     errors: dict[str, int] = {} if told.socket_errors is None else told.socket_errors.model_dump()
     counted = {"wrong answers": told.failed, **{f"error: {name}": n for name, n in errors.items()}}
@@ -272,8 +273,8 @@ def _of_summary(told: ToolResult, answers: Answers) -> Answers:
 
 
 def _open_loop(measured: Measured, asked: WindowConditions, right: Mask) -> OpenLoopFigures:
-    """Times of what an open loop intended in its measured part. As never answered count wrong answers in that part, and all
-    errors, because nobody knows when they were due."""
+    """Times of what an open loop intended in its measured part. As never answered count wrong answers in that part,
+    and all errors, because nobody knows when they were due."""
     if asked.rate_rps is None:
         return OpenLoopFigures()
     load = rows_.open_loop(measured.rows, asked.rate_rps, asked.duration_s, measured.errors)
@@ -305,7 +306,7 @@ def _cost(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles
         answered = float(part.steady.sum()) + probes * part.measured_s / (last.at_s - first.at_s)
 
     def us_per_request(value: Callable[[Usage], float]) -> float | None:
-        """Of a counter of the application's CPU time, in the seconds of the answers that are counted."""
+        """CPU time per request by a counter of the application, in the seconds of the answers that are counted."""
         of_app = usage("app", value)
         whole = of_app(last) - of_app(first)
         used_s = whole if own is None else sum(grown(counted.series, part.spans, of_app))
@@ -362,10 +363,11 @@ def _slices(measured: Measured, part: MeasuredPart, cost_us: float | None) -> Sl
 def _outside_share(
     own: OwnSlices, measured: Measured, cost_us: float | None, service_s: Floats
 ) -> float | None:
-    """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's own
-    requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does for what was in flight at
-    a switch. cost_us: of a request; None: nothing was answered. service_s: of its answers. Returns None where its idle rate is
-    not known, and where answers take so long that no second of the others is free of them."""
+    """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the
+    harness's own requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does
+    for what was in flight at a switch. cost_us: of a request; None: nothing was answered. service_s: of its
+    answers. Returns None where its idle rate is not known, and where answers take so long that no second of the
+    others is free of them."""
     if measured.idle_cores is None or cost_us is None or not len(service_s):
         return None
     series, of_app = measured.counted.series, cpu_s("app")
@@ -379,8 +381,8 @@ def _outside_share(
 
 
 def _from_readings(series: Series, spans: Spans) -> Spans:
-    """Each span from the first reading of the counters in it on: what was used before that would be spread over it. A span
-    ends with a reading (tandem.lab.slices)."""
+    """Each span from the first reading of the counters in it on: what was used before that would be spread over it.
+    A span ends with a reading (tandem.lab.slices)."""
     times = [sample.at_s for sample in series.samples]
     found = [(next((at_s for at_s in times if at_s >= low), high), high) for low, high in spans]
     return [(low, high) for low, high in found if low < high]

@@ -10,7 +10,8 @@ ALTERED, MISSED = 0.003, 1e-3
 with no more than this probability."""
 LONG_S = 30
 FEW = 0.5
-"""Of the answers that should be compared: below it is said. Bursts end at random moments, so there may be some fewer."""
+"""Share of the answers that should be compared; below it there is a finding. Bursts end at random moments, so
+there may be some fewer."""
 
 
 def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
@@ -19,7 +20,7 @@ def needed(altered: float = ALTERED, missed: float = MISSED) -> int:
 
 
 def coverage(windows: Iterable[Window]) -> str:
-    """How many of the load's answers were compared, in words; empty where there was no tap."""
+    """Number of the load's answers that were compared, in words; empty where there was no tap."""
     tapped = [(window.requests, window.tap.compared) for window in windows if window.tap is not None]
     if not tapped:
         return ""

@@ -56,9 +56,9 @@ def row_zero(end_s: Floats, own: Sequence[Slice]) -> tuple[float, float | None]:
 
 @dataclass(frozen=True)
 class OwnSlices:
-    """One variant's slices. others: those of the others since its own first, each with the moment at which its own generator
-    had stopped before. ran_s: how long its generator ran. began_s: when the window's first slice of all did; zero_s: when its
-    rows count from."""
+    """One variant's slices. others: those of the others since its own first, each with the moment at which its own
+    generator had stopped before. ran_s: how long its generator ran. began_s: when the window's first slice of all
+    did; zero_s: when its rows count from."""
 
     slices: list[Slice]
     others: list[tuple[float, Slice]]
@@ -69,7 +69,8 @@ class OwnSlices:
 
     @classmethod
     def of(cls, label: str, all_: Sequence[Slice], end_s: Floats) -> "OwnSlices":
-        """Of the slices of all. The variant's first one, in which its connections are opened, gives no figure."""
+        """The slices of one variant among those of all. The variant's first one, in which its connections are
+        opened, gives no figure."""
         own = [one for one in all_ if one.label == label]
         others = [
             (max(mine.stopped_s for mine in own if mine.woken_s < one.woken_s), one)
@@ -85,8 +86,9 @@ class OwnSlices:
         return [(one.settled_s, one.ended_s) for one in self.slices]
 
     def outside(self, drain_s: float) -> list[tuple[float, float]]:
-        """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any more. drain_s:
-        how long after its generator's stop something may be. Slices without such a part are left out."""
+        """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any
+        more. drain_s: how long after its generator's stop something may be. Slices without such a part are left
+        out."""
         spans = [(max(one.settled_s, stopped_s + drain_s), one.ended_s) for stopped_s, one in self.others]
         return [(low, high) for low, high in spans if low < high]
 

@@ -13,15 +13,15 @@ BUCKETS = 30
 PENALTY_PER_LN_N = 12.0
 SHORTEST_SEGMENT = 3
 CLIP = 4.0
-"""In units of the noise: up to three stolen seconds in a row then stay below the penalty."""
+"""Largest deviation, in units of the noise: up to three stolen seconds in a row then stay below the penalty."""
 DRIFT_LIMIT = 0.02
 DRIFT_CONFIDENCE = 0.99
 AUTOCORRELATION = 0.53
-"""Of neighbouring seconds of a steady server, as measured: a slow second is followed by a slow one."""
+"""Autocorrelation of neighbouring seconds of a steady server, as measured: a slow second is followed by a slow one."""
 LONGER = math.sqrt((1 + AUTOCORRELATION) / (1 - AUTOCORRELATION))
-"""By so much the mean of such seconds scatters more than that of independent ones (first-order autoregression)."""
+"""Factor by which the mean of such seconds scatters more than that of independent ones (first-order autoregression)."""
 NOISE_LEAST = 0.005
-"""As a share: what is more even than that is not judged by its own evenness."""
+"""Least noise, as a share: what is more even than that is not judged by its own evenness."""
 
 Reason = Literal["steady", "too-few", "no-answers", "change-point", "drift"]
 
@@ -46,12 +46,12 @@ def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     buckets: right answers of each whole second, oldest first; all are judged, so give the last 30. least:
     with fewer the reason is `too-few`. Raises ValueError where a bucket is not finite.
 
-    Level: PELT (Killick 2012) with the squared error and a penalty of 12 ln n. That penalty supposes a noise of
-    1, so the series is divided by its own: the median absolute deviation of the first differences, by sqrt(2),
-    which neither a step nor a slope inflates. Drift: Theil-Sen slope over the span above 2 %, and its
-    99 % interval without 0: in 30 noisy seconds a steady server shows more than 2 % often, but not surely.
-    Seconds are no independent samples, so noise and interval are widened by what their autocorrelation adds. It is
-    a constant: ten seconds do not tell their own.
+    Level: PELT (Killick 2012) with the squared error and a penalty of 12 ln n. That penalty supposes a noise of 1,
+    so the series is divided by its own: the median absolute deviation of the first differences, by sqrt(2), which
+    neither a step nor a slope inflates. Drift: Theil-Sen slope over the span above 2 %, and its 99 % interval
+    without 0: in 30 noisy seconds a steady server shows more than 2 % often, but not surely. Seconds are no
+    independent samples, so noise and interval are widened by what their autocorrelation adds. It is a constant: ten
+    seconds do not tell their own.
     """
     values = np.asarray(buckets, float)
     if values.ndim != 1 or not np.isfinite(values).all():

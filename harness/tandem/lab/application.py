@@ -217,7 +217,7 @@ class Application:
         return []
 
     def peaks(self) -> tuple[float, int] | None:
-        """What psrecord saw at most, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
+        """The most that psrecord saw, once this is stopped (tandem.hosts.host.Psrecord). None where it did not look."""
         return self._psrecord.peaks() if self._psrecord else None
 
     # ---- parts ----
@@ -249,8 +249,8 @@ class Application:
         return f"{self.services[service].address}:{port}"
 
     def _target(self) -> str:
-        """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own container's name,
-        or its own port of another host."""
+        """service:port as the generator reaches it. Where several are up: its own port of HAProxy, its own
+        container's name, or its own port of another host."""
         address, slot = self.case.load_address, self.stack.slot
         if address.startswith(f"{APP}:"):
             host, port = self.stack.app_seen_by("loadgen", self.app)

@@ -1,6 +1,6 @@
-"""After the windows of a visit: tables are locked while they are asked for, and the data change. An application that answers
-from memory, before its statements, without waiting for the session's, or without heeding what they found, shows it here. Where the
-work is in the body of the request, bodies come that the load has not sent.
+"""After the windows of a visit: tables are locked while they are asked for, and the data change. An application
+that answers from memory, before its statements, without waiting for the session's, or without heeding what they
+found, shows it here. Where the work is in the body of the request, bodies come that the load has not sent.
 
 The database is made anew before each visit, so nothing is put back.
 """
@@ -28,14 +28,15 @@ from tandem.record.trial import Challenge
 from tandem.record.window import Finding
 
 HELD_S = 0.25
-"""How long a table is locked. Whoever waits for it is far below its limit of two seconds."""
+"""Seconds for which a table is locked. Whoever waits for it is far below its limit of two seconds."""
 CROWD_LEAST, CROWD_MOST = 6, 50
 CROWD_S = 0.5
-"""Clients that meet the lock: as many as the application answers within that time, by its warm-up. Their answers are waited for."""
+"""Clients that meet the lock: as many as the application answers within that time, by its warm-up. Their answers
+are waited for."""
 FEW = 4
 """Clients while nothing is locked: their requests are answered soon, also by a slow application."""
 ENOUGH, PATIENCE_S, LEAST, LONGEST_S = 12, 0.3, 2, 1.0
-"""So many answers are waited for after each change; or the time and the fewer; or the longer time."""
+"""Answers that are waited for after each change; or the time and the fewer; or the longer time."""
 STILL_S, TRIPS = 0.05, 4
 """Time, and round trips to the database, in which an application that waits sends no statement."""
 

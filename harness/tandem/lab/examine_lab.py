@@ -19,7 +19,7 @@ from tandem.lab.lab_hosts import AGENT_IMAGE, build_agent, destination
 from tandem.lab.stack import engine_versions
 
 AT_ONCE = 4
-"""So many hosts are read side by side: a clock is known the better the sooner this machine hears the answer."""
+"""Hosts that are read side by side: a clock is known the better the sooner this machine hears the answer."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def _said(host: LabHost, error: Exception) -> Machine:
 
 
 def _reach(host: LabHost) -> _Seen:
-    """What cannot be reached is told, and ends nothing: the other hosts are looked at as well."""
+    """Reach a host. A failure is kept and ends nothing: the other hosts are looked at as well."""
     if host.engine == ON_THIS_ENGINE:
         return _Seen(Machine(host), DockerClient())
     try:
@@ -100,8 +100,8 @@ def _link(lab: Lab, pair: tuple[str, str], asking: _Seen, asked: _Seen) -> Link:
 
 
 def look(lab: Lab, root: Path) -> tuple[list[Machine], list[Link]]:
-    """Hosts and links of a lab. Pairs of hosts are measured one after the other: they would take each other's network. Raises
-    TandemError where an image that this needs does not build here."""
+    """Hosts and links of a lab. Pairs of hosts are measured one after the other: they would take each other's
+    network. Raises TandemError where an image that this needs does not build here."""
     build_agent(root)
     network.build(root)
     with _seen(lab) as seen:

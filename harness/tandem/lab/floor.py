@@ -1,4 +1,5 @@
-"""What a visit needs done, on real containers: a floor for applications, and one for pgbench in an application's place."""
+"""What a visit needs done, on real containers: a floor for applications, and one for pgbench in an application's
+place."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ AWAKE_S = 0.2
 
 @dataclass
 class ContainerFloor:
-    """What a visit of applications needs done. apps: by label; more than one are up side by side."""
+    """The floor of a visit of applications. apps: by label; more than one are up side by side."""
 
     apps: dict[str, Application]
     view: View
@@ -187,7 +188,7 @@ class ContainerFloor:
 
 @dataclass
 class PgbenchFloor(ContainerFloor):
-    """What a visit of pgbench in an application's place needs done: it has no container of its own, and is not judged."""
+    """The floor of a visit of pgbench in an application's place: it has no container of its own, and is not judged."""
 
     def launch(self, label: str) -> None:
         """Nothing: each load starts pgbench."""

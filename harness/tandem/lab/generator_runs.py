@@ -21,7 +21,8 @@ _WAIT = (
     ' [ "$left" -gt 0 ] && sleep "$(printf %d.%09d $((left / 1000000000)) $((left % 1000000000)))"; '
 )
 LEAD_S = 1.0
-"""So long before the common moment the generators are called. What was called too late begins at once, and is told."""
+"""Time before the common moment at which the generators are called. What was called too late begins at once, and
+is told."""
 
 KEPT_CHARACTERS = 20_000
 """Characters that are kept of the end of what a generator printed: its summary is there."""
@@ -36,7 +37,8 @@ class Ran:
     text: str
     """The generator's output."""
     shares: tuple["RanShare", ...] = ()
-    """Where several generators shared it; the times are then those of the first that began and the last that ended."""
+    """Shares of each generator, where several shared it; the times are then those of the first that began and the
+    last that ended."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ _GIVEN: set[tuple[str, str]] = set()
 def send(
     stack: Stack, container: str, folder: Path, name: str, load: Load, by: Generator, role: str = FIRST
 ) -> None:
-    """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises TandemError."""
+    """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises
+    TandemError."""
     if load.bodies is not None and (container, load.bodies.name) not in _GIVEN:
         (file := folder / "body").write_bytes(b"\n".join(load.bodies.each))
         stack.copy_in(role, file, body_file(load.bodies))
@@ -135,9 +138,9 @@ def run_load(
 def run_shares(
     stack: Stack, folder: Path, shares: Mapping[str, Share], by: Generator, before: Sequence[str] = ()
 ) -> Ran:
-    """Runs the shares of a load to their ends, after `send` for each. shares: by the name of their files. They begin at one
-    moment, each with its phase; with a command before them that is left to who wakes it. A generator that breaks is told
-    in its share, and the others go on. Raises TandemError where all break."""
+    """Runs the shares of a load to their ends, after `send` for each. shares: by the name of their files. They
+    begin at one moment, each with its phase; with a command before them that is left to who wakes it. A generator
+    that breaks is told in its share, and the others go on. Raises TandemError where all break."""
     moment_s = time.time() + LEAD_S
 
     def one(name: str, share: Share) -> RanShare:

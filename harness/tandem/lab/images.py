@@ -38,8 +38,8 @@ OWN = "tandem/"
 
 
 def context(root: Path, dockerfile: str) -> list[str]:
-    """The files that a build is sent, and the Dockerfile, in order. The last pattern of the ignore file that fits a file or
-    a folder above it decides: https://docs.docker.com/build/concepts/context/#dockerignore-files"""
+    """The files that a build is sent, and the Dockerfile, in order. The last pattern of the ignore file that fits a
+    file or a folder above it decides: https://docs.docker.com/build/concepts/context/#dockerignore-files"""
     lines = [line.strip() for line in (root / f"{dockerfile}.dockerignore").read_text().splitlines()]
     patterns = [line for line in lines if line and not line.startswith("#")]
     found = {dockerfile}
@@ -124,8 +124,9 @@ def registry(root: Path, environment: Mapping[str, str] = os.environ) -> str | N
 def take(image: str, wanted: str, folder: str) -> str | None:
     """Gives this machine the published image of this content, under its own name, such as tandem/db or tandem/node:TAG.
 
-    Returns where it came from, with the digest; None where the registry has none. The image is fetched by its digest, so the
-    engine checks every byte. Raises TandemError where it says of itself that it is made of something else.
+    Returns where it came from, with the digest; None where the registry has none. The image is fetched by its
+    digest, so the engine checks every byte. Raises TandemError where it says of itself that it is made of something
+    else.
     """
     docker = DockerClient()
     if docker.image.exists(image):
@@ -167,7 +168,7 @@ def _digest(name: str) -> str | None:
 
 
 def origin(image: Image) -> str | None:
-    """Where an image was taken from, with its digest; None for one that was built here."""
+    """The place that an image was taken from, with its digest; None for one that was built here."""
     if _content_of(image) is None:
         return None
     return next((name for name in image.repo_digests or [] if not name.startswith(OWN)), None)
@@ -267,8 +268,8 @@ PROGRAMS_FILE = "programs.json"
 def keep_programs(folder: Path, found: dict[str, str]) -> None:
     """Keeps which programs a folder's measurements are of, or compares with what was kept.
 
-    found: name of an image -> its identity. Raises TandemError for one that
-    is not the one that the folder was begun with, or where the file cannot be read.
+    found: name of an image -> its identity. Raises TandemError for one that is not the one that the folder was
+    begun with, or where the file cannot be read.
     """
     file = folder / PROGRAMS_FILE
     try:
@@ -296,7 +297,7 @@ def reference(implementation: str, tag: str) -> str:
 
 
 def tag_of(image: Image) -> str:
-    """What a kept image is called: the first digits of the digest of what it runs."""
+    """The tag of a kept image: the first digits of the digest of what it runs."""
     return identity(image)[:TAG_DIGITS]
 
 
@@ -335,8 +336,9 @@ def build_today(
 def frozen_stack(
     root: Path, known: FrozenStack | None, anew: bool, note: Callable[[str], None]
 ) -> FrozenStack:
-    """The stack that nights run on: each image that was frozen, as long as this machine has it and its sources are those of
-    then, and today's, built and kept, for the others. Returns what is known where nothing had to be replaced.
+    """The stack that nights run on: each image that was frozen, as long as this machine has it and its sources are
+    those of then, and today's, built and kept, for the others. Returns what is known where nothing had to be
+    replaced.
 
     anew: replace all. Raises TandemError for one that does not build.
     """

@@ -161,7 +161,8 @@ class RemoteEngine:
 
 
 def destination(host: LabHost) -> tuple[str, int | None]:
-    """user@host and port of a host that is not this machine. Raises UsageError for a Docker context that does not lead to one."""
+    """user@host and port of a host that is not this machine. Raises UsageError for a Docker context that does not
+    lead to one."""
     told, context = host.engine, CONTEXT.fullmatch(host.engine)
     if context:
         ask = ["docker", "context", "inspect", context["name"], "--format", "{{.Endpoints.docker.Host}}"]
@@ -215,7 +216,8 @@ class Engines(Sites):
 
 
 def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
-    """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not reached."""
+    """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not
+    reached."""
     sites, told = connect(lab), []
     try:
         for name, site in sites.items():

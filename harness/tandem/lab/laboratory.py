@@ -89,7 +89,8 @@ def _built(stack: Stack) -> list[str]:
 
 
 def find_tagged(runs: Sequence[Prepared], note: Note) -> None:
-    """Builds from its commit what a variant names and this machine does not have. Raises TandemError where there is neither."""
+    """Builds from its commit what a variant names and this machine does not have. Raises TandemError where there
+    is neither."""
     for program, stack in {one.program: one.stack for one in runs if one.variant.tag}.items():
         if stack.has_image("app"):
             continue
@@ -367,8 +368,8 @@ class Laboratory:
 
 
 def in_time(runs: Sequence[Prepared], first: Collection[str]) -> tuple[list[Prepared], list[Prepared]]:
-    """Those whose images are built before the first trial, and after it. The stack is that of the first run where it has a
-    latency proxy. first: the labels of that trial; empty: all are."""
+    """The variants whose images are built before the first trial, and those after it. The stack is that of the
+    first run where it has a latency proxy. first: the labels of that trial; empty: all are."""
     far = [run for run in runs[:1] if run.case.db_rtt_ms is not None]
     programs = {run.program for run in (*far, *(run for run in runs if run.variant.label in first))}
     now = [run for run in runs if not first or run.program in programs]

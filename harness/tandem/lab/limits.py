@@ -9,7 +9,7 @@ from tandem.lab.sites import APP, Sites
 from tandem.load.shares import roles
 
 RESERVED_FILES = 100
-"""What a program has open besides its connections; ours have at most a few dozen."""
+"""Files that a program has open besides its connections; ours have at most a few dozen."""
 PORTS = 65_535 - 1_024 + 1
 """The generator's source ports (compose/stack.yaml): so many connections can one address have to another's one port."""
 RESERVED_THREADS = 2_000
@@ -45,7 +45,8 @@ def read_limits(host: Host) -> Limits:
 
 
 def refuse_on_any(connections: int, threads: int, generators: int, sites: Sites) -> None:
-    """Raises UsageError, with the host and the number that fits, where a load needs more than a host has that is asked for it.
+    """Raises UsageError, with the host and the number that fits, where a load needs more than a host has that is
+    asked for it.
 
     threads: those of a program that has one for each connection; 0 for the others. generators: so many share the load.
     """

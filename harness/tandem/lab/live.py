@@ -72,7 +72,8 @@ class Lines:
 
 
 class LiveView(Lines):
-    """Phase and time left, offered and achieved rate, p99 of the windows so far, CPU by role, checks; redrawn twice a second."""
+    """Phase and time left, offered and achieved rate, p99 of the windows so far, CPU by role, checks; redrawn
+    twice a second."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
@@ -93,7 +94,7 @@ class LiveView(Lines):
         self._expected_s = seconds
 
     def trial(self, title: str) -> None:
-        """Its title heads the view, until something is told of it: then it stands once, above that."""
+        """Begin a trial. Its title heads the view until there is a note of it: then it stands once, above that."""
         self._began = self._began or time.monotonic()
         self._trial, self._above = title, False
 

@@ -55,7 +55,8 @@ class Square:
 
 
 def order(scenarios: dict[str, Scenario]) -> list[Scenario]:
-    """Those that change the database come last: the golden bodies of the others would not hold any more."""
+    """The order in which scenarios are tried. Those that change the database come last: the golden bodies of the
+    others would not hold any more."""
     return sorted(
         scenarios.values(), key=lambda scenario: (scenario.answer.created is not None, scenario.name)
     )

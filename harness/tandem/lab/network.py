@@ -1,4 +1,5 @@
-"""Measures the network between two hosts of a lab, from containers on them: round trips by sockperf, bandwidth by iperf3."""
+"""Measures the network between two hosts of a lab, from containers on them: round trips by sockperf, bandwidth by
+iperf3."""
 
 import json
 import re
@@ -22,7 +23,7 @@ MEASURED_S = 1
 """Seconds of round trips, of one direction, of the other."""
 LISTENING_S = 10.0
 DEADLINE_S = 30.0
-"""Of one container, however it is reached. Those of a host that nobody reaches any more end by themselves after that."""
+"""Deadline of one container, however it is reached. Containers of a host that is lost end by themselves after that."""
 
 LISTEN = (
     f"sockperf server --tcp -i {{address}} -p {ROUND_TRIPS_PORT} &"

@@ -53,7 +53,7 @@ OnSample = Callable[[Sample, Sample], None]
 
 @dataclass(frozen=True)
 class Scene:
-    """What is watched: the applications that are loaded, by label, and who is told about every sample."""
+    """A load that is watched: the applications that are loaded, by label, and who is told about every sample."""
 
     apps: dict[str, Application]
     seen: OnSample
@@ -333,7 +333,7 @@ PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     _both_ends,
     _tap,
 )
-"""They start in this order and stop in the other. One that returns None has nothing to watch."""
+"""The probes. They start in this order and stop in the other. One that returns None has nothing to watch."""
 
 
 @contextmanager
@@ -377,8 +377,8 @@ class Loaded:
     def together(
         self, label: str, trim_start_s: float, trim_end_s: float
     ) -> tuple[Rows, Report, list[GeneratorShare]]:
-        """What several generators left: their rows merged, their counts summed, and the figures of each. Raises TandemError
-        where nothing of any can be read."""
+        """The outcome of several generators: their rows merged, their counts summed, and the figures of each.
+        Raises TandemError where nothing of any can be read."""
         each, reports = list[GeneratorShare](), list[Report]()
 
         def seen(part: RanShare, left: tuple[Rows, Report] | str) -> None:

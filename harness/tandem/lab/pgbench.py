@@ -1,4 +1,5 @@
-"""pgbench with a scenario's own statements: what the database and PgBouncer could do for an application that costs nothing."""
+"""pgbench with a scenario's own statements: what the database and PgBouncer could do for an application that costs
+nothing."""
 
 import re
 import time

@@ -68,7 +68,8 @@ def _lines(settings: dict[str, str]) -> str:
 
 
 def configuration(stack: Stack, host: Host) -> dict[str, str]:
-    """The effective configuration of every component and of their host, as text. The stack must be up, the application need not."""
+    """The effective configuration of every component and of their host, as text. The stack must be up, the
+    application need not."""
     database = Postgres(stack.service("db").address, ADMIN_PASSWORD, {})
     try:
         postgresql = _lines(database.changed_settings())
@@ -91,7 +92,7 @@ def _toxiproxy(stack: Stack) -> str:
 
 
 def second_opinions(stack: Stack) -> dict[str, str]:
-    """What the generators besides oha say of themselves, where the image has them; wrk does so with a status of 1."""
+    """Versions of the generators besides oha, where the image has them; wrk does so with a status of 1."""
     image = stack.variables.get("LOADGEN", "")
     ways = {
         "vegeta": ["vegeta", "-version"],

@@ -12,7 +12,7 @@ from tandem.probes.postgres import ADMIN_PASSWORD, dsn
 
 
 def written(address: str, script: Path, scenarios: Iterable[Scenario]) -> Tables:
-    """Of what can come in these scenarios. address: of the database, in the seeded state. script:
+    """The right answers to what can come in these scenarios. address: of the database, in the seeded state. script:
     contract/sql/golden.sql. Raises TandemError."""
     asked = [recipes_of(one) for one in scenarios if one.answer.golden == "recipes"]
     results = []

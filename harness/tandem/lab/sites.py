@@ -25,8 +25,8 @@ PORTS: Final[Mapping[str, tuple[int, ...]]] = {
 """Ports of each service that the harness asks."""
 APP_PORT: Final = 8080
 APP_OUTSIDE_PORT: Final = 8200
-"""Where an application is asked from another host, as HAProxy beside it has 8080; of several the first has the next one.
-HAProxy's own ports for several are below."""
+"""Port at which an application is asked from another host, as HAProxy beside it has 8080; of several the first has
+the next one. HAProxy's own ports for several are below."""
 
 
 def ports_asked(service: str, variables: Mapping[str, str]) -> tuple[int, ...]:
@@ -123,7 +123,8 @@ class Sites:
         return None
 
     def look_at_clocks(self) -> None:
-        """How far they are from this machine's. Raises TandemError where one cannot be known well enough."""
+        """Measure how far the clocks are from this machine's. Raises TandemError where one cannot be known well
+        enough."""
 
     @property
     def described(self) -> list[str]:
@@ -180,7 +181,8 @@ def asked_by(variables: Mapping[str, str]) -> dict[str, dict[str, set[int]]]:
 
 
 def as_role(service: str) -> Role:
-    """Whose host a service runs on: the latency proxy's is the pooler's; each generator is on one of the generators'."""
+    """The role whose host a service runs on: the latency proxy's is the pooler's; each generator is on one of the
+    generators'."""
     if is_generator(service):
         return "loadgen"
     return "pgbouncer" if service == FAULTS else cast(Role, service)

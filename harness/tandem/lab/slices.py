@@ -67,7 +67,8 @@ def end[K](
     processes: Mapping[K, Process],
     running: Mapping[K, Future[Any]],
 ) -> None:
-    """Kills the generators, those that stand still among them, which nothing would wake any more. processes: that are known."""
+    """Kills the generators, those that stand still among them, which nothing would wake any more. processes: that
+    are known."""
     until = time.monotonic() + HELD_WITHIN_S
     while time.monotonic() < until and not all(one.done() for one in running.values()):
         for key, (host, pid) in {**_standing(containers, marks), **processes}.items():
@@ -108,8 +109,8 @@ def take_turns(
 def signals(
     processes: Mapping[str, Sequence[Process]],
 ) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """`go` and `halt` for `take_turns`. processes: each label's generators. Where it has several, one that has died is left
-    to its run, which tells it."""
+    """`go` and `halt` for `take_turns`. processes: each label's generators. Where it has several, one that has died
+    is left to its run, which tells it."""
 
     def send(label: str, number: int) -> None:
         for host, pid in processes[label]:
@@ -134,8 +135,8 @@ def turns_of(spec: WindowSpec) -> list[str]:
 
 
 def until_the_end(load: Load, spec: WindowSpec, before: int) -> Load:
-    """So long that it lasts to the window's last slice, from its own first one. before: slices of others before that.
-    A request may be in flight while its generator stands still, and is not late by that."""
+    """The load, so long that it lasts to the window's last slice, from its own first one. before: slices of others
+    before that. A request may be in flight while its generator stands still, and is not late by that."""
     assert spec.slices is not None
     late_s, still_s = before * spec.slices.slice_s, 2 * len(spec.variants) * spec.slices.slice_s
     return replace(

@@ -112,9 +112,9 @@ class Service:
 class Stack:
     """One Compose project with its variables.
 
-    variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given.
-    slot: the name of this stack's application where several are up at once in one project.
-    sites: where its services run. Images are built on this machine's engine.
+    variables: for compose/stack.yaml; written to `env_file`, which says exactly what a run was given. slot: the
+    name of this stack's application where several are up at once in one project. sites: where its services run.
+    Images are built on this machine's engine.
     """
 
     def __init__(
@@ -164,13 +164,14 @@ class Stack:
         return self._at[self.sites.of(service).name]
 
     def command(self, service: str) -> list[str]:
-        """Docker's command line for the engine that a service runs on, for a command that lasts as long as it is wanted."""
+        """Docker's command line for the engine that a service runs on, for a command that lasts as long as it is
+        wanted."""
         url = self.sites.of(service).url
         return ["docker"] if url is None else ["docker", "-H", url]
 
     def send(self, service: str, to: str | None = None) -> bool:
-        """Gives an engine the image of a service, which must have been built; returns whether it had to be copied. to: the
-        service that runs on that engine; default: the same."""
+        """Gives an engine the image of a service, which must have been built; returns whether it had to be copied.
+        to: the service that runs on that engine; default: the same."""
         site = self.sites.of(to or service)
         if site.url is None:
             return False
@@ -242,7 +243,7 @@ class Stack:
             raise TandemError(f"the stack did not come up:\n{text}\n{self.unhealthy()}".rstrip()) from None
 
     def unhealthy(self) -> str:
-        """For each container that does not run or is not healthy: its name and the end of its log. The application has no
+        """Containers that do not run or are not healthy: of each its name and the end of its log. The application has no
         health check of its own: if anything is not healthy, it may be because of it."""
         out = []
         found = self.docker.compose.ps(all=True)
@@ -262,13 +263,15 @@ class Stack:
         return found
 
     def _own_name(self, service: str) -> str | None:
-        """Of a container that is one of several of its service: an application's slot, a generator after the first."""
+        """The name of a container that is one of several of its service: an application's slot, a generator after
+        the first."""
         if service == APP:
             return f"{self.project}-{self.slot}" if self.slot else None
         return f"{self.project}-{service}" if is_generator(service) and service != FIRST else None
 
     def _find(self, service: str) -> Container | None:
-        """By the name that Compose gives it: each visit asks dozens of times, and asking Compose takes several times as long."""
+        """Find the container by the name that Compose gives it: each visit asks dozens of times, and asking
+        Compose takes several times as long."""
         name = self._own_name(service) or f"{self.project}-{service}-1"
         try:
             found: Container = self.at(service).container.inspect(name)
@@ -314,7 +317,8 @@ class Stack:
 
     @cached_property
     def _published(self) -> tuple[str, int] | None:
-        """Where other hosts ask this slot's application, and its own port; Compose's file has them of one alone."""
+        """Address at which other hosts ask this slot's application, and its own port; Compose's file has them of
+        one alone."""
         outside = self.sites.outside(APP, ["proxy", "loadgen"])
         if outside is None or self.slot is None:
             return None

@@ -32,7 +32,7 @@ class Floor(Protocol):
         """Nothing runs, the database is back in the seeded state and as far away as was asked for."""
 
     def workers(self, label: str) -> int:
-        """How many workers the variant has; its warm-up is that many times as many requests."""
+        """The number of the variant's workers; its warm-up is that many times as many requests."""
 
     def launch(self, label: str) -> None:
         """A fresh container."""

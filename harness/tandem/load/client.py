@@ -32,7 +32,7 @@ AT_ONCE = 2
 
 
 class Look(NamedTuple):
-    """How many answers are looked at: `most`, or those of `within_s` where they are slow, but `least`."""
+    """The number of answers that are looked at: `most`, or those of `within_s` where they are slow, but `least`."""
 
     most: int
     least: int

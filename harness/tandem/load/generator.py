@@ -19,7 +19,8 @@ KNOWN_MAJOR = 1
 TIMEOUT_S = 10
 FOLDER = "/tmp"
 HEADERS = {"accept": "*/*", "accept-encoding": "gzip, compress, deflate, br", "user-agent": "oha/1.16.0"}
-"""What oha sends with each request, beside what it is told and before that; then the host and the body's length."""
+"""Headers that oha sends with each request, beside what it is told and before that; then the host and the body's
+length."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def arguments(load: Load, name: str) -> list[str]:
 
 
 class Report(BaseModel):
-    """What of oha's JSON is used: a cross-check and the errors, which have no rows."""
+    """The part of oha's JSON that is used: a cross-check and the errors, which have no rows."""
 
     statusCodeDistribution: dict[str, int]
     errorDistribution: dict[str, int] = {}
@@ -128,7 +129,7 @@ class Generator(Protocol):
         """The command line of a load."""
 
     def read(self, folder: Path, name: str) -> tuple[Rows, Report]:
-        """What a load left behind, copied to `folder`; what it printed is in name.txt. Raises TandemError if that
+        """Read the files of a load, copied to `folder`; what it printed is in name.txt. Raises TandemError if that
         cannot be read."""
 
 

@@ -132,7 +132,7 @@ def answers_per_second(rows: Rows) -> list[int]:
 
 
 def in_flight(rows: Rows, duration_s: float, trim_start_s: float, trim_end_s: float) -> float | None:
-    """How many requests were in flight, mean over the measured part: from the actual send to the last byte."""
+    """Requests that were in flight, mean over the measured part: from the actual send to the last byte."""
     low, high = trim_start_s, duration_s - trim_end_s
     if not len(rows) or high <= low:
         return None

@@ -31,7 +31,8 @@ def _lock(connection: psycopg.Connection, table: str) -> None:
 
 
 class DataOwner:
-    """Three connections of the owner's role: one changes, one locks the sessions, one reads meanwhile. Use it as a context."""
+    """Three connections of the owner's role: one changes, one locks the sessions, one reads meanwhile. Use it as a
+    context."""
 
     def __init__(self, address: str, password: str) -> None:
         self._dsn = dsn(address, password)

@@ -8,7 +8,7 @@ from tandem.hosts.host import Clocks, Host, Oversleep
 
 @dataclass(frozen=True)
 class Disturbances:
-    """What disturbed a window. None: not readable here."""
+    """Disturbances of a window. None: not readable here."""
 
     oversleep: Oversleep | None
     clocks: tuple[Clocks, Clocks]

@@ -111,7 +111,7 @@ def _since(sequence: int, origin: int) -> int:
 
 
 def _joined(begun: _Begun) -> tuple[bytes, float | None]:
-    """What followed the request without a gap, up to the next one, and when its first byte came."""
+    """The bytes that followed the request without a gap, up to the next one, and when its first byte came."""
     origin = begun.request.acknowledged
     placed = sorted(
         ((_since(packet.sequence, origin), packet) for packet in begun.segments), key=lambda p: p[0]

@@ -91,7 +91,8 @@ def dsn(address: str, password: str) -> str:
 
 @dataclass(frozen=True)
 class StatementCounts:
-    """What the database ran for the applications during a load, and the rows that it has for each answer."""
+    """The statements that the database ran for the applications during a load, and the rows that it has for each
+    answer."""
 
     work: DatabaseWork
     rows_of: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -151,8 +152,8 @@ class Postgres:
         self._set |= {" ".join(str(text).split()) for (text,) in rows if changes_setting(str(text))}
 
     def foreign_settings(self) -> list[str]:
-        """What sets something that the contract does not name: settings kept for role and database, and statements of
-        the role `app` since this was made."""
+        """Settings that the contract does not name: settings kept for role and database, and statements of the role
+        `app` since this was made."""
         self._remember_settings()
         kept = self._connected().execute(
             "select concat_ws(' in ', r.rolname, d.datname) || ': ' || setting from pg_db_role_setting as s"

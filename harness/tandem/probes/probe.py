@@ -19,7 +19,7 @@ class Probe[P](Protocol):
 
 
 class Watcher(Protocol):
-    """What watches one application between its start and its stop."""
+    """Watcher of one application between its start and its stop."""
 
     def start(self) -> None: ...
     def stop(self) -> None: ...

@@ -52,7 +52,7 @@ class RoundTrip:
 
 
 def summary(setting_ms: int, before_ms: list[float], during_ms: list[float]) -> DbRtt | None:
-    """What goes into the record; None if the window was too short for a single round trip."""
+    """The round trips for the record; None if the window was too short for a single round trip."""
     if not before_ms or not during_ms:
         return None
     return DbRtt(

@@ -26,7 +26,7 @@ class Sample:
     connected: dict[str, int] | None = None
     """Address -> its connections to the database and to what stands before it; None: not asked for."""
     proxies: dict[str, ProxyCounters] | None = None
-    """By the application that HAProxy asks; `proxy` is the one that a window is about."""
+    """Counters by the application that HAProxy asks; `proxy` is the one that a window is about."""
 
     @property
     def responses_2xx(self) -> int | None:
@@ -76,8 +76,8 @@ class Sampler:
         servers: Mapping[str, tuple[str, str]] | None = None,
         mortal: Collection[str] = (),
     ) -> None:
-        """servers: label -> proxy and server in HAProxy's statistics. mortal: roles whose containers may go while they are
-        sampled: their counters stand still then."""
+        """servers: label -> proxy and server in HAProxy's statistics. mortal: roles whose containers may go while
+        they are sampled: their counters stand still then."""
         self._host = host
         self._groups, self._proxy, self._pooler, self._seen = dict(groups), proxy, pooler, seen
         self._mortal, self._last, self._gone = set(mortal), dict[str, Usage](), dict[str, Usage]()

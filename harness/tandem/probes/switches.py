@@ -1,4 +1,5 @@
-"""How often an application's threads gave up their CPU to wait: what a hand-over from thread to thread costs shows here first."""
+"""How often an application's threads gave up their CPU to wait: what a hand-over from thread to thread costs shows
+here first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

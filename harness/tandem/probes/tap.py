@@ -22,7 +22,7 @@ from tandem.probes.exchanges import Broken, Exchange, exchanges, read_packets
 from tandem.record.window import OnWire, Tap
 
 PACKETS_PER_S = 400
-"""Of the load's duration. Each answer is a packet for its request and one or two for itself."""
+"""Packets per second of the load's duration. Each answer is a packet for its request and one or two for itself."""
 BURSTS, APART_S = (3, 12), 2.5
 """Fewest and most bursts of a window, and seconds from one to the next."""
 SNAP_BYTES = 16384
@@ -68,8 +68,8 @@ def bodies_bytes(scenario: Scenario, answers: Answers) -> int:
 
 @dataclass(frozen=True)
 class Bursts:
-    """How a window is sampled. The moments are drawn anew each time: a server that knows the study's seed, which is public,
-    cannot know them."""
+    """The bursts by which a window is sampled. The moments are drawn anew each time: a server that knows the
+    study's seed, which is public, cannot know them."""
 
     number: int
     apart_s: float
@@ -139,7 +139,7 @@ class WireTap:
 
     @cached_property
     def _compared(self) -> tuple[dict[str, ComparedAnswers], int, float]:
-        """By application; bytes of the captures; CPU seconds. Only once all probes have ended: it takes a CPU."""
+        """Outcome by application; bytes of the captures; CPU seconds. Only once all probes have ended: it takes a CPU."""
         began, bytes_ = time.thread_time(), 0
         found = {label: list[Exchange | Broken | None]() for label in self.apps}
         for number in range(len(self._captured)):

@@ -9,7 +9,8 @@ from tandem.errors import TandemError
 
 API_PORT = 8474
 PROXIED_PORT = 6433
-"""Where it takes the database's place. PgBouncer's own is another: on a lab's host both may be asked from outside."""
+"""Port at which it takes the database's place. PgBouncer's own is another: on a lab's host both may be asked from
+outside."""
 _NAME = "database"
 
 

@@ -48,8 +48,8 @@ class Times(Part):
     p999: Figure | None = None
     max: Figure | None = None
     censored: int = 0
-    """So many of the samples never came: each counts as the time-out at least, `mean` is then null, and the
-    largest is not known better than that."""
+    """Samples that never came: each counts as the time-out at least, `mean` is then null, and the largest is not
+    known better than that."""
 
 
 class Role(Part):
@@ -191,11 +191,12 @@ class Slices(Part):
     not_timed: int
     """Answers in these seconds that were in flight at a switch: counted, and left out of the times."""
     clock_error_ms: Figure | None
-    """By how much the rows and the switches contradict each other; null: there is no way to tell."""
+    """Milliseconds by which the rows and the switches contradict each other; null: there is no way to tell."""
     outside_cpu_share: Figure | None = None
-    """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and for the
-    harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not known, or
-    its answers take so long that what was in flight at a switch lasts through the others' slices."""
+    """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and
+    for the harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle
+    rate is not known, or its answers take so long that what was in flight at a switch lasts through the others'
+    slices."""
 
 
 class GeneratorShare(Part):
@@ -257,7 +258,7 @@ class Answers(Part):
     """The same distribution as an HDR histogram (V2, base64, microseconds, three digits); histograms can be merged."""
     per_second: PerSecond | None = None
     in_flight_mean: Figure | None = None
-    """By the rows: sum of the times in flight inside the measured part by its length."""
+    """Requests in flight by the rows: sum of the times in flight inside the measured part by its length."""
     rows_2xx: int | None = None
     reported_2xx: int | None = None
     """The generator's own count, beside that of its rows."""
@@ -266,7 +267,7 @@ class Answers(Part):
     implied_rows: dict[str, ImpliedRows] = Field(default_factory=dict)
     """Statement -> the rows that the answers of the window imply; only of statements whose rows depend on the answer."""
     choice_p: Figure | None = None
-    """Where the database draws what an answer is about: how likely a choice as uneven as the answers' is."""
+    """Probability of a choice as uneven as the answers', where the database draws what an answer is about."""
 
 
 class OpenLoopFigures(Part):
@@ -291,12 +292,12 @@ class Cost(Part):
     app_system_cpu_us_per_request: Figure | None = None
     """The part of `app_cpu_us_per_request` that was spent in the kernel, which counts it by ticks."""
     app_context_switches_per_request: Figure | None = None
-    """How often a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
+    """Times that a thread of the application gave up its CPU to wait, over the whole window; null where threads that did
     much of the work ended meanwhile."""
     app_memory_peak_bytes: int | None = None
     roles: dict[str, Role]
     utilisation_bound_rps: Figure | None = None
-    """At this cost per request the first CPU set would be exhausted at so many requests per second."""
+    """Requests per second at which the first CPU set would be exhausted at this cost per request."""
     utilisation_bound_by: str | None = None
 
 
@@ -306,7 +307,7 @@ class PathCounts(Part):
     proxy: Proxy | None = None
     pooler: Pooler | None = None
     lock_waits_mean: Figure | None = None
-    """So many of the application's database connections waited for a lock in the mean of the samples."""
+    """Database connections of the application that waited for a lock in the mean of the samples."""
     db_connections_max: int | None = None
     """The most connections that a sample found from the application to the database, or to PgBouncer before it."""
     app_pool_wait_ms: Figure | None = None
@@ -322,7 +323,7 @@ class DatabaseWork(Part):
     foreign_settings: list[str] = Field(default_factory=list)
     """Settings of role, database or session that the contract does not name, since the application's start."""
     wal_syncs: int | None = None
-    """How often PostgreSQL flushed its log to disk. Its processes tell that up to a second late."""
+    """Flushes of PostgreSQL's log to disk. Its processes tell that up to a second late."""
 
 
 class StoredRows(Part):
@@ -382,17 +383,19 @@ class Window(
     Answers,
     AskedLoad,
 ):
-    """One load window of a trial, computed from the generator's rows and from counters. In a record the last part comes first."""
+    """One load window of a trial, computed from the generator's rows and from counters. In a record the last part
+    comes first."""
 
     host: HostActivity
     slices: Slices | None = None
     """`duration_s` is then how long this variant's generator ran."""
     generators: list[GeneratorShare] = Field(default_factory=list)
-    """Where several shared the load: each by itself. All other figures are of their rows together."""
+    """Each generator by itself, where several shared the load. All other figures are of their rows together."""
     resources: list[Resource] = Field(default_factory=list)
     """CPU sets, threads, pools and the distance, the most used first."""
     bottleneck: str
-    """Its tag; several joined by `+` where they are as busy as each other (tandem.judge.bottleneck)."""
+    """Tag of what limited the window; several joined by `+` where they are as busy as each other
+    (tandem.judge.bottleneck)."""
     evidence: list[str]
     findings: list[Finding]
     verdict: Verdict
