@@ -147,8 +147,7 @@ def foreign_cores(series: Series, spans: Spans, ours: Collection[str]) -> tuple[
 
 
 def host(series: Series, spans: Spans, watched: Disturbances | None) -> HostActivity:
-    """The activity of the host beside the load. watched: what was read before and after the window rather than
-    sampled."""
+    """The activity of the host beside the load. watched: what was read before and after the window rather than sampled."""
     total = rate(series, spans, lambda sample: sample.host.total_s)
     ours = series.samples[0].usage
     least, most = (cores / total for cores in foreign_cores(series, spans, ours))

@@ -27,14 +27,14 @@ from tandem.probes.switches import ContextSwitches
 from tandem.record.host import HostActivity
 from tandem.record.part import Part
 from tandem.record.window import (
-    Answers,
+    AnswerFigures,
     AskedLoad,
-    Bodies,
     Cost,
     DatabaseWork,
     GeneratorShare,
     OpenLoopFigures,
     PathCounts,
+    ProbedBodies,
     Slices,
     Times,
     Window,
@@ -44,9 +44,8 @@ DRAINS = 2.0
 """Times the p99 of its response times: so long after a switch a variant may still answer what was in flight,
 because it shares the CPUs with the one that has its turn."""
 IDLE_ERROR_CORES = 0.0005
-"""One second of rest misses what a program does more seldom. Of nine programs that took turns none used more than
-0.0004 cores beyond its idle rate. Beside eight others that is 2 % of a program that uses 0.15 cores in its own
-slices."""
+"""One second of rest misses what a program does more seldom. Of nine programs that took turns none used more than 0.0004
+cores beyond its idle rate. Beside eight others that is 2 % of a program that uses 0.15 cores in its own slices."""
 
 type Seen = Part | Counted | Probed | StatementCounts | ContextSwitches | Disturbances | PoolUse | None
 """A probe's part: a part of the window as it is, or what is figured out together with the rows."""
@@ -177,7 +176,7 @@ def window(measured: Measured, asked: WindowConditions) -> Window:
         _open_loop(measured, asked, part.good),
         cost,
         _path(measured, part.spans),
-        Bodies(probes=measured.probed.asked, probe_failures=measured.probed.wrong),
+        ProbedBodies(probes=measured.probed.asked, probe_failures=measured.probed.wrong),
         database.work if database else DatabaseWork(statements={}),
         *(seen for seen in measured.seen if isinstance(seen, Part)),
         host=counters.host(series, part.spans, measured.of(Disturbances)),
@@ -192,10 +191,10 @@ def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
     of the host between its ends."""
     return Window.of(
         AskedLoad(load="closed", duration_s=seconds, connections=connections, measured_s=seconds),
-        Answers(requests=0, good=0, failed={}, goodput_rps=0.0, service_time_ms=Times(samples=0)),
+        AnswerFigures(requests=0, good=0, failed={}, goodput_rps=0.0, service_time_ms=Times(samples=0)),
         Cost(roles={}),
         DatabaseWork(statements={}),
-        Bodies(probes=0, probe_failures=[]),
+        ProbedBodies(probes=0, probe_failures=[]),
         host=HostActivity(
             steal_share=during.steal_s / during.total_s,
             foreign_cpu_share=None,
@@ -208,7 +207,9 @@ def unloaded(connections: int, seconds: float, during: HostCpu) -> Window:
 # ---- the answers ----
 
 
-def _answers(measured: Measured, asked: WindowConditions, part: MeasuredPart, roles: RoleCounters) -> Answers:
+def _answers(
+    measured: Measured, asked: WindowConditions, part: MeasuredPart, roles: RoleCounters
+) -> AnswerFigures:
     rows, probed, good = measured.rows, measured.probed, part.good
     failed = rows_.failures(rows, asked.status, asked.lengths)
     failed |= {f"error: {reason}": n for reason, n in measured.report.errorDistribution.items()}
@@ -221,7 +222,7 @@ def _answers(measured: Measured, asked: WindowConditions, part: MeasuredPart, ro
     database = measured.of(StatementCounts)
     closed = asked.load == "closed" and part.in_flight is not None
     whole_seconds = int(np.ceil(asked.trim_start_s)), int(np.floor(asked.measured_until_s))
-    return Answers(
+    return AnswerFigures(
         requests=len(rows),
         good=int(good.sum()),
         failed=failed,
@@ -246,13 +247,13 @@ def _answers(measured: Measured, asked: WindowConditions, part: MeasuredPart, ro
     )
 
 
-def _of_summary(told: ToolResult, answers: Answers) -> Answers:
+def _of_summary(told: ToolResult, answers: AnswerFigures) -> AnswerFigures:
     """The answers by the summary of a generator that left no rows. answers: by those rows; what failed besides, and
     what needs no row, is there."""
     right = told.requests - told.failed
     errors: dict[str, int] = {} if told.socket_errors is None else told.socket_errors.model_dump()
     counted = {"wrong answers": told.failed, **{f"error: {name}": n for name, n in errors.items()}}
-    return Answers(
+    return AnswerFigures(
         requests=told.requests,
         good=right,
         failed={**{reason: n for reason, n in counted.items() if n}, **answers.failed},
@@ -363,11 +364,10 @@ def _slices(measured: Measured, part: MeasuredPart, cost_us: float | None) -> Sl
 def _outside_share(
     own: OwnSlices, measured: Measured, cost_us: float | None, service_s: Floats
 ) -> float | None:
-    """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the
-    harness's own requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does
-    for what was in flight at a switch. cost_us: of a request; None: nothing was answered. service_s: of its
-    answers. Returns None where its idle rate is not known, and where answers take so long that no second of the
-    others is free of them."""
+    """CPU of the application in the others' slices, by that in its own. What it uses when idle, and what the harness's
+    own requests cost it there, is not counted, nor what its idle rate may be wrong by, nor what it does for what was in
+    flight at a switch. cost_us: of a request; None: nothing was answered. service_s: of its answers. Returns None where
+    its idle rate is not known, and where answers take so long that no second of the others is free of them."""
     if measured.idle_cores is None or cost_us is None or not len(service_s):
         return None
     series, of_app = measured.counted.series, cpu_s("app")

@@ -86,9 +86,8 @@ class OwnSlices:
         return [(one.settled_s, one.ended_s) for one in self.slices]
 
     def outside(self, drain_s: float) -> list[tuple[float, float]]:
-        """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any
-        more. drain_s: how long after its generator's stop something may be. Slices without such a part are left
-        out."""
+        """The measured parts of the others' slices (time.time()), as far as nothing of its own is in flight any more.
+        drain_s: how long after its generator's stop something may be. Slices without such a part are left out."""
         spans = [(max(one.settled_s, stopped_s + drain_s), one.ended_s) for stopped_s, one in self.others]
         return [(low, high) for low, high in spans if low < high]
 

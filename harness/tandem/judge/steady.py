@@ -43,15 +43,14 @@ class Steadiness(Part):
 def steady(buckets: ArrayLike, least: int = BUCKETS) -> Steadiness:
     """Whether the answers per second neither change their level nor drift.
 
-    buckets: right answers of each whole second, oldest first; all are judged, so give the last 30. least:
-    with fewer the reason is `too-few`. Raises ValueError where a bucket is not finite.
+    buckets: right answers of each whole second, oldest first; all are judged, so give the last 30. least: with fewer the
+    reason is `too-few`. Raises ValueError where a bucket is not finite.
 
-    Level: PELT (Killick 2012) with the squared error and a penalty of 12 ln n. That penalty supposes a noise of 1,
-    so the series is divided by its own: the median absolute deviation of the first differences, by sqrt(2), which
-    neither a step nor a slope inflates. Drift: Theil-Sen slope over the span above 2 %, and its 99 % interval
-    without 0: in 30 noisy seconds a steady server shows more than 2 % often, but not surely. Seconds are no
-    independent samples, so noise and interval are widened by what their autocorrelation adds. It is a constant: ten
-    seconds do not tell their own.
+    Level: PELT (Killick 2012) with the squared error and a penalty of 12 ln n. That penalty supposes a noise of 1, so the
+    series is divided by its own: the median absolute deviation of the first differences, by sqrt(2), which neither a step
+    nor a slope inflates. Drift: Theil-Sen slope over the span above 2 %, and its 99 % interval without 0: in 30 noisy
+    seconds a steady server shows more than 2 % often, but not surely. Seconds are no independent samples, so noise and
+    interval are widened by what their autocorrelation adds. It is a constant: ten seconds do not tell their own.
     """
     values = np.asarray(buckets, float)
     if values.ndim != 1 or not np.isfinite(values).all():

@@ -9,7 +9,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.errors import TandemError
 from tandem.hosts.host import Psrecord
 from tandem.judge import judge
-from tandem.lab.case import Case
+from tandem.lab.case import VisitCase
 from tandem.lab.generator_runs import Ran, collected, run_load, run_shares, send
 from tandem.lab.prepare import Prepared
 from tandem.lab.readiness import NotReadyError, await_health
@@ -39,7 +39,7 @@ class Application:
 
     prepared: Prepared
     folder: Path
-    case: Case = field(init=False)
+    case: VisitCase = field(init=False)
     """The case that it is asked for now; a window may lay changes over the scenario."""
     rest_bytes: int | None = field(init=False, default=None)
     """Anonymous memory after its first answer."""
@@ -109,7 +109,7 @@ class Application:
             asked = self.stack.app_seen_by("proxy", self.app)
             point(self.services["proxy"].address, self.stack.slot, *asked)
 
-    def ask_for(self, case: Case) -> None:
+    def ask_for(self, case: VisitCase) -> None:
         """Makes `case` what is asked from now on."""
         self.case = case
         if self._client is not None:

@@ -58,7 +58,7 @@ def setup_of(
 
 
 @dataclass
-class Case:
+class VisitCase:
     """One program under one scenario, and where it is asked: what a visit measures."""
 
     implementation: Implementation

@@ -1,5 +1,4 @@
-"""What a visit needs done, on real containers: a floor for applications, and one for pgbench in an application's
-place."""
+"""What a visit needs done, on real containers: a floor for applications, and one for pgbench in an application's place."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -79,8 +79,7 @@ _GIVEN: set[tuple[str, str]] = set()
 def send(
     stack: Stack, container: str, folder: Path, name: str, load: Load, by: Generator, role: str = FIRST
 ) -> None:
-    """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises
-    TandemError."""
+    """Gives a generator's container what a load reads. container: its id; name: of the load's files. Raises TandemError."""
     if load.bodies is not None and (container, load.bodies.name) not in _GIVEN:
         (file := folder / "body").write_bytes(b"\n".join(load.bodies.each))
         stack.copy_in(role, file, body_file(load.bodies))

@@ -124,9 +124,8 @@ def registry(root: Path, environment: Mapping[str, str] = os.environ) -> str | N
 def take(image: str, wanted: str, folder: str) -> str | None:
     """Gives this machine the published image of this content, under its own name, such as tandem/db or tandem/node:TAG.
 
-    Returns where it came from, with the digest; None where the registry has none. The image is fetched by its
-    digest, so the engine checks every byte. Raises TandemError where it says of itself that it is made of something
-    else.
+    Returns where it came from, with the digest; None where the registry has none. The image is fetched by its digest, so
+    the engine checks every byte. Raises TandemError where it says of itself that it is made of something else.
     """
     docker = DockerClient()
     if docker.image.exists(image):
@@ -336,9 +335,8 @@ def build_today(
 def frozen_stack(
     root: Path, known: FrozenStack | None, anew: bool, note: Callable[[str], None]
 ) -> FrozenStack:
-    """The stack that nights run on: each image that was frozen, as long as this machine has it and its sources are
-    those of then, and today's, built and kept, for the others. Returns what is known where nothing had to be
-    replaced.
+    """The stack that nights run on: each image that was frozen, as long as this machine has it and its sources are those of
+    then, and today's, built and kept, for the others. Returns what is known where nothing had to be replaced.
 
     anew: replace all. Raises TandemError for one that does not build.
     """

@@ -20,7 +20,7 @@ from tandem.hosts.host import Machines
 from tandem.hosts.remote import Remote
 from tandem.hosts.several import SeveralHosts
 from tandem.lab.images import BUILT, build_image
-from tandem.lab.sites import FAULTS, PORTS, Local, Site, Sites, as_role, home, overlay
+from tandem.lab.sites import FAULTS, PORTS, EngineSite, Local, Sites, as_role, home, overlay
 from tandem.lab.stack import remove_leftovers
 
 AGENT_IMAGE: Final = "tandem/agent"
@@ -38,7 +38,7 @@ class LabSites(Sites):
 
     lab: Lab
 
-    def __init__(self, lab: Lab, sites: Mapping[str, Site]) -> None:
+    def __init__(self, lab: Lab, sites: Mapping[str, EngineSite]) -> None:
         """sites: by the name of the lab's host."""
         super().__init__()
         self.lab, self._sites = lab, dict(sites)
@@ -49,10 +49,10 @@ class LabSites(Sites):
             first += site.host.cpus
 
     @property
-    def all(self) -> Sequence[Site]:
+    def all(self) -> Sequence[EngineSite]:
         return list(self._sites.values())
 
-    def of(self, service: str) -> Site:
+    def of(self, service: str) -> EngineSite:
         return self._sites[home(self.lab, service).name]
 
     @property
@@ -71,7 +71,7 @@ class LabSites(Sites):
             for service, role in of_services.items()
         }
 
-    def overlay(self, site: Site, variables: Mapping[str, str]) -> dict[str, Any]:
+    def overlay(self, site: EngineSite, variables: Mapping[str, str]) -> dict[str, Any]:
         return overlay(self.lab, site.name, variables)
 
     def seen_from(self, service: str, inside: str, by: str) -> str:
@@ -105,7 +105,7 @@ class LabSites(Sites):
     def record(self) -> dict[str, dict[str, Any]]:
         return {name: self._recorded(name, site) for name, site in self._sites.items()}
 
-    def _recorded(self, name: str, site: Site) -> dict[str, Any]:
+    def _recorded(self, name: str, site: EngineSite) -> dict[str, Any]:
         host = site.host
         found: dict[str, Any] = {"roles": ", ".join(self.lab.hosts[name].roles), **host.describe()}
         if isinstance(host, Remote):
@@ -181,15 +181,15 @@ def destination(host: LabHost) -> tuple[str, int | None]:
     return f"{user}{found['host']}", int(found["port"]) if found["port"] else None
 
 
-def connect(lab: Lab) -> dict[str, Site]:
+def connect(lab: Lab) -> dict[str, EngineSite]:
     """Every engine of a lab, side by side. Raises TandemError, and lets go of the others, where one is not reached."""
 
-    def one(host: LabHost) -> Site:
+    def one(host: LabHost) -> EngineSite:
         if host.engine == ON_THIS_ENGINE:
             return Local(host.name, host.address)
         return RemoteEngine(host.name, host.address, Engine(host.name, *destination(host)))
 
-    sites, error = dict[str, Site](), None
+    sites, error = dict[str, EngineSite](), None
     with ThreadPoolExecutor(len(lab.hosts)) as threads:
         asked = {name: threads.submit(one, host) for name, host in lab.hosts.items()}
         for name, job in asked.items():
@@ -208,16 +208,15 @@ def connect(lab: Lab) -> dict[str, Site]:
 class Engines(Sites):
     """Engines alone, to see what is there already."""
 
-    sites: Sequence[Site]
+    sites: Sequence[EngineSite]
 
     @property
-    def all(self) -> Sequence[Site]:
+    def all(self) -> Sequence[EngineSite]:
         return self.sites
 
 
 def clean_lab(lab: Lab, root: Path, env_file: Path) -> list[str]:
-    """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not
-    reached."""
+    """Removes whatever is ours on every host of a lab; a sentence for each. Raises TandemError where one is not reached."""
     sites, told = connect(lab), []
     try:
         for name, site in sites.items():

@@ -14,7 +14,7 @@ from tandem.judge.measure import Measured, Seen, WindowConditions, window
 from tandem.judge.slices import OwnSlices, Slice, row_zero
 from tandem.judge.windows import Unjudged, judged
 from tandem.lab.application import Application
-from tandem.lab.case import Case
+from tandem.lab.case import VisitCase
 from tandem.lab.generator_runs import Ran, RanShare, collected
 from tandem.lab.sites import APP, FAULTS
 from tandem.lab.stack import Stack
@@ -40,7 +40,7 @@ from tandem.record.window import (
     BothEnds,
     DatabaseWork,
     GeneratorShare,
-    IdleConnections,
+    IdleEstablished,
     StoredRows,
     Window,
 )
@@ -119,9 +119,8 @@ class Pools:
 
 
 @dataclass
-class Statements:
-    """The work of the database for the applications, by pg_stat_statements, its settings, and the flushes of its
-    log."""
+class StatementProbe:
+    """The work of the database for the applications, by pg_stat_statements, its settings, and the flushes of its log."""
 
     scene: Scene
     _work: DatabaseWork = field(default_factory=lambda: DatabaseWork(statements={}))
@@ -133,7 +132,7 @@ class Statements:
         self.scene.first.postgres.reset_statements()
         self._syncs = self.scene.first.postgres.wal_syncs()
 
-    def _rows_each(self, case: Case) -> dict[str, dict[int, int]]:
+    def _rows_each(self, case: VisitCase) -> dict[str, dict[int, int]]:
         """Statement -> key -> rows, by the database itself, for those that are asked with what the answer is about."""
         keys = case.answers.keys()
         texts = {name: case.texts[name] for name in case.scenario.statements if name in case.texts}
@@ -255,8 +254,8 @@ class Idle:
     def stop(self) -> None:
         self._open = {label: app.idle_established for label, app in self.scene.apps.items()}
 
-    def part(self, app: str) -> IdleConnections:
-        return IdleConnections(idle_connections=self._open[app])
+    def part(self, app: str) -> IdleEstablished:
+        return IdleEstablished(idle_connections=self._open[app])
 
 
 @cache
@@ -323,7 +322,7 @@ def _disturbances(scene: Scene) -> Probe[Seen]:
 PROBES: tuple[Callable[[Scene], Probe[Seen] | None], ...] = (
     TableGrowth,
     Pools,
-    Statements,
+    StatementProbe,
     Counters,
     _switches,
     _distance,

@@ -14,7 +14,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.ranges import expand
 from tandem.catalog.scenario import Answer, Scenario
 from tandem.errors import UsageError
-from tandem.lab.case import Case, db_pool_usable, handler_threads, started_workers
+from tandem.lab.case import VisitCase, db_pool_usable, handler_threads, started_workers
 from tandem.lab.sites import ALONE, FAULTS, Route, Sites, written
 from tandem.lab.stack import BENCH_PROJECT, Stack
 from tandem.load.generator import OHA
@@ -36,7 +36,7 @@ class Prepared:
     """A variant, ready for its visits."""
 
     variant: Variant
-    case: Case
+    case: VisitCase
     stack: Stack
     settings: dict[str, str]
     """The effective ones."""
@@ -159,12 +159,12 @@ def case_of(
     implementation: Implementation,
     scenario: Scenario,
     settings: dict[str, str],
-) -> Case:
+) -> VisitCase:
     """The case of a visit. settings: the effective ones."""
     root = conditions.catalog.root
     topology = conditions.catalog.topologies[conditions.topology].variables
     load_address = topology["LOAD_ADDRESS"]
-    return Case(
+    return VisitCase(
         implementation=implementation,
         scenario=scenario,
         workers=started_workers(implementation, settings),
@@ -257,7 +257,7 @@ def _stand_in(
     null: Implementation,
     scenario: Scenario,
     settings: dict[str, str],
-) -> Case:
+) -> VisitCase:
     """The null application, or HAProxy alone, with a body as long as the scenario's in the median."""
     contract = conditions.catalog.root / "contract"
     size = int(statistics.median(read_answers(scenario, contract).lengths()))

@@ -40,7 +40,7 @@ def slot_ports(variables: Mapping[str, str]) -> list[int]:
     return [SLOTS_FROM_PORT + number for number in range(1, int(variables.get("SLOTS", "0")) + 1)]
 
 
-class Site(Protocol):
+class EngineSite(Protocol):
     """One engine, with the machine that it runs on."""
 
     @property
@@ -91,10 +91,10 @@ class Sites:
     """One site for all services, or one for each role of a lab."""
 
     @property
-    def all(self) -> Sequence[Site]:
+    def all(self) -> Sequence[EngineSite]:
         return [HERE_ALONE]
 
-    def of(self, service: str) -> Site:
+    def of(self, service: str) -> EngineSite:
         return HERE_ALONE
 
     @property
@@ -110,7 +110,7 @@ class Sites:
         """The variables of compose/stack.yaml that a lab decides in place of the placement."""
         return {}
 
-    def overlay(self, site: Site, variables: Mapping[str, str]) -> dict[str, Any] | None:
+    def overlay(self, site: EngineSite, variables: Mapping[str, str]) -> dict[str, Any] | None:
         """Compose's overlay for this site, besides compose.yaml; None: nothing."""
         return None
 
@@ -123,8 +123,7 @@ class Sites:
         return None
 
     def look_at_clocks(self) -> None:
-        """Measure how far the clocks are from this machine's. Raises TandemError where one cannot be known well
-        enough."""
+        """Measure how far the clocks are from this machine's. Raises TandemError where one cannot be known well enough."""
 
     @property
     def described(self) -> list[str]:
@@ -138,7 +137,7 @@ class Sites:
     def close(self) -> None: ...
 
 
-HERE_ALONE: Final[Site] = Local()
+HERE_ALONE: Final[EngineSite] = Local()
 ALONE: Final = Sites()
 
 

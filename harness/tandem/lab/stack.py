@@ -16,7 +16,7 @@ from python_on_whales.exceptions import NoSuchContainer
 from tandem.errors import TandemError
 from tandem.hosts.docker import complaint, docker_client
 from tandem.hosts.host import Host
-from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, Site, Sites, ports_asked
+from tandem.lab.sites import ALONE, APP, APP_OUTSIDE_PORT, APP_PORT, EngineSite, Sites, ports_asked
 from tandem.load.shares import FIRST, is_generator
 from tandem.probes.haproxy import slot_number
 
@@ -143,7 +143,7 @@ class Stack:
             compose_profiles=["load", "faults"],
         )
 
-    def _of_site(self, site: Site) -> DockerClient:
+    def _of_site(self, site: EngineSite) -> DockerClient:
         """The client of a site. The site's overlay is kept beside the variables, where it can be read."""
         if site.address is None:
             return self.docker
@@ -164,8 +164,7 @@ class Stack:
         return self._at[self.sites.of(service).name]
 
     def command(self, service: str) -> list[str]:
-        """Docker's command line for the engine that a service runs on, for a command that lasts as long as it is
-        wanted."""
+        """Docker's command line for the engine that a service runs on, for a command that lasts as long as it is wanted."""
         url = self.sites.of(service).url
         return ["docker"] if url is None else ["docker", "-H", url]
 

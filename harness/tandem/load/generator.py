@@ -19,8 +19,7 @@ KNOWN_MAJOR = 1
 TIMEOUT_S = 10
 FOLDER = "/tmp"
 HEADERS = {"accept": "*/*", "accept-encoding": "gzip, compress, deflate, br", "user-agent": "oha/1.16.0"}
-"""Headers that oha sends with each request, beside what it is told and before that; then the host and the body's
-length."""
+"""Headers that oha sends with each request, beside what it is told and before that; then the host and the body's length."""
 
 
 @dataclass(frozen=True)

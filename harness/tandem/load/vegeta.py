@@ -47,9 +47,8 @@ class Vegeta:
         return {"targets": "".join(json.dumps(target) + "\n" for target in targets)}
 
     def arguments(self, load: Load, name: str) -> list[str]:
-        """-redirects=-1: a redirect is no answer. -max-body=0: bodies are read but not kept, which would cost
-        the CPU that is shared; their lengths are taken from the answers' Content-Length, which Go's client
-        holds the body to.
+        """-redirects=-1: a redirect is no answer. -max-body=0: bodies are read but not kept, which would cost the CPU that
+        is shared; their lengths are taken from the answers' Content-Length, which Go's client holds the body to.
         """
         connections = str(load.connections)
         out = ["sh", "-c", _SCRIPT, "sh", f"{FOLDER}/{name}"]

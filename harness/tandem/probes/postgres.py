@@ -91,8 +91,7 @@ def dsn(address: str, password: str) -> str:
 
 @dataclass(frozen=True)
 class StatementCounts:
-    """The statements that the database ran for the applications during a load, and the rows that it has for each
-    answer."""
+    """The statements that the database ran for the applications during a load, and the rows that it has for each answer."""
 
     work: DatabaseWork
     rows_of: dict[str, dict[int, int]] = field(default_factory=dict)

@@ -193,10 +193,9 @@ class Slices(Part):
     clock_error_ms: Figure | None
     """Milliseconds by which the rows and the switches contradict each other; null: there is no way to tell."""
     outside_cpu_share: Figure | None = None
-    """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and
-    for the harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle
-    rate is not known, or its answers take so long that what was in flight at a switch lasts through the others'
-    slices."""
+    """CPU that the application used in the measured parts of the others' slices, beyond what it uses when idle and for
+    the harness's own requests, by `app_cpu_s`. Below zero: it was less idle before the load. Null: its idle rate is not
+    known, or its answers take so long that what was in flight at a switch lasts through the others' slices."""
 
 
 class GeneratorShare(Part):
@@ -241,7 +240,7 @@ class AskedLoad(Part):
     """Length of the part that figures come from: the window without its first and last seconds."""
 
 
-class Answers(Part):
+class AnswerFigures(Part):
     """The answers, by the generator's rows."""
 
     requests: int
@@ -332,14 +331,14 @@ class StoredRows(Part):
     stored_rows: int | None = None
 
 
-class Bodies(Part):
+class ProbedBodies(Part):
     """Requests that the harness itself sent in between, to compare whole bodies with the golden ones."""
 
     probes: int
     probe_failures: list[str]
 
 
-class IdleConnections(Part):
+class IdleEstablished(Part):
     """Silent connections, where they are part of the scenario."""
 
     idle_connections: int | None = None
@@ -373,14 +372,14 @@ class Window(
     OnWire,
     BothEnds,
     Distance,
-    IdleConnections,
-    Bodies,
+    IdleEstablished,
+    ProbedBodies,
     StoredRows,
     DatabaseWork,
     PathCounts,
     Cost,
     OpenLoopFigures,
-    Answers,
+    AnswerFigures,
     AskedLoad,
 ):
     """One load window of a trial, computed from the generator's rows and from counters. In a record the last part

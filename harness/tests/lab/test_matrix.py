@@ -13,7 +13,7 @@ from rich.console import Console
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
 from tandem.lab.application import Application
-from tandem.lab.case import Case
+from tandem.lab.case import VisitCase
 from tandem.lab.matrix import Square, SquareOutcome, order, reasons, sentence, square, table
 from tandem.lab.prepare import Prepared, VariantConditions, prepare
 from tandem.load.client import WITHOUT_LOAD, Look
@@ -36,7 +36,7 @@ class FakeApplication:
     def client(self) -> Any:
         return SimpleNamespace(status=lambda: self._status)
 
-    def ask_for(self, case: Case) -> None:
+    def ask_for(self, case: VisitCase) -> None:
         self.asked.append(f"{case.scenario.name} at {case.load_address}")
 
     def verify(self, look: Look) -> list[Finding]:

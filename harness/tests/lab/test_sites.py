@@ -149,7 +149,7 @@ def test_a_study_of_several_topologies_has_the_ports_of_all() -> None:
 
 @dataclass
 class At:
-    """A Site."""
+    """An EngineSite."""
 
     name: str
     address: str

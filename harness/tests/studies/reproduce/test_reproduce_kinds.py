@@ -18,7 +18,7 @@ from tandem.lab.limits import (
     refuse_on_any,
     refuse_too_many,
 )
-from tandem.lab.sites import ALONE, Local, Site, Sites, as_role
+from tandem.lab.sites import ALONE, EngineSite, Local, Sites, as_role
 from tandem.studies.reproduce import tools
 from tandem.studies.reproduce.command import estimate_s
 from tandem.studies.reproduce.connections import ConnectionsRows, ConnectionsSpec
@@ -118,7 +118,7 @@ class TwoHosts(Sites):
     def __init__(self, generator: Here, application: Here) -> None:
         self.places = {"loadgen": generator, "app": application}
 
-    def of(self, service: str) -> Site:
+    def of(self, service: str) -> EngineSite:
         role = as_role(service)
         return AHost(role, "192.0.2.1", of=self.places[role])
 
