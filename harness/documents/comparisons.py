@@ -1,12 +1,9 @@
 """Figures of committed comparisons. Pure."""
 
-from rich.table import Table
-
 from documents.records import Records
 from documents.tables import times
-from tandem.report.markdown import of_terminal
 from tandem.studies.compare.conclusions import METRICS, ComparedRatio, second
-from tandem.studies.compare.report import COLUMNS, tables, told
+from tandem.studies.compare.report import told
 from tandem.wording import number
 
 
@@ -23,12 +20,6 @@ def _mean(records: Records, folder: str, variant: str, metric: str) -> float:
     if value is None:
         raise ValueError(f"{variant} has no {metric}")
     return value
-
-
-def compared_table(records: Records, folder: str, metric: str) -> str:
-    """The table of one metric, as `just report` prints it."""
-    shown = [one for one in tables(records.comparison(folder)) if isinstance(one, Table)]
-    return of_terminal(next(one for one in shown if str(one.title).startswith(f"{COLUMNS[metric][0]}:")))
 
 
 def compared(records: Records, folder: str, variant: str, metric: str) -> str:
@@ -48,16 +39,6 @@ def setting(records: Records, implementation: str, changed: str, metric: str) ->
     return times(found.against_reference[metric].ratio)
 
 
-def by_mode(records: Records, folder: str, variant: str, mode: str) -> str:
-    """The ratio to the baseline of the time in user mode, or in the kernel, with its interval."""
-    return times(records.by_mode(folder, variant, mode), 3)
-
-
 def mean(records: Records, folder: str, variant: str, metric: str) -> str:
     value = number(_mean(records, folder, variant, metric))
     return f"{value}/s" if metric == "goodput_rps" else f"{value} µs"
-
-
-def length(records: Records, folder: str) -> str:
-    found = records.comparison(folder)
-    return f"{(found.finished_at - found.started_at).total_seconds() / 60:.0f} minutes"

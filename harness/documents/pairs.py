@@ -3,8 +3,6 @@
 import os
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -29,17 +27,7 @@ COMMON = "common"
 NOT_SOURCES = {"README.md", "bench.toml", "uv.lock", "Cargo.lock", "package-lock.json"}
 """Prose, what the first table shows, and what tools write."""
 BUILT = {"target", "node_modules", "dist", "build", "__pycache__"}
-REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)(.*)")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One file of a pair. Lines that are empty do not count; the implementation's own name is no difference."""
-
-    file: str
-    both: int
-    one: int
-    other: int
+NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -86,35 +74,26 @@ def sources(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def differences(root: Path, one: str, other: str) -> list[Difference]:
-    """Every file of either, the most different first."""
+def lines(root: Path, one: str, other: str) -> tuple[int, int, int]:
+    """Lines that both have, that only the one has, that only the other has. Empty lines do not count; a program's own name is no
+    difference."""
     left, right = sources(root / one), sources(root / other)
-    found = []
-    for file in left.keys() | right.keys():
-        a, b = left.get(file, []), right.get(file, [])
-        both = sum(block.size for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks())
-        found.append(Difference(file, both, len(a) - both, len(b) - both))
-    return sorted(found, key=lambda file: (-file.one - file.other, file.file))
+    both = 0
+    for file in left.keys() & right.keys():
+        blocks = SequenceMatcher(None, left[file], right[file], autojunk=False).get_matching_blocks()
+        both += sum(block.size for block in blocks)
+    return both, *(sum(map(len, each.values())) - both for each in (left, right))
 
 
-def dependencies(folder: Path) -> dict[str, str]:
-    """What its manifest asks for by name, with the version; empty for a language whose manifest is not read here."""
+def dependencies(folder: Path) -> set[str]:
+    """Names of the libraries in its manifest; empty for a language whose manifest is not read here."""
     cargo, python = folder / "Cargo.toml", folder / "pyproject.toml"
     if cargo.is_file():
-        asked = tomllib.loads(cargo.read_text()).get("dependencies", {})
-        return {name: _version(wanted) for name, wanted in asked.items()}
+        return {*tomllib.loads(cargo.read_text()).get("dependencies", {})}
     if python.is_file():
-        texts = tomllib.loads(python.read_text()).get("project", {}).get("dependencies", [])
-        matches = [match for text in texts if (match := REQUIREMENT.fullmatch(text))]
-        return {match[1]: match[2].strip() for match in matches}
-    return {}
-
-
-def _version(wanted: object) -> str:
-    if not isinstance(wanted, dict):
-        return str(wanted)
-    features = wanted.get("features", [])
-    return " ".join([str(wanted.get("version", wanted.get("path", ""))), *(f"+{name}" for name in features)])
+        asked = tomllib.loads(python.read_text()).get("project", {}).get("dependencies", [])
+        return {match[0] for text in asked if (match := NAME.match(text))}
+    return set()
 
 
 def _common(root: Path, pair: tuple[Implementation, Implementation]) -> str | None:
@@ -132,48 +111,42 @@ def _described(root: Path, name: str) -> Implementation:
     return catalog.implementations[name]
 
 
-def _declared(root: Path, pair: tuple[Implementation, Implementation]) -> Iterator[tuple[str, str, str]]:
-    """What bench.toml and the manifests say, where the two say something else."""
-
-    def rows(one: Implementation) -> dict[str, str]:
-        no = one.unsupported
-        return {
-            "stack": ", ".join(one.stack),
-            "`/pool` reports the wait": "yes" if one.pool_tells else "no",
-            **{f"default of `{name}`": value for name, value in one.defaults.items()},
-            **{f"further values of `{name}`": ", ".join(more) for name, more in one.further_values.items()},
-            **{f"setting `{name}`": f"no: {reason}" for name, reason in no.settings.items()},
-            **{f"scenario `{name}`": f"no: {reason}" for name, reason in no.scenarios.items()},
-            **{f"check `{name}`": f"fails: {reason}" for name, reason in no.checks.items()},
-            **{f"library `{name}`": version for name, version in dependencies(root / one.name).items()},
-        }
-
-    left, right = map(rows, pair)
-    for what in dict.fromkeys([*left, *right]):
-        if left.get(what) != right.get(what):
-            yield what, left.get(what, "–"), right.get(what, "–")
+def _declared(root: Path, one: Implementation) -> dict[str, set[str]]:
+    """What bench.toml and the manifest say, by kind. The reasons are in bench.toml."""
+    further = [f"{name} {', '.join(values)}" for name, values in one.further_values.items()]
+    return {
+        "stack": {*one.stack},
+        "defaults": {f"`{name}={value}`" for name, value in one.defaults.items()},
+        "further values": {f"`{text}`" for text in further},
+        "settings that it lacks": {f"`{name}`" for name in one.unsupported.settings},
+        "scenarios that it lacks": {f"`{name}`" for name in one.unsupported.scenarios},
+        "checks that it fails": {f"`{name}`" for name in one.unsupported.checks},
+        "libraries": {f"`{name}`" for name in dependencies(root / one.name)},
+        "pool": {"reports the wait"} if one.pool_tells else set(),
+    }
 
 
-def section(root: Path, one: str, other: str) -> str:
-    """One pair: a sentence, what is declared, and the files."""
+def row(root: Path, one: str, other: str) -> tuple[str, ...]:
+    """One pair: how many lines differ, and what is declared of only one of the two."""
     pair = (_described(root, one), _described(root, other))
-    files = differences(root, one, other)
-    both, left, right = (sum(getattr(file, which) for file in files) for which in ("both", "one", "other"))
+    both, *only = lines(root, one, other)
     common = _common(root, pair)
-    shared = sum(map(len, sources(root / common).values())) if common else 0
-    more = f", and {shared:,} lines of `{common}`" if common else ""
-    told = f"In both: {both:,} lines{more}. Only in `{one}`: {left:,}. Only in `{other}`: {right:,}."
-    same = [f"`{file.file}`" for file in files if not file.one + file.other]
-    parts = [f"### {pair[0].title} and {pair[1].title}", told, table(["", one, other], _declared(root, pair))]
-    rows = [
-        (f"`{file.file}`", f"{file.both:,}", f"{file.one:,}", f"{file.other:,}")
-        for file in files
-        if file.one + file.other
-    ]
-    parts.append(table(["file, lines", "both>", f"only {one}>", f"only {other}>"], rows))
-    return "\n\n".join([*parts, *([f"The same in both: {', '.join(same)}."] if same else [])])
+    shared = f" and {sum(map(len, sources(root / common).values())):,} of `{common}`" if common else ""
+    first, second = (_declared(root, each) for each in pair)
+
+    def told(own: dict[str, set[str]], others: dict[str, set[str]]) -> str:
+        parts = ((kind, ", ".join(sorted(own[kind] - others[kind]))) for kind in own)
+        return "; ".join(f"{kind}: {names}" for kind, names in parts if names)
+
+    return (
+        f"`{one}`, `{other}`",
+        f"{both:,}{shared}",
+        f"{only[0]:,} lines; {told(first, second)}",
+        f"{only[1]:,} lines; {told(second, first)}",
+    )
 
 
 def all_pairs(records: Records) -> str:
     """Every pair of the list."""
-    return "\n\n".join(section(records.root, one, other) for one, other in PAIRS)
+    heads = ("pair", "lines in both", "only the first", "only the second")
+    return table(heads, [row(records.root, one, other) for one, other in PAIRS])

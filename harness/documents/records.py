@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+
 from benchmarks.detection import Detections
 from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
-from tandem.analysis.ratios import Ratio, compare
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import is_look
@@ -25,33 +26,24 @@ from tandem.record.selftest import Selftest
 from tandem.record.store import RESULT
 from tandem.record.trial import Trial
 from tandem.record.window import Window
+from tandem.report.markdown import tables_in
 from tandem.selftest import registry
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
 from tandem.studies.bench.conclusions import Benched
-from tandem.studies.compare.conclusions import METRICS, Compared, ComparedMetric, ln_ratios, second
+from tandem.studies.compare.conclusions import METRICS, Compared, ln_ratios, second
 from tandem.studies.crossover.conclusions import Crossed
-from tandem.studies.explain.conclusions import Explained
-from tandem.studies.questions.conclusions import Answered
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import Experiment, read_all, read_claims
 
-BENCH, QUESTIONS, COMPARISONS = "results/reference", "results/questions", "results/comparisons"
+BENCH, COMPARISONS = "results/reference", "results/comparisons"
 SETTINGS = "results/settings"
 NIGHTLY = "results/reference-nightly"
 EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-selftest"
-EXPLANATIONS, CROSSOVERS, CLAIMS = "results/explanations", "results/crossovers", "results/reference-claims"
+CROSSOVERS, CLAIMS = "results/crossovers", "results/reference-claims"
 BENCHMARKS = "results/reference-benchmarks"
 PREDICTION, WINDOW_LENGTH = "prediction.json", "window-length.json"
-
-
-def _user(window: Window) -> float | None:
-    whole, kernel = window.app_cpu_us_per_request, window.app_system_cpu_us_per_request
-    return None if whole is None or kernel is None else whole - kernel
-
-
-MODES = {"user": _user, "kernel": lambda window: window.app_system_cpu_us_per_request}
 
 
 @dataclass(frozen=True)
@@ -84,6 +76,8 @@ class Records:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._folder = cache(self._read_folder)
+        self.tables = cache(self._tables)
+        """The tables of a record's report. Its argument: the folder in results/."""
         self.experiments = cache(self._experiments)
         self.claims = cache(self._claims)
         self.selftest = cache(self._selftest)
@@ -99,6 +93,10 @@ class Records:
         """Any record with its trials. folder: in results/."""
         return self._folder(f"results/{folder}")
 
+    def _tables(self, folder: str) -> list[Table]:
+        study, result, _ = read_folder(self.root / "results" / folder)
+        return [*tables_in(study.report(result))]
+
     def _read_folder(self, folder: str) -> tuple[Result[Any], list[Trial]]:
         _, result, trials = read_folder(self.root / folder)
         return result, trials
@@ -113,10 +111,6 @@ class Records:
     def bench(self) -> Result[Benched]:
         """The reference bench: several implementations over a night."""
         return self._result(BENCH, Benched)
-
-    def questions(self) -> Result[Answered]:
-        """The implementations under the conditions of the three questions."""
-        return self._result(QUESTIONS, Answered)
 
     def trials(self) -> list[Trial]:
         """Of the reference bench, in their order."""
@@ -140,14 +134,6 @@ class Records:
     def settings(self, implementation: str) -> Result[Compared]:
         """What settings of an implementation change, by itself as it ships."""
         return self._result(f"{SETTINGS}/{implementation}", Compared)
-
-    def by_mode(self, name: str, variant: str, mode: str) -> Ratio:
-        """A variant of a comparison by the baseline: CPU time per request, all at once. mode: `user` or `kernel`."""
-        result, trials = self._folder(f"{COMPARISONS}/{name}")
-        blocks = counting(trial for trial in trials if not is_look(trial.spec))
-        reference = result.conclusions.reference
-        metric = ComparedMetric(MODES[mode], "lower", "duet")
-        return compare(ln_ratios(blocks, variant, [reference, second(reference)], metric))
 
     def _comparisons(self, scenario: str) -> list[str]:
         """The committed comparisons on a scenario."""
@@ -212,19 +198,10 @@ class Records:
         folder = f"{CLAIMS}/{name}"
         return self._result(folder, Reproduced) if (self.root / folder / RESULT).is_file() else None
 
-    def explanation(self, name: str) -> Result[Explained] | None:
-        """A gap that was explained; None where it was not measured."""
-        folder = f"{EXPLANATIONS}/{name}"
-        return self._result(folder, Explained) if (self.root / folder / RESULT).is_file() else None
-
     def crossover(self, name: str) -> Result[Crossed] | None:
         """Who wins at which wait; None where it was not measured."""
         folder = f"{CROSSOVERS}/{name}"
         return self._result(folder, Crossed) if (self.root / folder / RESULT).is_file() else None
-
-    def explanations(self) -> list[str]:
-        """The folders of all of them."""
-        return sorted(file.parent.name for file in (self.root / EXPLANATIONS).glob(f"*/{RESULT}"))
 
     def reproductions(self) -> list[str]:
         """The folders of all of them."""

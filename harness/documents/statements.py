@@ -1,6 +1,7 @@
 """Figures of the statements: what all sessions say of a contrast together, and on how much it rests. Pure."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from documents.records import Records
 from documents.tables import span
@@ -8,15 +9,14 @@ from tandem.analysis.cost import APP, TOTAL
 from tandem.facts.session import SessionMachine
 from tandem.facts.statement import Draw, Known, MainStatement, draws, key_now
 from tandem.facts.statement import known as together
+from tandem.record.result import Result
 from tandem.report import forest
 from tandem.report.markdown import table
 from tandem.wording import (
     basis_told,
-    expected_range,
     expected_told,
     known_told,
     metric_told,
-    times,
 )
 
 
@@ -42,17 +42,16 @@ def _main(records: Records) -> Iterator[tuple[MainStatement, list[Draw], Known]]
 
 
 def statements_table(records: Records) -> str:
-    """Every main statement."""
-    found = {one.name: known for one, _, known in _main(records)}
-    rows = []
-    for one in records.statements().statement:
-        known = found.get(one.name)
-        if known is None:
-            told = ("–", "–", "not measured", "–")
-        else:
-            told = (times(known.ratio), expected_range(known), basis_told(known), known.last)
-        rows.append((f"{metric_told(one.metric)}, `{one.of}` by `{one.to}`", *told))
-    return table(("statement", "ratio>", "the next session>", "sessions and CPU models", "last"), rows)
+    """The main statements: a row for each pair, a column for each metric."""
+    asked = records.statements().statement
+    pairs, metrics = (
+        dict.fromkeys((one.of, one.to) for one in asked),
+        dict.fromkeys(one.metric for one in asked),
+    )
+    rows = [
+        (f"`{of}` by `{to}`", *(known(records, of, to, metric) for metric in metrics)) for of, to in pairs
+    ]
+    return table(("pair", *map(metric_told, metrics)), rows)
 
 
 def costs_table(records: Records) -> str:
@@ -124,18 +123,27 @@ def pairs_table(records: Records, metric: str, *scenarios: str) -> str:
 
 def one_session(records: Records, folder: str) -> str:
     """The caption of figures of one record: machine, day, commit and conditions. folder: in results/."""
-    return f"one session, {', '.join((*_source(records, folder), _under(records, folder)))}"
+    return f"one session, {', '.join((*source(records.read(folder)[0]), _under(records, folder)))}"
 
 
 def single_sessions(records: Records, *folders: str) -> str:
     """The same of several records, as a table."""
-    rows = [(f"`{folder}`", *_source(records, folder), _under(records, folder)) for folder in folders]
-    return table(("record, one session each", "machine", "date", "commit", "conditions"), rows)
+    rows = [
+        (
+            f"`{folder}`",
+            machine,
+            day,
+            commit.removeprefix("commit "),
+            _under(records, folder).removeprefix("scenario "),
+        )
+        for folder in folders
+        for machine, day, commit in [source(records.read(folder)[0])]
+    ]
+    return table(("record, one session each", "machine", "day", "commit", "scenario, conditions"), rows)
 
 
-def _source(records: Records, folder: str) -> tuple[str, str, str]:
+def source(result: Result[Any]) -> tuple[str, str, str]:
     """Machine, day and commit."""
-    result, _ = records.read(folder)
     environments = result.environments.values()
     models = [str(one.host["cpu_model"]) for one in environments if one.host.get("cpu_model")]
     machine = SessionMachine(cpu_model=models[0] if models else None).plain_name

@@ -1,0 +1,66 @@
+"""Tables and single figures of any record, as `just report` prints them. Pure; knows no study."""
+
+from rich.table import Table
+
+from documents.records import Records
+from tandem.report.markdown import cells
+from tandem.report.markdown import table as markdown
+
+
+def _positions(shown: Table, columns: list[str]) -> list[int] | None:
+    """The columns of these headings, `#3` for the third; None where the table lacks one."""
+    known = [heading.strip() for heading in cells(shown)[0]]
+    numbered = [f"#{place}" for place in range(1, len(known) + 1)]
+    if not {*columns} <= {*known, *numbered}:
+        return None
+    return [(numbered if name.startswith("#") else known).index(name) for name in columns]
+
+
+def _table(records: Records, folder: str, title: str, columns: list[str]) -> tuple[Table, list[int]]:
+    """The first table of a report whose title begins so and that has the columns."""
+    for shown in records.tables(folder):
+        places = _positions(shown, columns)
+        if str(shown.title).startswith(title) and places is not None:
+            return shown, places
+    raise ValueError(f"no table of the report begins with '{title}' and has the columns {columns}")
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split("&")] if text else []
+
+
+def table(records: Records, folder: str, title: str, columns: str = "") -> str:
+    """A table of a record's report. folder: in results/. columns: their headings, separated by `&`; without them all."""
+    shown, places = _table(records, folder, title, _split(columns))
+    headings, rows, right = cells(shown)
+    kept = places or list(range(len(headings)))
+    marked = [headings[place].strip() + (">" if right[place] else "") for place in kept]
+    return markdown(marked, [[row[place] for place in kept] for row in rows])
+
+
+def cell(records: Records, folder: str, title: str, row: str, columns: str) -> str:
+    """One figure of such a table. row: texts of cells that only this row has, separated by `&`. A second column is added in
+    brackets, such as the interval of a ratio."""
+    wanted = {*_split(row)}
+    shown, places = _table(records, folder, title, _split(columns))
+    found = [[one[place] for place in places] for one in cells(shown)[1] if wanted <= {*one}]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} rows have the cells {sorted(wanted)}")
+    first, *more = found[0]
+    return f"{first} ({', '.join(more)})" if more else first
+
+
+def lasted(records: Records, folder: str) -> str:
+    """How long a record took, in minutes."""
+    result, _ = records.read(folder)
+    return f"{(result.finished_at - result.started_at).total_seconds() / 60:.0f} minutes"
+
+
+def across(records: Records, title: str, rows: str, columns: str, *folders: str) -> str:
+    """The same figures of several records: a line for each record, a column for each row, their texts separated by ` + `."""
+    names = [name.strip() for name in rows.split(" + ")]
+    lines = [
+        (f"`{folder}`", *(cell(records, folder, title, name, columns) for name in names))
+        for folder in folders
+    ]
+    return markdown(("record", *(f"{name}>" for name in names)), lines)
