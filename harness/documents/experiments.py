@@ -33,7 +33,7 @@ def claims(records: Records, folder: str, *further: str) -> str:
 
 def claims_table(*results: Result[Reproduced]) -> str:
     """Every claim once, from the first result that has it: what was published, what we found, and the verdict."""
-    found: dict[tuple[str, str], tuple[ClaimResult, str]] = {}
+    found: dict[tuple[str, str | None], tuple[ClaimResult, str]] = {}
     for number, one in reversed([*enumerate(results)]):
         found |= {
             (claim.text, claim.host): (claim, " \\*" * (number > 0)) for claim in one.conclusions.claims
@@ -67,14 +67,13 @@ def _conditions(claim: Experiment) -> str:
 
 
 def quoted(records: Records) -> str:
-    """Each claim: who says it, what would have to be seen, and the verdict on every statement."""
+    """Each claim: who says it, our conditions, and the verdict on every statement."""
     parts = []
     for name, claim in records.claims().items():
         found = records.quoted(name)
         parts += [
             f"## {claim.title} (`{name}`)",
-            f"[{claim.origin}]({claim.source}); {claim.published_host}. **Hypothesis:** {claim.hypothesis}"
-            f" **Conditions:** {_conditions(claim)}.",
+            f"[{claim.origin}]({claim.source}); {claim.published_host}. Ours: {_conditions(claim)}.",
             f"Not measured: `just reproduce {name} --plan wide`." if found is None else claims_table(found),
         ]
         if found is not None:

@@ -82,7 +82,8 @@ def lines(root: Path, one: str, other: str) -> tuple[int, int, int]:
     for file in left.keys() & right.keys():
         blocks = SequenceMatcher(None, left[file], right[file], autojunk=False).get_matching_blocks()
         both += sum(block.size for block in blocks)
-    return both, *(sum(map(len, each.values())) - both for each in (left, right))
+    only, other_only = (sum(map(len, each.values())) - both for each in (left, right))
+    return both, only, other_only
 
 
 def dependencies(folder: Path) -> set[str]:

@@ -127,18 +127,18 @@ def one_session(records: Records, folder: str) -> str:
 
 
 def single_sessions(records: Records, *folders: str) -> str:
-    """The same of several records, as a table."""
-    rows = [
-        (
-            f"`{folder}`",
+    """The same of several records, as a table; those that agree in everything share a row."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for folder in folders:
+        machine, day, commit = source(records.read(folder)[0])
+        told = (
             machine,
             day,
             commit.removeprefix("commit "),
             _under(records, folder).removeprefix("scenario "),
         )
-        for folder in folders
-        for machine, day, commit in [source(records.read(folder)[0])]
-    ]
+        alike.setdefault(told, []).append(f"`{folder}`")
+    rows = [(", ".join(names), *told) for told, names in alike.items()]
     return table(("record, one session each", "machine", "day", "commit", "scenario, conditions"), rows)
 
 
