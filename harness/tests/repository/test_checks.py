@@ -43,12 +43,6 @@ def test_what_runs_beside_others_does_not_run_alone_as_well(root: Path) -> None:
     assert str(root / run.SANITIZERS) in alone
 
 
-@pytest.mark.parametrize(("weekly", "chosen"), [(False, "docker and not weekly"), (True, "docker")])
-def test_weekly_tests_are_asked_for(root: Path, weekly: bool, chosen: str) -> None:
-    _, _, alone, _ = (session.arguments for session in run.sessions(root, weekly))
-    assert alone[alone.index("-m") + 1] == chosen
-
-
 def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     _, builds, _, together = (session.arguments for session in run.sessions(root, False, proved=["node"]))
     assert f"{run.OWN_TESTS}[cpp-sync]" in builds
@@ -58,10 +52,6 @@ def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     assert f"def {run.OWN_TESTS.partition('::')[2]}(name" in file.read_text(), (
         "the name that is left out is the test's"
     )
-
-
-def test_all_but_the_unit_tests_may_be_disturbed(root: Path) -> None:
-    assert [session.again for session in run.sessions(root, weekly=False)] == [False, True, True, True]
 
 
 def test_what_is_looked_at_while_it_is_written_fails_at_once(
@@ -122,16 +112,6 @@ def disturbed(folder: Path, sessions: str, always: int) -> tuple[int, list[str],
 BESIDE_OTHERS = '[Session(["-p", "xdist", "-n", "1", "--dist", "loadscope", FILE])]'
 
 
-def test_what_fails_once_passes_and_is_named(tmp_path: Path) -> None:
-    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=0)
-    assert said[1:] == [
-        "failed beside others, passed alone: test_all.py::test_once",
-        "failed beside others, passed alone: test_all.py::test_unclean",
-        "3 passed, 0 failed, 1 skipped",
-    ]
-    assert (status, alone) == (0, ["once alone", "unclean alone"])
-
-
 def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
     status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=1)
     assert said == [
@@ -150,15 +130,6 @@ def test_what_fails_too_often_is_not_run_again(tmp_path: Path) -> None:
         f"{number + 2} tests failed, more than {run.MOST_AGAIN}: none was run again",
         f"1 passed, {number + 2} failed",
     ]
-    assert (status, alone) == (1, [])
-
-
-def test_a_unit_test_is_never_run_again(tmp_path: Path) -> None:
-    status, said, alone = disturbed(
-        tmp_path, '[Session(["-p", "xdist", "-n", "1", FILE], again=False)]', always=0
-    )
-    assert said[-1] == "1 passed, 2 failed, 1 skipped"
-    assert not any("alone" in line for line in said)
     assert (status, alone) == (1, [])
 
 
@@ -248,20 +219,6 @@ def test_a_core_implementation_is_asked_the_core_checks() -> None:
     assert {"slow_clients", "head_too_large", "database_away"} <= every - core
     said = collected(*named(CORE, "rust-async")).stdout
     assert f"{CORE} is of the tier core: {len(every - core)} checks" in said
-
-
-def test_a_bridge_is_asked_what_it_does_in_a_way_of_its_own(real: Catalog) -> None:
-    """Where all are asked, and all of it where it is named."""
-    bridges = {name: own.bridge for name, own in real.implementations.items() if own.bridge}
-    assert bridges
-    all_named = named(*bridges, "python-async")
-    for name, bridge in bridges.items():
-        whole, part = chosen(*all_named, of=name), chosen(of=name)
-        assert bridge is not None
-        assert real.implementations[bridge.of].bridge is None, "what it does not do itself is asked there"
-        assert {"golden_bodies", "note_stored", "database_killed"} <= part < whole
-        assert {"pipelined", "head_too_large"} <= whole - part
-    assert chosen(of="python-async") == chosen(*all_named, of="python-async")
 
 
 def test_checks_are_chosen_by_name_and_by_scenario() -> None:

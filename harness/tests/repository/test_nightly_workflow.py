@@ -264,15 +264,6 @@ def test_the_second_night_finds_the_first_ones_history(github: GitHub, tmp_path:
     assert not [*(tmp_path / "kept").rglob(".lock")]
 
 
-def test_all_jobs_come_to_one_stack(github: GitHub, tmp_path: Path) -> None:
-    """In the first night each freezes one; from then on the newest is that of all, and comes from the cache."""
-    for day in (1, 2, 3):
-        github.night(day)
-    stacks = branch(github, "ls-tree", "-r", "--name-only", "history").count("/stacks/")
-    assert stacks == len(IMPLEMENTATIONS), "no night after the first froze another"
-    assert len(github.cache) == 2 * len(IMPLEMENTATIONS), "an image and a stack of each, once"
-
-
 def test_a_cache_that_was_lost_is_written_again(github: GitHub) -> None:
     github.night(1)
     keys = {*github.cache}
@@ -299,12 +290,3 @@ def test_the_test_can_fail(github: GitHub) -> None:
     github.night(1)
     github.night(2, without=step)
     assert [one["nights"] for one in github.found()[2:]] == [[], []]
-
-
-def test_a_night_without_anything_new_makes_no_commit(github: GitHub) -> None:
-    github.night(1)
-    before = branch(github, "rev-parse", "history")
-    jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
-    given = {"github.token": "secret", "github.repository": "owner/tandem"}
-    Runner(github, jobs["keep"]["steps"], given, {}, "").run()
-    assert branch(github, "rev-parse", "history") == before

@@ -1,9 +1,8 @@
 """checks.profile: what is told of a window, of perf's report and of strace's table."""
 
 import pytest
-from harness_samples import good_window
 
-from checks.profile import by_owner, described, kernel_parts, per_request, shares, whose
+from checks.profile import by_owner, per_request, whose
 
 PERF = """
 # Samples: 7K of event 'cpu-clock'
@@ -33,11 +32,6 @@ def test_calls_are_told_for_each_request_the_most_first() -> None:
     ]
 
 
-def test_the_kernel_is_told_by_its_parts() -> None:
-    assert [line.split()[-1] for line in kernel_parts(PERF).splitlines()] == ["__x64_sys_futex", "__schedule"]
-    assert len(shares(PERF).splitlines()) == 4
-
-
 @pytest.mark.parametrize(
     ("file", "symbol", "owner"),
     [
@@ -58,14 +52,6 @@ def test_whose_a_function_is(file: str, symbol: str, owner: str) -> None:
     assert whose(file, symbol, "rust-async") == owner
 
 
-def test_what_runs_a_program_is_not_the_program() -> None:
-    symbol = "[.] node::http_parser::Parser::Execute"
-    assert whose("node", symbol, "node") == "node, the implementation's own", (
-        "as of a program that is compiled"
-    )
-    assert whose("node", symbol, "") == "node"
-
-
 def test_a_request_is_divided_among_the_owners() -> None:
     report = """# Overhead;Shared Object;Symbol
  50.00%  ;[kernel.kallsyms];[k] __x64_sys_write                  ;-      -
@@ -80,16 +66,3 @@ def test_a_request_is_divided_among_the_owners() -> None:
         "    9.9 %     2.0 µs  rust_async, the implementation's own",
     ]
     assert by_owner(report, "rust-async", None).splitlines()[0] == "   60.0 %  kernel"
-
-
-def test_a_window_is_told_with_what_explains_its_cost() -> None:
-    found = good_window().model_copy(
-        update={
-            "app_cpu_us_per_request": 14.6,
-            "app_system_cpu_us_per_request": 9.1,
-            "app_context_switches_per_request": 2.25,
-        }
-    )
-    told = described(found)
-    assert "CPU per request 14.6 µs, 9.1 of it in the kernel" in told
-    assert "2.25 context switches per request" in told

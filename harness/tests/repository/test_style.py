@@ -1,4 +1,4 @@
-"""The house style: linters, types, imports. Every check is also shown something bad, which it must find."""
+"""The house style: linters, types, imports."""
 
 import os
 import re
@@ -32,8 +32,6 @@ OURS = {
 }
 """The implementations that this project keeps. Whoever adds another keeps the layout and the linters of their language: of
 those only the shape is looked at (checks.shape)."""
-SCRIPTS = {"bootstrap", "harness/run", "compose/db/start", "compose/db/reset", "compose/pgbouncer/start"}
-"""What has to be among the scripts that are found by looking."""
 
 
 def guests(root: Path) -> set[str]:
@@ -80,14 +78,9 @@ def python_folders() -> list[str]:
 
 
 @pytest.mark.parametrize("folder", python_folders())
-def test_ruff_finds_nothing(folder: str) -> None:
-    ok, said = run(TOOLS / "ruff", "check", "--no-cache", "--quiet", ROOT / folder)
-    assert ok, said
-
-
-@pytest.mark.parametrize("folder", python_folders())
-def test_ruff_would_format_nothing(folder: str) -> None:
-    ok, said = run(TOOLS / "ruff", "format", "--no-cache", "--quiet", "--check", "--diff", ROOT / folder)
+@pytest.mark.parametrize("command", [["check"], ["format", "--check", "--diff"]], ids=lambda one: one[0])
+def test_ruff_finds_nothing(folder: str, command: list[str]) -> None:
+    ok, said = run(TOOLS / "ruff", *command, "--no-cache", "--quiet", ROOT / folder)
     assert ok, said
 
 
@@ -96,19 +89,6 @@ def test_mypy_finds_nothing() -> None:
         TOOLS / "mypy", "--strict", "tandem", "checks", "documents", "tests", folder=ROOT / "harness"
     )
     assert ok, said
-
-
-def test_the_python_checks_can_fail(tmp_path: Path) -> None:
-    file = tmp_path / "bad.py"
-    file.write_text("import os\ndef f( x ):\n  return x\n")
-    config = ROOT / "harness/pyproject.toml"
-    for command in (["check"], ["format", "--check"]):
-        ok, said = run(TOOLS / "ruff", *command, "--no-cache", "--config", config, file)
-        assert not ok
-        assert "bad.py" in said
-    ok, said = run(TOOLS / "mypy", "--strict", "--cache-dir", os.devnull, file)
-    assert not ok
-    assert "Function is missing a type annotation" in said
 
 
 # ---- imports ----
@@ -174,29 +154,9 @@ def test_shellcheck_finds_nothing(script: Path) -> None:
     assert ok, said
 
 
-def test_the_scripts_are_found() -> None:
-    assert {str(file.relative_to(ROOT)) for file in scripts(ROOT)} >= SCRIPTS
-
-
-def test_shellcheck_can_fail(tmp_path: Path) -> None:
-    file = tmp_path / "bad"
-    file.write_text("#!/bin/sh\nrm -rf $1/*\n")
-    assert scripts(tmp_path) == [file]
-    ok, said = run(TOOLS / "shellcheck", file)
-    assert not ok
-    assert "SC2086" in said
-
-
 def test_just_would_format_nothing() -> None:
     ok, said = run("just", "--fmt", "--check", "--unstable")
     assert ok, said
-
-
-def test_the_check_of_the_justfile_can_fail(tmp_path: Path) -> None:
-    (tmp_path / "justfile").write_text("a:\n  echo  a\nb   :\n")
-    ok, said = run("just", "--fmt", "--check", "--unstable", folder=tmp_path)
-    assert not ok
-    assert "differs" in said
 
 
 @pytest.mark.parametrize("topology", sorted(file.stem for file in ROOT.glob("compose/topologies/*.env")))
@@ -217,35 +177,13 @@ def test_an_image_of_an_application_needs_no_program_for_its_health() -> None:
     assert services["proxy"]["healthcheck"]["test"][-1] == "http://127.0.0.1:8080/healthz"
 
 
-def test_the_check_of_the_stack_can_fail(tmp_path: Path) -> None:
-    (tmp_path / "compose.yaml").write_text("services: {app: {image: x, cpuste: '1'}}\n")
-    ok, said = run("docker", "compose", "config", "--quiet", folder=tmp_path)
-    assert not ok
-    assert "cpuste" in said
-
-
 # ---- repository ----
-
-
-def tracked_but_ignored(root: Path) -> list[str]:
-    ok, said = run(*GIT, "ls-files", "--cached", "--ignored", "--exclude-standard", folder=root)
-    assert ok, said
-    return said.split()
 
 
 def test_nothing_ignored_is_tracked() -> None:
     if not run(*GIT, "rev-parse", "--git-dir")[0]:
         pytest.skip("not a clone: there is no history to look at")
-    assert tracked_but_ignored(ROOT) == []
-
-
-def test_the_check_of_tracked_files_can_fail(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_text("*.sqlite\n")
-    (tmp_path / "rows.sqlite").touch()
-    for command in (["init", "--quiet"], ["add", "--force", "."]):
-        ok, said = run(*GIT, *command, folder=tmp_path)
-        assert ok, said
-    assert tracked_but_ignored(tmp_path) == ["rows.sqlite"]
+    assert run(*GIT, "ls-files", "--cached", "--ignored", "--exclude-standard") == (True, "")
 
 
 @pytest.mark.parametrize(
@@ -284,17 +222,6 @@ def roles_missing(folder: Path) -> set[str]:
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_ours_are_laid_out_alike(name: str) -> None:
     assert roles_missing(ROOT / name) == set()
-
-
-def test_a_guest_may_be_laid_out_in_any_way(tmp_path: Path) -> None:
-    for name in ("node", "go-async"):
-        (tmp_path / name).mkdir()
-        shutil.copy(ROOT / "node/bench.toml", tmp_path / name)
-        (tmp_path / name / "Dockerfile").write_text("FROM scratch\n")
-        (tmp_path / name / "run").write_text("#!/bin/sh\nrm -rf $1/*\n")
-    assert guests(tmp_path) == {"go-async"}
-    assert scripts(tmp_path) == [tmp_path / "node/run"]
-    assert "server" in roles_missing(tmp_path / "go-async")
 
 
 def test_what_is_common_belongs_to_a_language_of_several_implementations() -> None:

@@ -32,15 +32,6 @@ def test_zizmor_finds_nothing() -> None:
     assert status == 0, said
 
 
-def test_zizmor_can_find_something(tmp_path: Path) -> None:
-    (tmp_path / ".github/workflows").mkdir(parents=True)
-    bad = "on: pull_request_target\njobs: {a: {runs-on: x, steps: [{run: 'echo ${{ github.head_ref }}'}]}}\n"
-    (tmp_path / ".github/workflows/bad.yml").write_text(bad)
-    status, said = zizmor(tmp_path)
-    assert status != 0
-    assert "template-injection" in said
-
-
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
 def test_actions_are_pinned_and_rights_are_given_job_by_job(workflow: Path) -> None:
     text = workflow.read_text()
