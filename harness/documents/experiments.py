@@ -41,13 +41,13 @@ def claims_table(*results: Result[Reproduced]) -> str:
     rows = [
         (
             f"{claim.text} ({claim.host})" if claim.host else claim.text,
-            "–" if claim.published is None else f"× {claim.published:,.2f}",
-            times(claim.ratio),
+            "–" if claim.published is None else f"{claim.published:,.2f}",
+            times(claim.ratio).removeprefix("× ").replace(" to ", "–"),
             f"{judged(claim)}{star}",
         )
         for claim, star in found.values()
     ]
-    return table(("claim", "published>", "ours (95 % interval)>", "verdict"), rows)
+    return table(("claim", "published ratio>", "ours (95 % interval)>", "verdict"), rows)
 
 
 # ---- claims that people quote ----

@@ -69,7 +69,7 @@ def test_a_measured_claim_has_its_verdicts() -> None:
     rates = {"sync, 2 threads": 100.0, "async": 390.0, "async, ours": 389.0}
     told = experiments.quoted(quoting(reproduction(trials(rates), experiment(**MINE))))
     assert "Not measured" not in told
-    assert "× 3.90" in told
+    assert "| 3.90 (" in told
     assert "| stands" in told
 
 
