@@ -8,50 +8,16 @@ from harness_places import ROOT
 from documents.records import Records
 from documents.verification import starts_s, tap_cores
 from tandem.analysis.stack import round_trips
-from tandem.engine.stand_ins import is_look
 from tandem.probes.postgres import OTHER
-from tandem.record.result import SCHEMA_VERSION
 from tandem.record.selftest import good
 from tandem.record.store import file_name
 from tandem.record.window import Verdict
 from tandem.selftest import registry
 from tandem.studies.bench.conclusions import CLOSED, OPEN
-from tandem.studies.bench.host_speed import host_speed
-from tandem.studies.registry import read_folder
 
 RECORDS = Records(ROOT)
 FOLDERS = RECORDS.reproductions()
-LABELS = [variant.label for variant in RECORDS.bench().request.variants]
-
-
-def test_the_reference_bench_passed_its_own_checks() -> None:
-    found = RECORDS.bench()
-    assert found.schema_version == SCHEMA_VERSION
-    assert found.verdict is Verdict.OK
-    assert len(LABELS) == 6
-    assert {row.label: row.verdict for row in found.conclusions.rows} == dict.fromkeys(LABELS, Verdict.OK)
-    _, clean, _ = read_folder(ROOT / "results/reference-claims/asyncpg-prepared")
-    committed = next(iter(clean.environments.values()))
-    assert committed.git_dirty is False
-    for environment in found.environments.values():
-        # The tree had results of the same session that were not committed yet: its sources were those of the commit.
-        assert (environment.git_commit, environment.hashes) == (committed.git_commit, committed.hashes)
-
-
-def test_what_psrecord_saw_of_each_start_was_kept() -> None:
-    for trial in RECORDS.trials():
-        if is_look(trial.spec):
-            continue
-        assert all(start.cpu_peak_percent and start.resident_peak_bytes for start in trial.starts.values())
-
-
-def test_the_host_was_seen_to_change() -> None:
-    """`host-speed` on real windows; the control is a start beside itself."""
-    closed = {
-        label: [window for name, window in RECORDS.windows(CLOSED) if name == label] for label in LABELS
-    }
-    assert [label for label in LABELS if host_speed(closed[label]) is None] == ["rust-async"]
-    assert [host_speed([own[0], own[0]]) for own in closed.values()] == [None] * len(LABELS)
+QUOTED = [name for name in RECORDS.claims() if RECORDS.quoted(name)]
 
 
 def test_no_honest_application_comes_near_a_limit() -> None:
@@ -90,16 +56,18 @@ def test_verifying_a_start_takes_less_than_3_s(folder: str) -> None:
     assert median(starts_s(RECORDS.trials_of(folder))) < 3
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", [*FOLDERS, *QUOTED])
 def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
     name, _, plan = folder.partition(".")
-    record, experiment = RECORDS.reproduction(folder), RECORDS.experiments()[name]
+    quoted = folder in QUOTED
+    record = RECORDS.quoted(folder) if quoted else RECORDS.reproduction(folder)
+    experiment = (RECORDS.claims() if quoted else RECORDS.experiments())[name]
+    assert record is not None
     found = record.conclusions
     assert found.experiment == name
     assert plan in ("", found.plan)
-    assert record.verdict is Verdict.OK
+    assert record.verdict is Verdict.OK or (quoted and record.reasons), "failing under overload is an answer"
     assert found.digest == experiment.digest(found.plan), "what is measured has changed: measure it again"
-    assert any(environment.host.get("cpu_model") for environment in record.environments.values())
 
 
 TRIPS = [
@@ -108,12 +76,6 @@ TRIPS = [
     if any("round_trips" in row.run for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
     and RECORDS.trials_of(f"reference-experiments/{folder}")
 ]
-
-
-def fits(told: int, counted: float, kept: bool) -> bool:
-    """Whether a number of round trips is what PgBouncer counted. It counts queries: to open a connection and log in are
-    a few more. kept: no request opens one."""
-    return abs(told - counted) < 0.3 if kept else 2 <= told - counted <= 5
 
 
 @pytest.mark.parametrize("folder", TRIPS)
@@ -129,27 +91,13 @@ def test_the_round_trips_of_a_model_are_those_that_were_counted(folder: str) -> 
         if "round_trips" in row.run
     }
     assert all(counted.values())
-    wrong = {}
     for label, found in counted.items():
         run = experiment.row(label).run
-        if not fits(run["round_trips"], median(found), run["settings"].get("DB_PERSISTENT") != "0"):
-            wrong[label] = (run["round_trips"], median(found))
-    assert wrong == {}
-    assert not fits(18, 17.07, kept=True), "async Rust as published, as it stood here once"
-    assert not fits(13, 17.21, kept=False), "sync Python that prepared each statement for one use"
-
-
-QUOTED = {name: found for name in RECORDS.claims() if (found := RECORDS.quoted(name))}
-
-
-@pytest.mark.parametrize("name", QUOTED)
-def test_a_quoted_claim_is_of_what_its_file_is_today(name: str) -> None:
-    record, claim = QUOTED[name], RECORDS.claims()[name]
-    assert record.conclusions.experiment == name
-    assert record.verdict is Verdict.OK or record.reasons, (
-        "an application that fails under overload is an answer"
-    )
-    assert record.conclusions.digest == claim.digest(record.conclusions.plan), "measure it again"
+        more = run["round_trips"] - median(found)
+        if run["settings"].get("DB_PERSISTENT") == "0":  # PgBouncer counts queries, not the login
+            assert 2 <= more <= 5, label
+        else:
+            assert abs(more) < 0.3, label
 
 
 def test_every_experiment_has_a_reproduction_and_a_conclusion() -> None:
