@@ -2,9 +2,8 @@
 
 from benchmarks.detection import CHANGES, ENOUGH, STEPS, Detection
 from documents.records import Records
-from documents.tables import percent, times
+from documents.tables import percent
 from tandem.report.markdown import table
-from tandem.studies.nightly.report import METRIC_NAMES
 
 COLOURS = ["#d55e00", "#009e73", "#0072b2", "#000000"]
 """Okabe and Ito's, which can be told apart by everybody."""
@@ -21,11 +20,6 @@ def _rarity(one: Detection, false_alarms: int) -> str:
 def _delay(one: Detection, what: str) -> str:
     half, most = one.within(what, 0.5), one.within(what, 0.9)
     return f"{half or '–'} / {most or '–'}"
-
-
-def series(records: Records) -> str:
-    """How many of each kind and change."""
-    return f"{records.detections().series:,}"
 
 
 def detection(records: Records) -> str:
@@ -70,37 +64,6 @@ def family_delays(records: Records) -> str:
         for one in records.detections().families
     ]
     return table(("series", *(f"{what}>" for what in CHANGES)), rows)
-
-
-def family_size(records: Records) -> str:
-    """How many series a night was simulated with."""
-    return f"{records.detections().family}"
-
-
-def injected(records: Records) -> str:
-    """What the real commands found of a real slowdown, whose place they were not told: harness/benchmarks/injected_slowdown."""
-    history, truth = records.injected()
-    rows: list[tuple[str, ...]] = []
-    nights = [night for night in history.nights if night.clock is None]
-    slow = [
-        n for n, night in enumerate(nights) if any(p.commit in truth.slow for p in night.programs.values())
-    ]
-    place = {night.id: n for n, night in enumerate(nights)}
-    rows.append(("nights without and with the slowdown", f"{slow[0]}, {len(slow)}"))
-    rows.append(
-        ("injected", f"{truth.spin_ns} ns per request, {percent(truth.share)} of its CPU time before")
-    )
-    for answer in history.answers:
-        name = METRIC_NAMES[answer.series.metric]
-        after = place[answer.raised] - slow[0] + 1
-        when = f"night {after} with the slowdown" if after > 0 else "before the slowdown"
-        named = "–"
-        if answer.word == "confirmed" and answer.good and answer.bad:
-            right = answer.good.commit not in truth.slow and answer.bad.commit == truth.slow[0]
-            named = "the two images between which it came" if right else "other images"
-        ratio = "–" if answer.ratio is None else times(answer.ratio, 3)
-        rows.append((f"alarm in {name}, {when}", f"{answer.word}; {ratio}; named: {named}"))
-    return table(("", "found"), rows)
 
 
 def picture(records: Records) -> str:

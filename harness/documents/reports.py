@@ -1,10 +1,16 @@
-"""Tables and single figures of any record, as `just report` prints them. Pure; knows no study."""
+"""Tables and single figures of any record, as `just report` prints them or as its result has them. Pure; knows no study."""
+
+import json
+from typing import Any
 
 from rich.table import Table
 
 from documents.records import Records
+from tandem.facts.fact import counting, facts
+from tandem.record.window import Window
 from tandem.report.markdown import cells
 from tandem.report.markdown import table as markdown
+from tandem.wording import ratio_with_interval
 
 
 def _positions(shown: Table, columns: list[str]) -> list[int] | None:
@@ -64,3 +70,39 @@ def across(records: Records, title: str, rows: str, columns: str, *folders: str)
         for folder in folders
     ]
     return markdown(("record", *(f"{name}>" for name in names)), lines)
+
+
+def contrast(records: Records, folder: str, metric: str, of: str) -> str:
+    """A variant's ratio to the baseline with its interval."""
+    found = records.read(folder)[0].conclusions.contrasts
+    one = next(one for one in found if (one.metric, one.of) == (metric, of))
+    return ratio_with_interval(one.ratio, one.interval)
+
+
+def span(records: Records, folder: str, role: str, field: str, label: str = "", digits: str = "0") -> str:
+    """The least and the greatest over a record's good windows. role: `closed`, `open` or nothing for all. field: the place in a
+    window, such as `proxy.in_flight_mean`. label: one variant's."""
+    result, trials = records.read(folder)
+    names = {variant.label for variant in result.request.variants}
+    windows = [
+        one.window
+        for one in counting(facts(trials))
+        if one.label in ({label} if label else names) and role in ("", one.role)
+    ]
+    found = [value for window in windows if (value := _at(window, field)) is not None]
+    return f"{min(found):,.{digits}f} to {max(found):,.{digits}f}"
+
+
+def _at(window: Window, field: str) -> float | None:
+    value: Any = window
+    for name in field.split("."):
+        value = getattr(value, name, None)
+    return None if value is None else float(value)
+
+
+def value(records: Records, file: str, keys: str, digits: str = "0") -> str:
+    """A number of a JSON file in results/. keys: from the outermost, separated by dots."""
+    found: Any = json.loads((records.root / "results" / file).read_text())
+    for key in keys.split("."):
+        found = found[key]
+    return f"{found:,.{digits}f}"

@@ -11,10 +11,10 @@ from harness_places import ROOT
 
 from benchmarks import detection
 from documents import nightly
-from documents.records import NIGHTLY, Records
+from documents.records import Records
 from tandem.catalog.catalog import Catalog
 from tandem.history import files
-from tandem.history.night import AlarmAnswer, Night, Point, Program, SeriesKey
+from tandem.history.night import Night, Point, Program
 
 FIRST = datetime(2026, 1, 1, 1, tzinfo=UTC)
 GOOD, SLOW = "1" * 40, "2" * 40
@@ -92,55 +92,4 @@ def test_a_family_raises_fewer_at_its_own_limit() -> None:
 def test_the_tables_of_the_family(real: Catalog) -> None:
     records = Records(real.root)
     assert "(in use)" in nightly.family(records)
-    assert nightly.family_size(records) == str(detection.FAMILY)
     assert nightly.family_delays(records).count("\n") >= 4
-
-
-# ---- a slowdown that was put in ----
-
-
-def answered(folder: Path, bad: str, raised: int) -> None:
-    nights = files.read(folder).nights
-    key = SeriesKey(
-        machine="m",
-        cpu_model="c",
-        implementation="node",
-        scenario="index",
-        metric="duet_cpu_us_per_request",
-        line="today",
-        frozen=GOOD[:12],
-    )
-    answer = AlarmAnswer(
-        id=f"a{raised}",
-        series=key,
-        since=nights[raised - 1].id,
-        raised=nights[raised].id,
-        answered_at=FIRST,
-        word="confirmed",
-        worse=True,
-        good=Program(tag="a", commit=GOOD),
-        bad=Program(tag="b", commit=bad),
-    )
-    files.keep_answer(folder, answer)
-
-
-@pytest.mark.parametrize(
-    ("bad", "raised", "told"),
-    [
-        (
-            SLOW,
-            SLOW_FROM + 2,
-            "night 3 with the slowdown | confirmed; –; named: the two images between which it came",
-        ),
-        (GOOD, SLOW_FROM + 2, "night 3 with the slowdown | confirmed; –; named: other images"),
-        (GOOD, SLOW_FROM - 5, "before the slowdown | confirmed; –; named: other images"),
-    ],
-)
-def test_what_was_found_of_a_slowdown(tmp_path: Path, bad: str, raised: int, told: str) -> None:
-    folder = history(tmp_path / NIGHTLY / "injected")
-    (folder / "truth.json").write_text(f'{{"share": 0.02, "spin_ns": 617, "slow": ["{SLOW}"]}}')
-    answered(folder, bad, raised)
-    text = nightly.injected(Records(tmp_path))
-    assert f"| nights without and with the slowdown | {SLOW_FROM}, {NIGHTS - SLOW_FROM} |" in text
-    assert "617 ns per request, 2 %" in text
-    assert f"| alarm in CPU per request, {told} |" in text
