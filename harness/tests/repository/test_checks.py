@@ -54,21 +54,6 @@ def test_who_is_not_proved_is_left_out_by_name(root: Path) -> None:
     )
 
 
-def test_what_is_looked_at_while_it_is_written_fails_at_once(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[run.Session] = []
-
-    def run_all(_: Path, session: run.Session) -> int:
-        asked.append(session)
-        return 0
-
-    monkeypatch.setattr(run, "run_all", run_all)
-    for only, scenarios in (([], []), (["index"], []), ([], ["index"])):
-        assert run.contract(root, ["node"], only, scenarios, hardened=False, verbose=False) == 0
-    assert [session.again for session in asked] == [True, False, False]
-
-
 # ---- what fails beside others is run once more, alone ----
 
 DISTURBED = """
@@ -121,16 +106,6 @@ def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
         "3 passed, 1 failed",
     ]
     assert (status, alone) == (1, ["once alone", "always0 alone", "unclean alone"])
-
-
-def test_what_fails_too_often_is_not_run_again(tmp_path: Path) -> None:
-    number = run.MOST_AGAIN - 1
-    status, said, alone = disturbed(tmp_path, BESIDE_OTHERS, always=number)
-    assert said[-2:] == [
-        f"{number + 2} tests failed, more than {run.MOST_AGAIN}: none was run again",
-        f"1 passed, {number + 2} failed",
-    ]
-    assert (status, alone) == (1, [])
 
 
 def test_what_measures_is_not_disturbed() -> None:
