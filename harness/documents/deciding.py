@@ -4,11 +4,10 @@ What was not measured is null, and says so.
 """
 
 import math
-from collections.abc import Callable, Iterable
 from itertools import count
 from statistics import median, stdev
 
-from documents.records import Records, WithItself
+from documents.records import Records
 from documents.tables import percent
 from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
 from tandem.report.markdown import table
@@ -72,43 +71,28 @@ def blocks_needed(scatter: float, size: float = SIZE) -> int | None:
     return None
 
 
-def _scatter(one: WithItself, metric: str) -> float | None:
-    """Of a program with itself; too few blocks tell none."""
-    ln = one.same[metric]
-    return stdev(ln) if len(ln) >= BLOCKS_TOLD else None
-
-
-def _minutes(one: WithItself, metric: str) -> float | None:
+def _minutes(scatter: float, block_s: float) -> float:
     """Of machine time, until a comparison of two finds SIZE; infinite beyond BLOCKS_MOST."""
-    scatter = _scatter(one, metric)
-    if scatter is None:
-        return None
     blocks = blocks_needed(scatter * OF_A_VERDICT)
-    return math.inf if blocks is None else blocks * one.block_s / 60
+    return math.inf if blocks is None else blocks * block_s / 60
 
 
 def _in_minutes(minutes: float) -> str:
     return f"over {BLOCKS_MOST} blocks" if math.isinf(minutes) else f"{minutes:.0f} min"
 
 
-def _middle(values: Iterable[float | None], tell: Callable[[float], str]) -> str:
-    """The median of the records that tell something."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return NOT_MEASURED
-    of = f"median of {len(known)} records" if len(known) > 1 else "one record"
-    return f"{tell(median(known))} ({of})"
-
-
 def decided(records: Records) -> str:
-    """A row for each metric: the scatter of a block in slices, and the machine time until a difference of SIZE is found."""
-    made = [one for one in records.with_itself() if one.plan == "quick" and one.sliced]
-    rows = [
-        (
-            name,
-            _middle((_scatter(one, metric) for one in made), lambda share: percent(share, 1)),
-            _middle((_minutes(one, metric) for one in made), _in_minutes),
-        )
-        for name, metric in METRICS.items()
-    ]
+    """A row for each metric: the scatter of a block in slices, and the machine time until a difference of SIZE is found, in the middle
+    of the records that tell it."""
+    rows, compared = [], records.with_itself()
+    for name, metric in METRICS.items():
+        # Too few blocks tell no scatter.
+        known = [(stdev(ln[metric]), s) for ln, s in compared if len(ln[metric]) >= BLOCKS_TOLD]
+        if not known:
+            rows.append((name, NOT_MEASURED, NOT_MEASURED))
+            continue
+        of = f"median of {len(known)} records" if len(known) > 1 else "one record"
+        scatter = percent(median(scatter for scatter, _ in known), 1)
+        minutes = _in_minutes(median(_minutes(*one) for one in known))
+        rows.append((name, f"{scatter} ({of})", f"{minutes} ({of})"))
     return table(("figure", "scatter of a block>", f"machine time until {percent(SIZE)} is found>"), rows)

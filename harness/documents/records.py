@@ -1,6 +1,5 @@
 """What the documents read of the committed records. No other module here knows how a record is kept on disk."""
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,20 +35,6 @@ EXPERIMENTS, SELFTESTS = "results/reference-experiments", "results/reference-sel
 CLAIMS = "results/reference-claims"
 BENCHMARKS = "results/reference-benchmarks"
 PREDICTION, WINDOW_LENGTH = "prediction.json", "window-length.json"
-
-
-@dataclass(frozen=True)
-class WithItself:
-    """The reference of a comparison against its second start."""
-
-    name: str
-    """Of its folder."""
-    sliced: bool
-    same: dict[str, list[float]]
-    """ComparedMetric -> ln ratio of each block."""
-    block_s: float
-    """Of a block of two variants: it has three starts, the reference's two and the other's."""
-    plan: str = "quick"
 
 
 class Records:
@@ -96,28 +81,25 @@ class Records:
             name for name in found if self._folder(f"{COMPARISONS}/{name}")[0].request.scenario == scenario
         ]
 
-    def with_itself(self, scenario: str = "recipes") -> list[WithItself]:
-        """What the committed comparisons say of a program and itself."""
+    def with_itself(self) -> list[tuple[dict[str, list[float]], float]]:
+        """Of each committed comparison in slices with the plan `quick`: by metric the ln ratio of each block, of the baseline's second
+        start to its first; and the seconds of a block of two variants, which has three starts."""
         out = []
-        for name in self._comparisons(scenario):
+        for name in self._comparisons("recipes"):
             result, trials = self._folder(f"{COMPARISONS}/{name}")
             blocks = counting(trial for trial in trials if not is_look(trial.spec))
+            sliced = any(record.spec.slices for block in blocks for record in block.windows)
+            if result.request.plan != "quick" or not sliced:
+                continue
             reference = result.conclusions.reference
             lasts = [
                 sum(p.duration_s for p in block.phases) * 3 / len(block.spec.variants) for block in blocks
             ]
-            out.append(
-                WithItself(
-                    name=name,
-                    sliced=any(record.spec.slices for block in blocks for record in block.windows),
-                    same={
-                        metric: ln_ratios(blocks, second(reference), [reference], known)
-                        for metric, known in METRICS.items()
-                    },
-                    block_s=sum(lasts) / len(lasts),
-                    plan=result.request.plan,
-                )
-            )
+            same = {
+                metric: ln_ratios(blocks, second(reference), [reference], known)
+                for metric, known in METRICS.items()
+            }
+            out.append((same, sum(lasts) / len(lasts)))
         return out
 
     def predictions(self) -> Predictions:
