@@ -9,7 +9,7 @@ from tandem.errors import TandemError
 from tandem.judge.bottleneck import tags
 from tandem.record.outcome import Outcome
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, Seen, Stage
+from tandem.selftest.stage import BROKEN, CALIBRATED, FAST, Running, SeenFromBothEnds, Stage
 
 GROUP = "attribution"
 WINDOW_S = 4
@@ -104,9 +104,9 @@ LIMITS = [
 have different tags: each is the next one's negative control."""
 
 
-def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemError]]:
+def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, SeenFromBothEnds | TandemError]]:
     """A window of each; limits that need the same start share it."""
-    found: list[tuple[Limit, Seen | TandemError]] = []
+    found: list[tuple[Limit, SeenFromBothEnds | TandemError]] = []
     for start in dict.fromkeys(limit.start for limit in limits):
         same = [limit for limit in limits if limit.start == start]
         first = same[0]
@@ -119,7 +119,7 @@ def tried(stage: Stage, limits: list[Limit]) -> list[tuple[Limit, Seen | TandemE
     return found
 
 
-def _window(running: Running, limit: Limit) -> Seen | TandemError:
+def _window(running: Running, limit: Limit) -> SeenFromBothEnds | TandemError:
     """A window under the limit; the error where there was none."""
     stack, hogs = running.stack, list[Thread]()
 
@@ -149,7 +149,7 @@ def _window(running: Running, limit: Limit) -> Seen | TandemError:
             hog.join()
 
 
-def named(seen: Seen | TandemError, says: str = "") -> str:
+def named(seen: SeenFromBothEnds | TandemError, says: str = "") -> str:
     """The bottleneck that was named: the first, where several are as busy. With another reason than the one that must be
     said, it is another."""
     if isinstance(seen, TandemError):

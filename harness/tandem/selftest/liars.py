@@ -7,7 +7,7 @@ from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest import on_wire
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import HONEST, Running, Seen, Stage
+from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage
 
 GROUP = "liars"
 WINDOW_S = 3
@@ -35,7 +35,7 @@ LIARS = [
 CACHED = Liar("cached 200 without SQL", "FAULT=cached", "sql-mismatch", "the database ran")
 
 
-def caught(liar: Liar, seen: Seen) -> bool:
+def caught(liar: Liar, seen: SeenFromBothEnds) -> bool:
     """Whether the window is invalid, with a finding that names what is wrong."""
     codes = {liar.code, "no-answers"}  # where every request fails, there is no answer to be wrong
     named = any(
@@ -45,7 +45,7 @@ def caught(liar: Liar, seen: Seen) -> bool:
     return seen.window.verdict is Verdict.INVALID and named
 
 
-def shown(seen: Seen | TandemError) -> str:
+def shown(seen: SeenFromBothEnds | TandemError) -> str:
     """The verdict with what is more than a warning; the error where there was no window."""
     if isinstance(seen, TandemError):
         return f"no window: {seen}"
@@ -53,22 +53,24 @@ def shown(seen: Seen | TandemError) -> str:
     return f"{seen.window.verdict}: {'; '.join(texts)[:150]}" if texts else str(seen.window.verdict)
 
 
-def outcome(liar: Liar, seen: Seen | TandemError, honest: Seen) -> Outcome:
+def outcome(liar: Liar, seen: SeenFromBothEnds | TandemError, honest: SeenFromBothEnds) -> Outcome:
     """Judges a window of a liar, and as the control one of the same server without the lie."""
-    return KnownAnswer[Seen | TandemError](
+    return KnownAnswer[SeenFromBothEnds | TandemError](
         name=liar.name,
         group=GROUP,
         expected=f"invalid: {liar.code}, {liar.text}",
-        right=lambda one: isinstance(one, Seen) and caught(liar, one),
+        right=lambda one: isinstance(one, SeenFromBothEnds) and caught(liar, one),
         shown=shown,
         broken="the same server without the lie",
         caught=lambda one: (
-            isinstance(one, Seen) and not caught(liar, one) and one.window.verdict is not Verdict.INVALID
+            isinstance(one, SeenFromBothEnds)
+            and not caught(liar, one)
+            and one.window.verdict is not Verdict.INVALID
         ),
     ).judged(seen, honest)
 
 
-def lie(running: Running, liar: Liar, honest: Seen) -> Outcome:
+def lie(running: Running, liar: Liar, honest: SeenFromBothEnds) -> Outcome:
     """A window of a liar."""
     try:
         return outcome(liar, running.steady_window("closed", WINDOW_S, liar.behaviour), honest)

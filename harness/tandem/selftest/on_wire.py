@@ -4,7 +4,7 @@ from tandem.judge.on_wire import coverage, needed
 from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer
-from tandem.selftest.stage import BROKEN, Seen, Stage
+from tandem.selftest.stage import BROKEN, SeenFromBothEnds, Stage
 
 GROUP = "liars"
 WINDOW_S, FILLER_S = 15, 5
@@ -20,7 +20,7 @@ FAULTS = {
 }
 
 
-def shown(seen: Seen) -> str:
+def shown(seen: SeenFromBothEnds) -> str:
     """The verdict, how many answers were compared, at which cost, and what was wrong."""
     tap = seen.window.tap
     assert tap is not None
@@ -29,7 +29,7 @@ def shown(seen: Seen) -> str:
     return f"{seen.window.verdict}, {coverage([seen.window])} ({costs}){wrong}"[:400]
 
 
-def seen(stage: Stage, fault: str, seconds: int) -> Seen:
+def seen(stage: Stage, fault: str, seconds: int) -> SeenFromBothEnds:
     """A window of the broken backend with a fault that shows, or the one with which enough answers were compared."""
     compared = 0
     with stage.running(BROKEN, "recipe", variables={"FAULT": fault}) as running:
@@ -41,9 +41,9 @@ def seen(stage: Stage, fault: str, seconds: int) -> Seen:
     return one
 
 
-def outcome(name: str, liar: Seen, honest: Seen) -> Outcome:
+def outcome(name: str, liar: SeenFromBothEnds, honest: SeenFromBothEnds) -> Outcome:
     """Judges a window of a liar, and as the control one of the same server without the lie."""
-    return KnownAnswer[Seen](
+    return KnownAnswer[SeenFromBothEnds](
         name=name,
         group=GROUP,
         expected=f"invalid: {CODE}",
@@ -56,7 +56,7 @@ def outcome(name: str, liar: Seen, honest: Seen) -> Outcome:
     ).judged(liar, honest)
 
 
-def run(stage: Stage) -> tuple[Seen, list[Outcome]]:
+def run(stage: Stage) -> tuple[SeenFromBothEnds, list[Outcome]]:
     """A window of the server without a lie, and the checks of this module."""
     honest = seen(stage, "", WINDOW_S)
     lengths_s = {RARE: WINDOW_S, "filler": FILLER_S}

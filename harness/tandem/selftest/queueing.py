@@ -7,7 +7,7 @@ import numpy as np
 from tandem.record.outcome import Outcome
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import evenly_spaced_mean, lindley, mean_error
-from tandem.selftest.stage import Running, Seen, Stage
+from tandem.selftest.stage import Running, SeenFromBothEnds, Stage
 from tandem.selftest.timing import LEAST_MS, LEAST_SHARE, late, path, require_same, way
 
 LOADS = (0.5, 0.7)
@@ -24,7 +24,7 @@ def as_asked(busy: float, load: float, requests: int) -> bool:
     return close(busy / load, 1, 0.02 + 3 / math.sqrt(requests))
 
 
-def queue(running: Running, load: float, idle: Seen, seconds: int) -> Outcome:
+def queue(running: Running, load: float, idle: SeenFromBothEnds, seconds: int) -> Outcome:
     """A single server with exponential service and evenly spaced arrivals, over all windows together. The generator is
     held against the recursion over the server's log, the recursion against the log itself and against the theory at
     the load that there was, which has to be the one that was asked for."""

@@ -86,7 +86,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenFromBothEnds:
     """One window: the harness's figures, the rows that they come from, and the server's own log."""
 
     window: Window
@@ -202,7 +202,7 @@ class Running:
         address: str | None = None,
         meanwhile: Callable[[], None] | None = None,
         settled: bool = True,
-    ) -> Seen:
+    ) -> SeenFromBothEnds:
         """One window, with the server armed at its beginning. address: whom to ask, HAProxy unless said.
         meanwhile: called once as the load begins; must not wait. settled=False: begins without waiting for a quiet host.
 
@@ -234,15 +234,17 @@ class Running:
         if behaviour is not None:
             served = Served.parse(control(self.app, "log", wait_s=30))
         files = {suffix: self.app.folder / f"{spec.name}.{suffix}" for suffix in OHA.suffixes}
-        seen = Seen(window, read_rows(files["sqlite"]), read_report(files["json"]), served)
+        seen = SeenFromBothEnds(window, read_rows(files["sqlite"]), read_report(files["json"]), served)
         for file in files.values():
             file.unlink()  # `seen` has it all, and the weekly class would leave gigabytes
         return seen
 
-    def steady_window(self, load: Load, seconds: int, behaviour: str | None, **how: object) -> Seen:
+    def steady_window(
+        self, load: Load, seconds: int, behaviour: str | None, **how: object
+    ) -> SeenFromBothEnds:
         """A window that is made again while the host disturbs it. Returns the last try, whatever it is."""
 
-        def disturbed(seen: Seen) -> str | None:
+        def disturbed(seen: SeenFromBothEnds) -> str | None:
             if seen.window.verdict is not Verdict.VOID and seen.window.bottleneck != "unknown":
                 return None
             whys = [f.text for f in seen.window.findings if f.severity == "void"]

@@ -12,7 +12,7 @@ from tandem.record.outcome import Outcome
 from tandem.record.window import Verdict
 from tandem.selftest.known_answer import KnownAnswer, close
 from tandem.selftest.models import Pause, paced
-from tandem.selftest.stage import HONEST, Running, Seen, Stage, require
+from tandem.selftest.stage import HONEST, Running, SeenFromBothEnds, Stage, require
 from tandem.selftest.units import stall_figures, stall_right, stall_shown
 
 GROUP = "response times"
@@ -28,7 +28,7 @@ DRAWS = 20
 """Ways that are drawn for each request."""
 
 
-def require_same(seen: Seen) -> None:
+def require_same(seen: SeenFromBothEnds) -> None:
     """Raises TandemError unless generator and server count the same requests."""
     text = f"the server logged {len(seen.served)} requests, the generator {len(seen.rows)}"
     require(len(seen.served) == len(seen.rows), text)
@@ -37,7 +37,7 @@ def require_same(seen: Seen) -> None:
 # ---- pauses ----
 
 
-def uncorrected_s(seen: Seen) -> Floats:
+def uncorrected_s(seen: SeenFromBothEnds) -> Floats:
     """Response times as the generator itself counts them: from the actual send."""
     out: Floats = seen.rows.end_s - seen.rows.start_s
     return out
@@ -113,17 +113,17 @@ def generator_stop(running: Running, seconds: int = 10) -> Outcome:
     )
 
 
-def hang(running: Running, honest: Seen, seconds: int = 5) -> Outcome:
+def hang(running: Running, honest: SeenFromBothEnds, seconds: int = 5) -> Outcome:
     """The server answers nothing in the last two seconds. honest: a window in which it did answer."""
     at_ms, wanted = (seconds - 2) * 1000, (seconds - 2) / seconds
     seen = running.steady_window(
         "open", seconds, f"kind=stall&us=5000&at_ms={at_ms}&for_ms=60000", rate_rps=RATE_RPS, connections=FEW
     )
 
-    def answered(one: Seen) -> float:
+    def answered(one: SeenFromBothEnds) -> float:
         return one.window.good / (one.window.scheduled or 1)
 
-    return KnownAnswer[Seen](
+    return KnownAnswer[SeenFromBothEnds](
         name="the last 2 s hang",
         group=GROUP,
         expected=f"invalid: incomplete, about {wanted:.0%} answered",
@@ -151,7 +151,7 @@ DISTRIBUTIONS = {
 QUANTILES = (0.5, 0.9, 0.99)
 
 
-def late(seen: Seen) -> Floats:
+def late(seen: SeenFromBothEnds) -> Floats:
     """Seconds by which each request left after it was due: request i was due i / rate after the beginning.
 
     Taken from the rows, because the generator's pacer counts whole milliseconds and begins anywhere in one.
@@ -161,13 +161,13 @@ def late(seen: Seen) -> Floats:
     return out
 
 
-def true_response(seen: Seen) -> Floats:
+def true_response(seen: SeenFromBothEnds) -> Floats:
     """Response times with the server's own times in them; without the way there and back."""
     out: Floats = late(seen) + seen.served.response_s
     return out
 
 
-def way(seen: Seen) -> Floats:
+def way(seen: SeenFromBothEnds) -> Floats:
     """Seconds that each request spent on its way there and back, which true_response leaves out."""
     require_same(seen)
     out: Floats = uncorrected_s(seen) - seen.served.response_s
@@ -190,12 +190,12 @@ def _quantiles(values_ms: Floats) -> str:
     return f"p50 {p50:.2f}, p90 {p90:.2f}, p99 {p99:.2f} ms"
 
 
-def shares_cpus(seen: Seen) -> bool:
+def shares_cpus(seen: SeenFromBothEnds) -> bool:
     """Whether generator and proxy run on the same CPUs."""
     return seen.window.roles["loadgen"].cpuset == seen.window.roles["proxy"].cpuset
 
 
-def distribution(name: str, seen: Seen, ways_s: Floats) -> Outcome:
+def distribution(name: str, seen: SeenFromBothEnds, ways_s: Floats) -> Outcome:
     """Percentiles of a known distribution, against the server's own log. ways_s: of other windows in which it waits."""
     require_same(seen)
     wanted = np.quantile(with_way(true_response(seen), ways_s), QUANTILES) * 1e3
@@ -213,7 +213,7 @@ def distribution(name: str, seen: Seen, ways_s: Floats) -> Outcome:
     ).judged(found, found + 2 * allowed_ms)
 
 
-def path(running: Running, rate_rps: int, seconds: int = PATH_S) -> Seen:
+def path(running: Running, rate_rps: int, seconds: int = PATH_S) -> SeenFromBothEnds:
     """A window of a server that answers at once."""
     seen = running.steady_window("open", seconds, HONEST, rate_rps=rate_rps, connections=4 * FEW)
     require_same(seen)

@@ -24,7 +24,7 @@ from tandem.selftest import (
     timing,
     visits,
 )
-from tandem.selftest.stage import Seen, Served, Stage
+from tandem.selftest.stage import SeenFromBothEnds, Served, Stage
 
 EXACT = "0.3 ms or 1 %; p99 0.3 ms or 1 %"
 COST = "1% of the cost"
@@ -82,7 +82,9 @@ class Silent:
         )  # fmt: skip
         how = {"offered_rps": rate_rps, "duration_s": float(seconds)} if load == "open" else {}
         window = good_window("open" if how else "closed", tap=tap, evidence=["nothing"], **how)
-        return Seen(window, rows, Report(statusCodeDistribution={}), Served(due, due, due + 0.004))
+        return SeenFromBothEnds(
+            window, rows, Report(statusCodeDistribution={}), Served(due, due, due + 0.004)
+        )
 
     steady_window = window
 

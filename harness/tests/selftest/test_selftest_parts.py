@@ -29,15 +29,17 @@ from tandem.selftest import (
     timing,
 )
 from tandem.selftest.known_answer import KnownAnswer, close
-from tandem.selftest.stage import Seen, Served
+from tandem.selftest.stage import SeenFromBothEnds, Served
 from tandem.wording import BOTTLENECKS
 
 LOG = "arrival_us,start_us,finish_us,arrival_wall_us\n3000000,3000000,3010000,9\n1000000,1500000,1512000,5\n"
 
 
-def seen(window: Window, **rows: Any) -> Seen:
+def seen(window: Window, **rows: Any) -> SeenFromBothEnds:
     made = make_rows(**(rows or {"start_s": [0.0], "end_s": [0.1]}))
-    return Seen(window, made, Report(statusCodeDistribution={"200": len(made)}), Served.parse(LOG))
+    return SeenFromBothEnds(
+        window, made, Report(statusCodeDistribution={"200": len(made)}), Served.parse(LOG)
+    )
 
 
 def test_the_servers_log_is_in_the_order_of_arrival() -> None:
@@ -92,7 +94,9 @@ def test_the_truth_is_counted_from_when_a_request_was_due() -> None:
     left = np.array([0.0, 0.1, 0.4, 0.41])
     window = good_window("open", offered_rps=10, duration_s=0.4)
     rows = make_rows(start_s=left, end_s=left + 0.012, paced_s=left)
-    one = Seen(window, rows, Report(statusCodeDistribution={}), Served(left + 5, left + 5, left + 5.010))
+    one = SeenFromBothEnds(
+        window, rows, Report(statusCodeDistribution={}), Served(left + 5, left + 5, left + 5.010)
+    )
     assert timing.late(one) == pytest.approx([0.0, 0.0, 0.2, 0.11])
     assert timing.true_response(one) == pytest.approx([0.01, 0.01, 0.21, 0.12])
 
@@ -101,7 +105,9 @@ def test_the_way_is_what_the_server_cannot_see() -> None:
     times = np.arange(10) / 10
     window = good_window("open", offered_rps=10, duration_s=1.0)
     rows = make_rows(start_s=times, end_s=times + 0.0015, paced_s=times)
-    path = Seen(window, rows, Report(statusCodeDistribution={}), Served(times + 7, times + 7, times + 7.0001))
+    path = SeenFromBothEnds(
+        window, rows, Report(statusCodeDistribution={}), Served(times + 7, times + 7, times + 7.0001)
+    )
     assert timing.way(path) == pytest.approx(0.0014)
     timing.require_same(path)
 
@@ -346,7 +352,7 @@ class Rare:
     def running(self, *_: object, **__: object) -> nullcontext["Rare"]:
         return nullcontext(self)
 
-    def steady_window(self, *_: object) -> Seen:
+    def steady_window(self, *_: object) -> SeenFromBothEnds:
         self.windows += 1
         wrong = [finding("invalid", on_wire.CODE)] if self.windows == self.found_in else []
         tap = Tap(
