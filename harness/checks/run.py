@@ -14,11 +14,11 @@ from checks.changed import proved, recent
 from checks.groups import BESIDE, IMAGES, Groups
 from tandem.catalog.catalog import Catalog
 from tandem.errors import TandemError
+from tandem.lab.file_io import FileIoContainer
 from tandem.lab.images import build_side_by_side
 from tandem.lab.laboratory import SHARED
 from tandem.lab.sites import FAULTS
 from tandem.lab.stack import BENCH_PROJECT, Stack
-from tandem.studies.files.container import FilesContainer
 
 SIDE_BY_SIDE = "4"
 """Number of implementations that are tested at the same time: they mostly wait, for outages, restarts and time limits. More would
@@ -141,7 +141,7 @@ def build_images(root: Path, weekly: bool = False) -> None:
     taken = build_side_by_side(jobs, lambda name, seconds: print(f"  {name}: {seconds:.0f} s", flush=True))
     for name, origin in sorted(taken.items()):
         print(f"  {name}: not built, taken from {origin}", flush=True)
-    print(f"  file-io: {FilesContainer(root).build():.0f} s", flush=True)
+    print(f"  file-io: {FileIoContainer(root).build():.0f} s", flush=True)
     print(f"images: ready in {time.monotonic() - began:.0f} s", flush=True)
 
 

@@ -7,8 +7,7 @@ from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report.markdown import table
 from tandem.studies.explain import waterfall
-from tandem.studies.reproduce.claims import ClaimResult
-from tandem.studies.reproduce.conclusions import Reproduced
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced
 from tandem.studies.reproduce.experiment import Experiment
 from tandem.studies.reproduce.report import judged
 
@@ -20,7 +19,7 @@ def sentence(records: Records, name: str) -> str:
 
 def made(found: Result[Reproduced]) -> str:
     """How thoroughly, on what, when and from which sources."""
-    plan, starts = found.conclusions.plan, found.conclusions.settings.starts
+    plan, starts = found.conclusions.plan, found.conclusions.starts
     return f"One session: plan {plan}, {starts} fresh starts, {', '.join(source(found))}."
 
 
@@ -33,19 +32,20 @@ def claims(records: Records, folder: str, *further: str) -> str:
 
 def claims_table(*results: Result[Reproduced]) -> str:
     """Every claim once, from the first result that has it: what was published, what we found, and the verdict."""
-    found: dict[tuple[str, str | None], tuple[ClaimResult, str]] = {}
-    for number, one in reversed([*enumerate(results)]):
+    found: dict[tuple[str | None, str | None], tuple[JudgedClaim, str]] = {}
+    for number, result in reversed([*enumerate(results)]):
         found |= {
-            (claim.text, claim.host): (claim, " \\*" * (number > 0)) for claim in one.conclusions.claims
+            (one.found.text, one.claim.host): (one, " \\*" * (number > 0))
+            for one in result.conclusions.judged
         }
     rows = [
         (
-            f"{claim.text} ({claim.host})" if claim.host else claim.text,
-            "–" if claim.published is None else f"{claim.published:,.2f}",
-            times(claim.ratio).removeprefix("× ").replace(" to ", "–"),
-            f"{judged(claim)}{star}",
+            f"{one.found.text} ({one.claim.host})" if one.claim.host else f"{one.found.text}",
+            "–" if one.found.published is None else f"{one.found.published:,.2f}",
+            times(one.found).removeprefix("× ").replace(" to ", "–"),
+            f"{judged(one)}{star}",
         )
-        for claim, star in found.values()
+        for one, star in found.values()
     ]
     return table(("claim", "published ratio>", "ours (95 % interval)>", "verdict"), rows)
 
@@ -61,9 +61,11 @@ CONDITIONS = {
 
 def _conditions(claim: Experiment) -> str:
     """What all of its rows have in common."""
-    run = {name: value for name, value in claim.run.items() if name not in ("timeout_s", "settings")}
+    own = {**claim.variant, **claim.window}
+    settings, changes = own.pop("settings", {}), own.pop("scenario_changes", {})
+    run = {name: value for name, value in {**own, **changes}.items() if name != "timeout_s"}
     told = [CONDITIONS.get(name, f"{name} {{}}").format(value) for name, value in run.items()]
-    return ", ".join([*told, *(f"`{name}={value}`" for name, value in claim.run.get("settings", {}).items())])
+    return ", ".join([*told, *(f"`{name}={value}`" for name, value in settings.items())])
 
 
 def quoted(records: Records) -> str:

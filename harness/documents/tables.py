@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tandem.analysis.ratios import Ratio
+from tandem.record.conclusion import Contrast
 from tandem.wording import ratio_with_interval
 
 
@@ -15,6 +16,6 @@ def span(values: Sequence[float], digits: int = 0) -> str:
     return f"{min(values):,.{digits}f} to {max(values):,.{digits}f}"
 
 
-def times(ratio: Ratio, digits: int = 2) -> str:
+def times(ratio: Ratio | Contrast, digits: int = 2) -> str:
     """× 1.57 (1.25 to 1.98), with the 95 % interval."""
     return ratio_with_interval(ratio.ratio, ratio.interval, digits)

@@ -4,10 +4,12 @@ from typing import Any
 
 from harness_engine import request, result_of
 
+from tandem.record.request import Variant
 from tandem.record.result import Result
-from tandem.record.window import Verdict
-from tandem.studies.reproduce.conclusions import Facts, Reproduced, RowTrial, conclude
+from tandem.studies.reproduce.conclusions import Reproduced, conclude
 from tandem.studies.reproduce.experiment import Experiment, PlanName, check
+from tandem.studies.reproduce.rows import PlannedRow
+from tandem.studies.reproduce.trials import RowTrial
 
 SLOW, FAST, OURS = "sync, 2 threads", "async", "async, ours"
 
@@ -18,25 +20,24 @@ def table(**changes: Any) -> dict[str, Any]:
         "title": "Waiting",
         "origin": "rust-hyper-sync-async.md, 20 ms",
         "published_host": "a laptop of 2015",
-        "kind": "http",
         "figures": ["goodput_rps", "p99_ms"],
-        "run": {"scenario": "work", "settings": {"WORKERS": "1"}},
+        "variant": {"scenario": "work", "topology": "direct", "scenario_changes": {"connections": 100}},
         "rows": [
             {
                 "label": SLOW,
-                "run": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
+                "variant": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
                 "published": {"goodput_rps": 100.0, "p99_ms": 40.0},
                 "published_elsewhere": {"a desktop": {"goodput_rps": 90.0}},
                 "smoke": True,
             },
             {
                 "label": FAST,
-                "run": {"implementation": "rust-hyper"},
+                "variant": {"implementation": "rust-hyper"},
                 "published": {"goodput_rps": 400.0},
                 "published_elsewhere": {"a desktop": {"goodput_rps": 450.0}},
                 "smoke": True,
             },
-            {"label": OURS, "run": {"implementation": "rust-async"}, "note": "not published"},
+            {"label": OURS, "variant": {"implementation": "rust-async"}, "note": "not published"},
         ],
         "claims": [
             {"text": "async is four times faster", "of": FAST, "to": SLOW},
@@ -58,11 +59,10 @@ def made(row: str, block: int, rate: float, **changes: Any) -> RowTrial:
     fields: dict[str, Any] = {
         "row": row,
         "block": block,
-        "verdict": Verdict.OK,
         "figures": {"goodput_rps": rate, "mean_ms": 1e5 / rate},
         "bottleneck": "thread-pool",
     }
-    return RowTrial.model_validate({**fields, **changes})
+    return RowTrial(**{**fields, **changes})
 
 
 def trials(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> list[RowTrial]:
@@ -76,7 +76,17 @@ def trials(rates: dict[str, float], blocks: int = 5, spread: float = 0.002) -> l
 def reproduction(
     found: list[RowTrial], of: Experiment | None = None, plan: PlanName = "full"
 ) -> Result[Reproduced]:
-    facts = {SLOW: Facts({"THREADS": "2"}, {"threads/delay": 100.0})}
-    concluded = conclude(of or experiment(), plan, "0", found, facts)
+    own = of or experiment()
+    rows = [
+        PlannedRow(
+            row=row,
+            variant=Variant(label=row.label, implementation="rust-sync", settings={"THREADS": "2"}),
+            start=row.label,
+            settings={"THREADS": "2"},
+            ceilings={"threads/delay": 100.0} if row.label == SLOW else {},
+        )
+        for row in own.measured(plan)
+    ]
     asked = request(SLOW, study="reproduce", scenario="work", plan=plan, seed=7)
+    concluded = conclude(own, plan, "0", rows, found)
     return result_of(asked, concluded, phases_s={"build": 3.0, "windows": 150.0, "ready": 22.5})

@@ -95,9 +95,9 @@ def tell(name: str, told: str, good: bool, report: RenderableType, kept: Path | 
 
 def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) -> Session:
     """Everything that the engine needs on this machine."""
-    place = Laboratory if kind.lab is None else pkgutil.resolve_name(kind.lab)
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
+        place = Laboratory if study.lab is None else pkgutil.resolve_name(study.lab)
         first = next((spec.variants for block in study.outline() for spec in block), [])
         work = Work(
             study.request,
@@ -111,7 +111,9 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if kind.lab is None and request.conditions.lab is None:  # a lab's CPUs are known once it is reached
+        if (
+            request.conditions.lab is None and kind(catalog, request).lab is None
+        ):  # a lab's CPUs are known once it is reached
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)
 

@@ -63,7 +63,7 @@ def folders(results: Path) -> list[Path]:
 def asked(catalog: Catalog, kind: type[Study[Any]], result: Result[Any]) -> Study[Any]:
     """The study that makes a record anew. Raises UsageError for what is no longer there."""
     study = kind(catalog, kind.today(catalog, result.request))
-    for variant in study.variants if kind.lab is None else ():
+    for variant in study.variants if study.lab is None else ():
         catalog.implementation(variant.implementation)
     return study
 

@@ -14,6 +14,8 @@ def conclude(study: Study[Any], trials: Sequence[Trial], baselines: Baselines) -
     """The study's own conclusions, and for each variant the estimates that its windows give, where the study has none of that
     metric. trials: all but the looks at the ceilings."""
     found: Concluded[Any] = study.conclude(trials, baselines)
+    if study.complete:
+        return found
     own = found.conclusions.estimates
     known = {_key(one) for one in own}
     more = [one for one in estimates(trials, study.variants) if _key(one) not in known]

@@ -31,7 +31,7 @@ FEW = 6
 
 
 class TrialLab(Protocol):
-    """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; the study of files has another."""
+    """Where trials are made. The real one is tandem.lab.laboratory.Laboratory; a program that measures itself has another."""
 
     @property
     def environments(self) -> dict[str, Environment]:
@@ -122,7 +122,7 @@ def run[C: Conclusions](
         result = Result[C](
             id=journal.folder.name,
             request=study.request,
-            variants=study.variants,
+            variants=study.described,
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,

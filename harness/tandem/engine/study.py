@@ -57,9 +57,13 @@ class Study[C: Conclusions](ABC):
     name: ClassVar[str]
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
-    lab: ClassVar[str | None] = None
+    lab: str | None = None
     """A place of its own where its trials are made: the dotted name of a class that is called as
     tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
+
+    complete: ClassVar[bool] = False
+    """Whether its conclusions have every estimate that there is, because the windows of a variant differ; False: those that all
+    windows of a variant give together are added."""
 
     whole: ClassVar[str | None] = None
     """Why no part of a record of it is measured again without the rest, in words; None: `only` says what a part is."""
@@ -89,6 +93,11 @@ class Study[C: Conclusions](ABC):
     def variants(self) -> list[Variant]:
         """Everything that appears in a trial; default: what was asked for."""
         return self.request.variants
+
+    @property
+    def described(self) -> list[Variant]:
+        """What trials and estimates name, for the record; default: everything that appears in a trial."""
+        return self.variants
 
     @abstractmethod
     def outline(self) -> list[list[TrialSpec]]:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tandem.catalog.catalog import Catalog
-from tandem.facts.metric import METRICS, metric
+from tandem.facts.metric import METRICS
 from tandem.page.lines import Line
 from tandem.page.read import Run
-from tandem.studies.reproduce.claims import ClaimResult
-from tandem.studies.reproduce.conclusions import Reproduced
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced
 from tandem.studies.reproduce.report import judgement
 from tandem.wording import number, ratio_with_interval
 
@@ -90,20 +89,20 @@ def experiment(run: Run) -> ToldExperiment | None:
         origin=found.origin,
         published_host=found.published_host,
         sentence=found.sentence or judgement(found),
-        claims=[_claim(claim) for claim in found.claims],
-        stand=sum(claim.verdict == "stands" for claim in found.claims),
+        claims=[_claim(claim) for claim in found.judged],
+        stand=sum(claim.word == "stands" for claim in found.contrasts),
         source=source if (source := found.source or "").startswith("https://") else "",
         hypothesis=found.hypothesis,
     )
 
 
-def _claim(claim: ClaimResult) -> ToldClaim:
-    name = METRICS[claim.figure].title if claim.figure in METRICS else metric(claim.figure).heading
+def _claim(one: JudgedClaim) -> ToldClaim:
+    claim, found = one
     return ToldClaim(
-        text=claim.text,
-        figure=f"{name}: {claim.of} against {claim.to}",
-        published=f"× {number(claim.published, 2)}" if claim.published else "–",
-        ours=ratio_with_interval(claim.ratio.ratio, claim.ratio.interval),
-        verdict=claim.verdict,
+        text=found.text or "",
+        figure=f"{METRICS[found.metric].title}: {claim.of} against {claim.to}",
+        published=f"× {number(found.published, 2)}" if found.published else "–",
+        ours=ratio_with_interval(found.ratio, found.interval),
+        verdict=found.word or "",
         size=claim.size or "",
     )

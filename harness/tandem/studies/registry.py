@@ -34,7 +34,6 @@ FOLDERS = (
     "ceiling",
     "crosscheck",
     "reproduce",
-    "files",
     "nightly",
 )
 

@@ -9,11 +9,10 @@ from harness_commands import TANDEM, printed, run, tandem, tandem_interrupted, w
 from harness_places import EXPERIMENTS
 
 from tandem.errors import TandemError
+from tandem.judge.file_io import Case, counting, read
+from tandem.lab.file_io import IMAGE, FileIoContainer
 from tandem.record.result import per_variant
 from tandem.record.trial import Trial
-from tandem.studies.files.container import IMAGE, FilesContainer
-from tandem.studies.files.document import counting, read
-from tandem.studies.files.spec import Case, arguments
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
@@ -23,7 +22,7 @@ IN_MEMORY = "uid=10001,size=8m"
 
 @pytest.fixture(scope="module", autouse=True)
 def _image(root: Path) -> None:
-    FilesContainer(root).build()
+    FileIoContainer(root).build()
 
 
 def leftovers() -> str:
@@ -38,23 +37,22 @@ def test_an_experiment_with_files(tmp_path: Path) -> None:
     if found["verdict"] == "void":
         pytest.skip("the host disturbed every attempt")
     rows = {row["label"]: row for row in found["conclusions"]["rows"]}
-    assert all(len(row["trials"]) >= 2 for row in rows.values())
+    figures = {(one["variant"], one["metric"]): one for one in found["conclusions"]["estimates"]}
+    assert all(row["made"] >= 2 for row in rows.values())
     assert all("the hypervisor took" in reason for reason in found["reasons"]), (
         "nothing else may be in the way"
     )
     for label in ("tokio tasks", "one thread", "tight loop"):
-        figures = rows[label]["figures"]
-        quiet = [one for one in rows[label]["trials"] if one["verdict"] == "ok"]
-        assert figures["time_ms"]["n"] == len(quiet), "a start that was disturbed does not count"
-        assert figures["cpu_ms"]["mean"] > 0
-    assert rows["tight loop"]["figures"]["loop_ratio"]["mean"] == 1
-    tokio, one = (rows[label]["figures"]["time_ms"]["mean"] for label in ("tokio tasks", "one thread"))
+        good = rows[label]["good"]
+        assert figures[label, "time_ms"]["n"] == good, "a start that was disturbed does not count"
+        assert figures[label, "cpu_ms"]["mean"] > 0
+    assert figures["tight loop", "loop_ratio"]["mean"] == 1
+    tokio, one = (figures[label, "time_ms"]["mean"] for label in ("tokio tasks", "one thread"))
     assert tokio > one
     for label in ("io_uring", "one thread, cold"):  # what the kernel or the disk does not let is said
-        row = rows[label]
-        assert row["figures"] or all(one["warnings"] for one in row["trials"])
+        assert figures[label, "time_ms"]["mean"] or rows[label]["warnings"]
     assert per_variant(found["environments"])["file-io"]["versions"]["tokio"]
-    [folder] = tmp_path.glob("*-files-tiny-files-smoke")
+    [folder] = tmp_path.glob("*-reproduce-tiny-files-smoke")
     trials = [Trial.model_validate_json(file.read_text()) for file in folder.glob("trials/*.json")]
     assert len([trial for trial in trials if trial.spec.attempt == 1]) == 4, "two blocks of two cases"
     assert len(list(folder.glob("raw/*/asynctest.json"))) == len(trials)
@@ -96,14 +94,14 @@ def test_a_scale_changes_what_is_made(tmp_path: Path) -> None:
 )
 def test_a_disk_that_is_too_small(root: Path, options: str, asked: list[str], told: str) -> None:
     with pytest.raises(TandemError, match=told) as error:
-        FilesContainer(root, options).run(asked)
+        FileIoContainer(root, options).run(asked)
     assert "ended with status 1" in str(error.value)
     assert not leftovers()
 
 
 def test_files_in_memory_are_never_cold(root: Path) -> None:
-    case = Case(2, 20_000, 8192, "cold")
-    document = read(FilesContainer(root, IN_MEMORY).run(arguments(case, ["test04"], 1)))
+    case = Case(files=2, lines=20_000, cache="cold")
+    document = read(FileIoContainer(root, IN_MEMORY).run(case.arguments(["test04"], 1)))
     found, [finding] = counting(document, case, "test04")
     assert (found.figures, finding.severity) == ({}, "warning")
     assert "did not leave the page cache" in finding.text

@@ -1,4 +1,4 @@
-"""A tiny run of the kinds `tools` and `connections`, with real containers and real generators."""
+"""A tiny run of other generators and of a ladder of connections, with real containers and real generators."""
 
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,13 @@ pytestmark = [pytest.mark.docker, pytest.mark.weekly, pytest.mark.timeout(600)]
 def accounted(name: str, results: Path) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
     """The result and the rows' figures, once it is sure that only a disturbed host may keep one from having any."""
     _, found, said = tandem("reproduce", str(EXPERIMENTS / f"{name}.toml"), "--seed", "3", results=results)
-    rows = found["conclusions"]["rows"]
-    for row in rows:
-        for one in row["trials"]:
-            assert one["verdict"] in ("ok", "void"), f"{row['label']}: {one['reason']}\n{said}"
+    assert found["verdict"] in ("ok", "void"), f"{found['reasons']}\n{said}"
     assert bench_containers() == []
-    return found, {
-        row["label"]: {n: m["mean"] for n, m in row["figures"].items()} for row in rows if row["figures"]
-    }
+    figures: dict[str, dict[str, float]] = {}
+    for one in found["conclusions"]["estimates"]:
+        if one["mean"] is not None:
+            figures.setdefault(one["variant"], {})[one["metric"]] = one["mean"]
+    return found, figures
 
 
 def test_wrk_drill_and_oha_before_two_builds(results: Path) -> None:
@@ -43,7 +42,7 @@ def test_wrk_drill_and_oha_before_two_builds(results: Path) -> None:
     debug, release = (environments[f"rust-hyper {build} index"] for build in ("debug", "release"))
     assert debug["images"]["app"] != release["images"]["app"], "the debug build is another image"
     assert (release["versions"]["drill"], release["versions"]["wrk"][:7]) == ("0.9.1", "debian/")
-    assert all(row["bottleneck"] for row in found["conclusions"]["rows"] if row["figures"])
+    assert all(one["limit"] for one in found["conclusions"]["estimates"] if one["mean"] is not None)
 
 
 def test_a_ladder_of_connections_and_idle_ones(results: Path) -> None:

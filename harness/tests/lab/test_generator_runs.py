@@ -253,3 +253,11 @@ def test_bodies_are_given_once_to_each_container(tmp_path: Path) -> None:
     assert first.has == {f"/tmp/body-{bodies.name}": b"[1]\n[2]", f"/tmp/body-{others.name}": b"[3]"}
     assert (first.copied, second.copied) == (2, 1)
     assert list(tmp_path.iterdir()) == [], "the bodies are not kept with the raw files"
+
+
+def test_what_a_tool_printed_stands_between_two_stamps() -> None:
+    ran = generator_runs.split("1700000000.5\nRunning\n\nRequests\n1700000010.25\n")
+    assert (ran.began_s, ran.text, ran.ended_s) == (1700000000.5, "Running\n\nRequests\n", 1700000010.25)
+    for broken in ("", "Running\n", "1700000000.5\nRunning\n"):
+        with pytest.raises(TandemError, match="stamps"):
+            generator_runs.split(broken)

@@ -51,3 +51,9 @@ def test_connections_are_counted_until_all_are_there(monkeypatch: pytest.MonkeyP
 def test_a_container_that_died_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FileNotFoundError):
         watch(monkeypatch, Counting(broken=True), 3)
+
+
+def test_the_generators_busiest_thread() -> None:
+    seen = {7: [(0.0, 1.0), (1.0, 1.5), (2.0, 2.0)], 8: [(0.0, 0.0), (2.0, 1.9)], 9: [(1.9, 5.0)]}
+    assert connection_ends.busiest(seen) == pytest.approx(0.95)
+    assert connection_ends.busiest({}) is None

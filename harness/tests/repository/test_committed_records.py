@@ -90,7 +90,7 @@ def test_a_reproduction_is_of_what_the_experiment_is_today(folder: str) -> None:
 TRIPS = [
     folder
     for folder in FOLDERS
-    if any("round_trips" in row.run for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
+    if any(row.round_trips for row in RECORDS.experiments()[folder.partition(".")[0]].rows)
     and trials(f"reference-experiments/{folder}")
 ]
 
@@ -105,13 +105,13 @@ def test_the_round_trips_of_a_model_are_those_that_were_counted(folder: str) -> 
             if (window := trial.window(file_name(row.label))) and window.verdict is Verdict.OK
         ]
         for row in experiment.measured(RECORDS.reproduction(folder).conclusions.plan)
-        if "round_trips" in row.run
+        if row.round_trips
     }
     assert all(counted.values())
     for label, found in counted.items():
-        run = experiment.row(label).run
-        more = run["round_trips"] - median(found)
-        if run["settings"].get("DB_PERSISTENT") == "0":  # PgBouncer counts queries, not the login
+        row = experiment.row(label)
+        more = (row.round_trips or 0) - median(found)
+        if row.variant["settings"].get("DB_PERSISTENT") == "0":  # PgBouncer counts queries, not the login
             assert 2 <= more <= 5, label
         else:
             assert abs(more) < 0.3, label

@@ -54,7 +54,12 @@ def test_the_newest_is_first_and_each_tells_what_it_is(keep: Keep) -> None:
         ("one", "ok"),
     ]
     entry = found.entries[0]
-    assert (entry.id, entry.study, entry.scenario, len(entry.variants)) == ("two", "files", "file-io", 132)
+    assert (entry.id, entry.study, entry.scenario, len(entry.variants)) == (
+        "two",
+        "reproduce",
+        "file-io",
+        132,
+    )
     assert entry.headline.endswith(" claims stand")
     assert (found.unreadable, found.unfinished) == ([], [])
 

@@ -20,8 +20,6 @@ from tandem.studies.crossover.grid import CrossoverOptions
 from tandem.studies.crossover.study import Crossover
 from tandem.studies.explain.design import ExplainOptions
 from tandem.studies.explain.study import Explain
-from tandem.studies.files.study import Files
-from tandem.studies.files.study import request_of as files_request
 from tandem.studies.questions.study import Questions
 from tandem.studies.reproduce.experiment import read_all
 from tandem.studies.reproduce.study import Reproduce, request_for
@@ -91,12 +89,12 @@ def test_starts_that_cannot_decide(real: Catalog, root: Path) -> None:
         "2 fresh starts cannot decide a claim: that takes 3 (--plan core), about 30 min with these windows"
     ]
     enough = request_for(real, "hyper-delay", experiments["hyper-delay"], "core", 2, 1)
-    files = files_request(experiments["file-io"], "file-io", "smoke", 1)
+    files = request_for(real, "file-io", experiments["file-io"], "smoke", 2, 1)
     studies: list[Study[Any]] = [
         Crossover(real, crossover(3)),
         Explain(real, explain(3)),
         Reproduce(real, enough),
-        Files(real, files),
+        Reproduce(real, files),
     ]
     assert [told(study) for study in studies] == [[], [], [], []]
 

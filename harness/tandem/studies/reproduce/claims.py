@@ -7,33 +7,14 @@ from typing import Literal
 import scipy
 
 from tandem.analysis.ratios import ALPHA, MARGIN, Ratio, benjamini_hochberg, compare
-from tandem.record.part import Number, Part
+from tandem.record.conclusion import Contrast
 
 Says = Literal["more", "less", "same"]
 Word = Literal["stands", "reversed", "gone", "not decided"]
 Size = Literal["smaller", "as published", "larger"]
 
-
-class ClaimResult(Part):
-    """A claim beside what we found."""
-
-    text: str
-    figure: str
-    of: str
-    to: str
-    says: Says
-    host: str | None
-    """Whose published figures count; None: the main one's."""
-    published: Number | None
-    """The published ratio."""
-    ratio: Ratio
-    """Ours, over the blocks in which both rows are good."""
-    p_adjusted: Number | None = None
-    """Of not being decided, by Benjamini and Hochberg over all claims of the experiment; null below two blocks."""
-    verdict: Word
-    size: Size | None
-    """Of a claim that stands: whether the published ratio lies within our interval (up to the margin; in older records
-    without it), or ours is nearer to 1, or farther from it. None without a published ratio."""
+type ClaimRatio = Ratio | Contrast
+"""A ratio with its interval, its number of blocks and its scatter."""
 
 
 def implied(published: float | None) -> Says | None:
@@ -50,7 +31,7 @@ def ratio[Block](of: Mapping[Block, float], to: Mapping[Block, float]) -> Ratio:
     return compare([math.log(of[block] / to[block]) for block in [block for block in of if block in to]])
 
 
-def p_decided(says: Says, found: Ratio) -> float | None:
+def p_decided(says: Says, found: ClaimRatio) -> float | None:
     """The smallest level at which an interval decides the claim either way; None below two blocks.
 
     Of the two answers that it may come to, at most one is false whatever the truth is. So the smaller p is no more
@@ -70,12 +51,12 @@ def p_decided(says: Says, found: Ratio) -> float | None:
     return min(1.0, inside, outside)
 
 
-def adjusted(claims: Sequence[tuple[Says, Ratio]]) -> list[float | None]:
+def adjusted(claims: Sequence[tuple[Says, ClaimRatio]]) -> list[float | None]:
     """Benjamini and Hochberg over all claims of an experiment: of those that are decided 5 % are wrong in the mean."""
     return benjamini_hochberg([p_decided(says, found) for says, found in claims])
 
 
-def verdict(says: Says, found: Ratio, p_adjusted: float | None = None) -> Word:
+def verdict(says: Says, found: ClaimRatio, p_adjusted: float | None = None) -> Word:
     """`stands` where the ratio lies on the claimed side of 1, `reversed` on the other. `gone` where all of its interval
     is within the margin around 1, even if it leaves 1 out: a difference that small is none. A claimed equality stands
     within the margin and is `gone` beyond it. Else `not decided`; so it is below two blocks, and where the adjusted p
@@ -94,10 +75,11 @@ def verdict(says: Says, found: Ratio, p_adjusted: float | None = None) -> Word:
     return "stands" if (found.ratio > 1) == (says == "more") else "reversed"
 
 
-def size(says: Says, word: Word, published: float | None, found: Ratio) -> Size | None:
+def size(says: Says, word: Word, published: float | None, found: ClaimRatio) -> Size | None:
     """How a difference that stands compares to the published one. `as published` where the published ratio lies within our
     interval or no farther from it than the margin: where a timer paces the rates, the interval may have almost no width, and
-    leaves out by how much the count of a whole window is off. None for an equality, which has no size."""
+    leaves out by how much the count of a whole window is off. None for an equality, which has no size, and without a
+    published ratio."""
     if says == "same" or word != "stands" or published is None or found.interval is None:
         return None
     low, high = found.interval

@@ -25,10 +25,18 @@ from tandem.errors import UsageError
 from tandem.hosts import HERE
 from tandem.record.store import RESULT
 from tandem.report.parts import table
-from tandem.studies.files import command as files
-from tandem.studies.files.spec import scaled
-from tandem.studies.reproduce.experiment import Experiment, PlanName, pick, read_all, read_claims
-from tandem.studies.reproduce.study import KINDS, PLANS, Reproduce, plan_named, request_for
+from tandem.studies.reproduce.experiment import (
+    PLANS,
+    Experiment,
+    PlanName,
+    pick,
+    plan_named,
+    read_all,
+    read_claims,
+)
+from tandem.studies.reproduce.files import check_space, counts_files, scaled
+from tandem.studies.reproduce.rows import ExperimentRows
+from tandem.studies.reproduce.study import Reproduce, request_for
 from tandem.wording import lasts
 
 LIST = "list"
@@ -73,17 +81,15 @@ def reproduce_(
         return
     named = plan_named(plan)
     chosen = scaled(pick(experiments, experiment), named, scale)
-    if chosen.kind not in KINDS:
+    cpus, generators = HERE.cpus, 1
+    if counts_files(chosen):
         if lab is not None:
             raise UsageError(f"{chosen.name} reads and writes files on this machine's disk: leave --lab out")
-        files.reproduce_files(chosen, experiment, named, seed_or_new(seed), scale, resume, as_json)
-        return
-    if lab is None:
-        request = request_for(catalog, experiment, chosen, named, HERE.cpus, seed_or_new(seed))
-    else:
+        check_space(ExperimentRows(catalog, chosen, named, cpus), HERE.free_bytes())
+    if lab is not None:
         machines = catalog.lab(lab)
         cpus, generators = app_cpus(machines), generators_in(machines)
-        request = request_for(catalog, experiment, chosen, named, cpus, seed_or_new(seed), lab, generators)
+    request = request_for(catalog, experiment, chosen, named, cpus, seed_or_new(seed), lab, generators, scale)
     measure(Reproduce, request, resume, as_json)
 
 
@@ -92,9 +98,9 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
     if as_json:
         print(json.dumps(found, indent=1))
         return
-    texts = ("name", "title", "kind", "reference")
+    texts = ("name", "title", "reference")
     for group, heading in GROUPS.items():
-        shown = table(heading, *texts[:3], "rows", *PLANS, "reference", left=texts)
+        shown = table(heading, *texts[:2], "rows", *PLANS, "reference", left=texts)
         for entry in found:
             if entry["group"] != group:
                 continue
@@ -102,7 +108,6 @@ def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -
             shown.add_row(
                 str(entry["name"]),
                 str(entry["title"]),
-                str(entry["kind"]),
                 str(entry["rows"]),
                 *(f"{entry[f'{plan}_rows']}: {lasts(float(entry[f'{plan}_s'] or 0))}" for plan in PLANS),
                 there,
@@ -118,7 +123,6 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
         "source": experiment.source,
         "title": experiment.title,
         "origin": experiment.origin,
-        "kind": experiment.kind,
         "rows": len(experiment.rows),
     }
     for plan in PLANS:
@@ -130,7 +134,5 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
 
 def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
     """How long it takes, without builds."""
-    if experiment.kind not in KINDS:
-        return files.estimate_s(catalog, RESULTS, experiment, plan)
     request = request_for(catalog, experiment.name, experiment, plan, HERE.cpus, 0)
     return blocks_s(Reproduce(catalog, request), RESULTS)

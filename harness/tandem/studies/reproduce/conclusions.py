@@ -1,88 +1,66 @@
 """What a reproduction concludes: each row beside what was published, and what became of each claim. Pure."""
 
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pydantic import Field
 
 from tandem.analysis.ratios import Ratio, t_interval
+from tandem.record.conclusion import Contrast, Coordinates, Estimate
 from tandem.record.part import Number, Part
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.window import Verdict
-from tandem.studies.reproduce.claims import ClaimResult, Says, adjusted, implied, ratio, size, verdict
-from tandem.studies.reproduce.experiment import (
-    Claim,
-    Experiment,
-    ExperimentPlan,
-    Kind,
-    PlanName,
-    published_ratio,
-)
+from tandem.studies.reproduce.claims import Says, Size, adjusted, implied, ratio, size, verdict
+from tandem.studies.reproduce.experiment import Experiment, PlanName, published_ratio
+from tandem.studies.reproduce.rows import PlannedRow
+from tandem.studies.reproduce.trials import ORDER, RowTrial
 
 
-class RowTrial(Part):
-    """One row in one trial. Figures are empty unless the verdict is ok."""
-
-    row: str
-    block: int
-    """The round: rows that were measured in the same one are compared."""
-    attempt: int = 1
-    verdict: Verdict
-    reason: str | None = None
-    figures: dict[str, Number] = Field(default_factory=dict)
-    bottleneck: str | None = None
-    evidence: list[str] = Field(default_factory=list)
-    """The shares that decided the bottleneck."""
-    models: dict[str, Number] = Field(default_factory=dict)
-    """Ceilings that are known only with the measurement, in requests per second."""
-    details: dict[str, str] = Field(default_factory=dict)
-    """Texts for people, such as a histogram: name -> text."""
-    warnings: list[str] = Field(default_factory=list)
-    trial: str | None = None
-    """Key of the trial (of its file and of its raw files)."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of a row without measuring it."""
-
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """What was run, for people: name -> value."""
-    ceilings: Mapping[str, float] = field(default_factory=dict)
-    """Model values, by name."""
-
-
-class Mean(Part):
-    """Over the good trials; the interval is null below two."""
-
-    n: int
-    mean: Number
-    interval: tuple[Number, Number] | None
-    """95 % Student t interval."""
-
-
-class RowResult(Part):
-    """A row: what was published and what we found."""
+class RowFound(Part):
+    """What else is known of a row: its figures are the estimates of its label."""
 
     label: str
-    note: str
-    published: dict[str, Number]
-    published_elsewhere: dict[str, dict[str, Number]]
+    variant: str
+    coordinates: Coordinates = Field(default_factory=dict)
+    """What its estimates call it."""
+    note: str = ""
     settings: dict[str, str]
-    """What was run."""
-    figures: dict[str, Mean]
-    """Null figures are left out."""
+    """What was run, for people: name -> value."""
     ceilings: dict[str, Number]
-    """Model values in requests per second (or the row's own figure), by name, such as `threads/delay`."""
-    bottleneck: str | None
-    """Of most good trials."""
-    trials: list[RowTrial]
+    """Model values in requests per second, by name, such as `threads/delay`."""
+    published_elsewhere: dict[str, dict[str, Number]] = Field(default_factory=dict)
+    good: int
+    made: int
+    """Trials."""
+    reasons: list[str] = Field(default_factory=list)
+    """Why trials do not count."""
+    warnings: list[str] = Field(default_factory=list)
+
+
+class ClaimFound(Part):
+    """What else is known of a claim: its ratio is the contrast in the same place."""
+
+    of: str
+    to: str
+    """The rows, by their labels."""
+    says: Says
+    host: str | None
+    """Whose published figures count; None: the main one's."""
+    size: Size | None
+    """Of a claim that stands: whether the published ratio lies within our interval (up to the margin), or ours is nearer to 1,
+    or farther from it. None without a published ratio."""
+
+
+class JudgedClaim(NamedTuple):
+    """A claim beside what we found."""
+
+    claim: ClaimFound
+    found: Contrast
 
 
 class Reproduced(Conclusions):
-    """An experiment, made again."""
+    """An experiment, made again: an estimate for each row and figure, a contrast for each claim."""
 
     experiment: str
     title: str
@@ -90,22 +68,44 @@ class Reproduced(Conclusions):
     source: str | None = None
     hypothesis: str = ""
     published_host: str
-    kind: Kind
     plan: PlanName
-    settings: ExperimentPlan
+    starts: int
+    """Fresh starts of every row."""
     digest: str
+    """Of what was measured."""
     columns: list[str]
     """The figures that its table shows."""
-    rows: list[RowResult]
-    claims: list[ClaimResult]
+    rows: list[RowFound]
+    claims: list[ClaimFound]
     sentence: str
 
+    @property
+    def judged(self) -> list[JudgedClaim]:
+        """The claims with their contrasts."""
+        return [JudgedClaim(*both) for both in zip(self.claims, self.contrasts, strict=True)]
 
-def mean(values: Sequence[float]) -> Mean | None:
-    """Of the good trials; None without any."""
-    if not values:
-        return None
-    return Mean(n=len(values), mean=statistics.fmean(values), interval=t_interval(values))
+
+def row_of(found: Reproduced, label: str) -> RowFound:
+    """Raises KeyError for a row that there is not."""
+    return {row.label: row for row in found.rows}[label]
+
+
+def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
+    """Those of a row, by metric: what was measured, and what was published."""
+    row = row_of(found, label)
+    named = row.variant, row.coordinates
+    return {one.metric: one for one in found.estimates if (one.variant, one.coordinates) == named}
+
+
+def figure_of(found: Reproduced, row: str, name: str) -> float:
+    """The mean of a figure of a row. Raises KeyError for a row or a figure that there is not."""
+    mean = estimates_of(found, row)[name].mean
+    if mean is None:
+        raise KeyError(name)
+    return mean
+
+
+# ---- from trials ----
 
 
 def good_trials(trials: Sequence[RowTrial], label: str) -> list[RowTrial]:
@@ -117,88 +117,111 @@ def good_trials(trials: Sequence[RowTrial], label: str) -> list[RowTrial]:
     return [one for one in own if one.verdict is Verdict.OK]
 
 
-def row_result(experiment: Experiment, label: str, trials: Sequence[RowTrial], facts: Facts) -> RowResult:
-    """trials: of that row. Ceilings that only a measurement tells are averaged, beside the others."""
-    row = experiment.row(label)
-    good = good_trials(trials, label)
-    figures = {
-        name: mean([one.figures[name] for one in good if name in one.figures])
-        for name in _names(good, "figures")
-    }
-    models = {
-        name: mean([one.models[name] for one in good if name in one.models])
-        for name in _names(good, "models")
-    }
+def _values(trials: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Name -> the values of the trials that tell it."""
+    names = dict.fromkeys(name for one in trials for name in one)
+    return {name: [one[name] for one in trials if name in one] for name in names}
+
+
+def estimates(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> Iterator[Estimate]:
+    """Of a row: what was measured and what was published. trials: of that row. main: the metric that is told of a row
+    without either."""
+    good, bad = good_trials(trials, row.label), [one for one in trials if one.verdict is not Verdict.OK]
+    values, published = _values([one.figures for one in good]), row.row.published
+    worst = max((one.verdict for one in bad), key=ORDER.index, default=Verdict.VOID)
     tags = [one.bottleneck for one in good if one.bottleneck]
-    return RowResult(
-        label=label,
-        note=row.note,
-        published=row.published,
-        published_elsewhere=row.published_elsewhere,
-        settings=dict(facts.settings),
-        figures={name: found for name, found in figures.items() if found},
-        ceilings={**facts.ceilings, **{name: found.mean for name, found in models.items() if found}},
-        bottleneck=statistics.mode(tags) if tags else None,
-        trials=list(trials),
+    for metric in values | published or (main,):
+        known = values.get(metric, [])
+        yield Estimate(
+            metric=metric,
+            variant=row.described.asked,
+            coordinates=row.described.coordinates,
+            mean=statistics.fmean(known) if known else None,
+            interval=t_interval(known) if known else None,
+            n=len(known),
+            limit=statistics.mode(tags) if tags else None,
+            verdict=Verdict.OK if good else worst,
+            reasons=[] if good else list(dict.fromkeys(one.reason for one in bad if one.reason)),
+            published=published.get(metric),
+        )
+
+
+def row_found(row: PlannedRow, trials: Sequence[RowTrial]) -> RowFound:
+    """trials: of that row. Ceilings that only a measurement tells are averaged, beside the others."""
+    good, bad = good_trials(trials, row.label), [one for one in trials if one.verdict is not Verdict.OK]
+    measured = {
+        name: statistics.fmean(known) for name, known in _values([one.ceilings for one in good]).items()
+    }
+    return RowFound(
+        label=row.label,
+        variant=row.described.asked,
+        coordinates=row.described.coordinates,
+        note=row.row.note,
+        settings=row.settings,
+        ceilings=row.ceilings | measured,
+        published_elsewhere=row.row.published_elsewhere,
+        good=sum(one.verdict is Verdict.OK for one in trials),
+        made=len(trials),
+        reasons=list(dict.fromkeys(one.reason for one in bad if one.reason)),
+        warnings=list(dict.fromkeys(text for one in trials for text in one.warnings)),
     )
 
 
-def _names(trials: Sequence[RowTrial], of: Literal["figures", "models"]) -> list[str]:
-    return list(dict.fromkeys(name for one in trials for name in getattr(one, of)))
-
-
-def _measured(experiment: Experiment, claim: Claim, trials: Sequence[RowTrial]) -> tuple[Says, Ratio]:
-    """What is claimed, and our ratio. trials: of all rows. A ratio lives within its block: a block that was made again
-    counts as a block of its own."""
-    says = claim.says or implied(published_ratio(experiment, claim))
-    assert says is not None, "an experiment whose claims claim nothing is refused when it is read"
-    by_row = [
-        {
-            (one.block, one.attempt): one.figures[claim.figure]
-            for one in good_trials(trials, label)
-            if one.figures.get(claim.figure, 0) > 0
-        }
-        for label in (claim.of, claim.to)
-    ]
-    return says, ratio(*by_row)
-
-
-def claim_results(
-    experiment: Experiment, claims: Sequence[Claim], trials: Sequence[RowTrial]
-) -> list[ClaimResult]:
-    """What became of each claim; all of them share what may be decided by chance."""
-    measured = [_measured(experiment, claim, trials) for claim in claims]
-    out = []
+def claims_found(
+    experiment: Experiment, rows: Mapping[str, PlannedRow], trials: Sequence[RowTrial]
+) -> Iterator[JudgedClaim]:
+    """What became of each claim; all of them share what may be decided by chance. trials: of all rows. A ratio lives within
+    its block: a block that was made again counts as a block of its own."""
+    claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= rows.keys()]
+    measured: list[tuple[Says, Ratio]] = []
+    for claim in claims:
+        says = claim.says or implied(published_ratio(experiment, claim))
+        assert says is not None, "an experiment whose claims claim nothing is refused when it is read"
+        by_row = [
+            {
+                (one.block, one.attempt): one.figures[claim.figure]
+                for one in good_trials(trials, label)
+                if one.figures.get(claim.figure, 0) > 0
+            }
+            for label in (claim.of, claim.to)
+        ]
+        measured.append((says, ratio(*by_row)))
     for claim, (says, found), p in zip(claims, measured, adjusted(measured), strict=True):
         published, word = published_ratio(experiment, claim), verdict(says, found, p)
-        out.append(
-            ClaimResult(
-                text=claim.text,
-                figure=claim.figure,
-                of=claim.of,
-                to=claim.to,
-                says=says,
-                host=claim.host,
-                published=published,
-                ratio=found,
-                p_adjusted=p,
-                verdict=word,
-                size=size(says, word, published, found),
-            )
+        told = ClaimFound(
+            of=claim.of,
+            to=claim.to,
+            says=says,
+            host=claim.host,
+            size=size(says, word, published, found),
         )
-    return out
+        of, to = rows[claim.of].described, rows[claim.to].described
+        alike = of.coordinates == to.coordinates
+        contrast = Contrast(
+            metric=claim.figure,
+            of=of.asked if alike else claim.of,
+            to=to.asked if alike else claim.to,
+            coordinates=of.coordinates if alike else {},
+            ratio=found.ratio,
+            interval=found.interval,
+            n=found.n,
+            sd_ln=found.sd_ln,
+            p=p,
+            word=word,
+            family="claims",
+            published=published,
+            text=claim.text,
+        )
+        yield JudgedClaim(told, contrast)
 
 
-def whole(plan: ExperimentPlan, rows: Sequence[RowResult]) -> Verdict:
+def whole(starts: int, rows: Sequence[RowFound], trials: Sequence[RowTrial]) -> Verdict:
     """ok: every row has two good trials, or all of them where the plan has fewer. One invalid trial makes the whole
     invalid: it says something about the program or the load, not about the moment."""
-    verdicts = [one.verdict for row in rows for one in row.trials]
-    for bad in (Verdict.FAILED, Verdict.INVALID):
-        if bad in verdicts:
-            return bad
-    least = min(2, plan.starts)
-    enough = all(sum(one.verdict is Verdict.OK for one in row.trials) >= least for row in rows)
-    return Verdict.OK if enough else Verdict.VOID
+    worst = max((one.verdict for one in trials), key=ORDER.index, default=Verdict.OK)
+    if worst in (Verdict.FAILED, Verdict.INVALID):
+        return worst
+    return Verdict.OK if all(row.good >= min(2, starts) for row in rows) else Verdict.VOID
 
 
 def reasons(trials: Sequence[RowTrial]) -> list[str]:
@@ -214,46 +237,35 @@ def conclude(
     experiment: Experiment,
     plan: PlanName,
     digest: str,
+    rows: Sequence[PlannedRow],
     trials: Sequence[RowTrial],
-    facts: Mapping[str, Facts],
 ) -> Concluded[Reproduced]:
-    """The answer. digest: of what was measured. trials: all that were made. facts: by row."""
-    settings = experiment.plan(plan)
-    rows = [
-        row_result(
-            experiment,
-            row.label,
-            [one for one in trials if one.row == row.label],
-            facts.get(row.label, Facts()),
-        )
-        for row in experiment.measured(plan)
-    ]
-    labels = {row.label for row in rows}
-    claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= labels]
-    ordered = [one for row in rows for one in row.trials]
+    """The answer. digest: of what was measured. rows: in the order of the file. trials: all that were made."""
+    starts = experiment.plan(plan).starts
+    by_row = {row.label: [one for one in trials if one.row == row.label] for row in rows}
+    ordered = [one for own in by_row.values() for one in own]
+    measured = [row_found(row, by_row[row.label]) for row in rows]
+    found = list(claims_found(experiment, {row.label: row for row in rows}, ordered))
     return Concluded(
-        verdict=whole(settings, rows),
+        verdict=whole(starts, measured, ordered),
         reasons=reasons(ordered),
         conclusions=Reproduced(
+            estimates=[
+                one for row in rows for one in estimates(row, by_row[row.label], experiment.figures[0])
+            ],
+            contrasts=[one.found for one in found],
             experiment=experiment.name,
             title=experiment.title,
             origin=experiment.origin,
             source=experiment.source,
             hypothesis=experiment.hypothesis,
             published_host=experiment.published_host,
-            kind=experiment.kind,
             plan=plan,
-            settings=settings,
+            starts=starts,
             digest=digest,
             columns=experiment.figures,
-            rows=rows,
-            claims=claim_results(experiment, claims, ordered),
+            rows=measured,
+            claims=[one.claim for one in found],
             sentence=experiment.sentence,
         ),
     )
-
-
-def figure(found: Reproduced, row: str, name: str) -> float:
-    """The mean of a figure of a row. Raises KeyError for a row or a figure that there is not."""
-    by_label = {one.label: one for one in found.rows}
-    return by_label[row].figures[name].mean

@@ -1,20 +1,21 @@
 """Reads loadgen/experiments/*.toml and loadgen/claims/*.toml: what was published, and what is run to see it again. Pure but for reading."""
 
 import hashlib
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tandem.errors import UsageError, unknown
+from tandem.facts.metric import METRICS
 from tandem.record.store import file_name
-from tandem.studies.reproduce.figures import FIGURES
 
-Kind = Literal["http", "tools", "connections", "files"]
 PlanName = Literal["smoke", "core", "wide", "full"]
+PLANS: tuple[PlanName, ...] = get_args(PlanName)
 CORE_STARTS, WIDE_STARTS = 10, 3
 Published = dict[str, float]
 """Figure -> value, as the document has it (converted to the figure's unit)."""
@@ -28,8 +29,13 @@ class ExperimentRow(_Part):
     """One line of a published table, or one of our own beside it."""
 
     label: Annotated[str, Field(min_length=1, max_length=80)]
-    run: dict[str, Any]
-    """What is run, in the words of the experiment's kind; laid over the experiment's own `run`."""
+    variant: dict[str, Any] = {}
+    """What is started (tandem.record.request.Variant), laid over the experiment's own. ExperimentRows of equal variants share a fresh
+    start."""
+    window: dict[str, Any] = {}
+    """What of the load is this row's alone (tandem.studies.reproduce.windows.RowWindow), laid over the experiment's own."""
+    round_trips: Annotated[int, Field(ge=1)] | None = None
+    """To the database, of one request, as our program makes them."""
     published: Published = {}
     """On `published_host`."""
     published_elsewhere: dict[str, Published] = {}
@@ -68,7 +74,7 @@ class ExperimentPlan(_Part):
     cap_s: Annotated[int, Field(ge=1)] | None = None
     """No window is longer."""
     limits: dict[str, int] = {}
-    """Further limits of the kind's own, by name."""
+    """Of programs with a measure of their own: `drill_s`, `lines_percent`."""
 
 
 class Plans(_Part):
@@ -104,11 +110,15 @@ class Experiment(_Part):
     hypothesis: str = ""
     """Of such a claim: what would have to be seen."""
     published_host: str
-    kind: Kind
     figures: Annotated[list[str], Field(min_length=1)]
     """The columns of its table; the record holds all that were measured."""
-    run: dict[str, Any] = {}
+    variant: dict[str, Any] = {}
+    window: dict[str, Any] = {}
     """What all rows have in common."""
+    ascending: bool = False
+    """The windows of a start ascend in their connections, so that the memory is that of each; False: their order is random."""
+    app_cpus_least: Annotated[int, Field(ge=1)] = 1
+    """Where the host's placement gives the application fewer, nothing is pinned."""
     rows: Annotated[list[ExperimentRow], Field(min_length=1)]
     claims: list[Claim] = []
     plans: Plans
@@ -137,13 +147,22 @@ class Experiment(_Part):
 
     def digest(self, plan: PlanName) -> str:
         """Changes when what is measured under a plan changes; texts do not count."""
-        parts = [
-            self.kind,
-            self.plan(plan).model_dump_json(),
-            repr(sorted(self.run.items())),
-            *(f"{row.label} {sorted(row.run.items())!r}" for row in self.measured(plan)),
-        ]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        texts = {
+            "claims",
+            "figures",
+            "name",
+            "title",
+            "origin",
+            "source",
+            "hypothesis",
+            "published_host",
+            "sentence",
+        }
+        own = self.model_dump(mode="json", exclude={"rows", "plans", *texts})
+        told = {"published", "published_elsewhere", "note", "smoke"}
+        rows = [row.model_dump(mode="json", exclude=told) for row in self.measured(plan)]
+        parts = [own, self.plan(plan).model_dump(mode="json"), rows]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def read(file: Path) -> Experiment:
@@ -219,8 +238,8 @@ def check(experiment: Experiment) -> None:
 
 def _known(where: str, names: Iterable[str]) -> None:
     for name in names:
-        if name not in FIGURES:
-            raise UsageError(f"{where}: {unknown('figure', name, FIGURES)}")
+        if name not in METRICS:
+            raise UsageError(f"{where}: {unknown('figure', name, METRICS)}")
 
 
 def _check_claim(experiment: Experiment, claim: Claim) -> None:
@@ -249,16 +268,30 @@ def published_ratio(experiment: Experiment, claim: Claim) -> float | None:
     return None if of is None or to is None else of / to
 
 
-def parse_run[T: BaseModel](experiment: Experiment, row: ExperimentRow, into: type[T]) -> T:
-    """A row's `run`, laid over the experiment's, in a kind's own type. Nested tables are laid over each other as
-    well. Raises UsageError with the row and the key."""
-    merged = dict(experiment.run)
-    for key, value in row.run.items():
-        below = merged.get(key)
-        merged[key] = {**below, **value} if isinstance(below, dict) and isinstance(value, dict) else value
+def laid_over(above: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
+    """Two tables as one, nested ones as well."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = below.get(key)
+        merged[key] = (
+            laid_over(value, under) if isinstance(value, dict) and isinstance(under, dict) else value
+        )
+    return merged
+
+
+def parse[T: BaseModel](where: str, table: dict[str, Any], into: type[T]) -> T:
+    """A table in its own type. Raises UsageError with the key."""
     try:
-        return into.model_validate(merged)
+        return into.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
-        where = " -> ".join(["run", *(str(part) for part in first["loc"])])
-        raise UsageError(f"{experiment.name}: row '{row.label}': {where}: {first['msg']}") from None
+        path = " -> ".join([where, *(str(part) for part in first["loc"])])
+        raise UsageError(f"{path}: {first['msg']}") from None
+
+
+def plan_named(name: str) -> PlanName:
+    """Raises UsageError for a plan that no experiment has."""
+    known: dict[str, PlanName] = {plan: plan for plan in PLANS}
+    if name not in known:
+        raise unknown("plan of an experiment", name, known)
+    return known[name]

@@ -9,11 +9,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.facts.metric import METRICS
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.result import Result
 from tandem.report.parts import machine, spent, table
-from tandem.studies.reproduce.claims import ClaimResult, Word, verdict
-from tandem.studies.reproduce.conclusions import Mean, Reproduced, RowResult
-from tandem.studies.reproduce.figures import FIGURES
+from tandem.studies.reproduce.claims import Word, verdict
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, RowFound, estimates_of
 from tandem.wording import limited_by, number, ratio_with_interval, with_interval
 
 FIRST, FURTHER = 2, 3
@@ -24,123 +25,157 @@ NOTE = (
     "ours: mean ± half-width of the 95 % interval over fresh starts (none below two); published figures come from"
     " another machine and other versions: compare only the ratios of rows"
 )
+WORDS: dict[Word, tuple[str, str]] = {
+    "stands": ("stands", "stand"),
+    "reversed": ("is reversed", "are reversed"),
+    "gone": ("is gone", "are gone"),
+    "not decided": ("is not decided", "are not decided"),
+}
+"""What became of one claim, and of several."""
 
-
-def ours(found: Mean | None, digits: int) -> str:
-    """`mean ± half-width`; a dash for what was not measured."""
-    return "–" if found is None else with_interval(found.mean, found.interval, digits)
-
-
-def published(row: RowResult, figure: str) -> str:
-    """The document's figure; that of its other hosts in brackets."""
-    digits = FIGURES[figure].digits
-    main = row.published.get(figure)
-    others = [f[figure] for f in row.published_elsewhere.values() if figure in f]
-    told = number(main, digits)
-    return f"{told} ({', '.join(number(value, digits) for value in others)})" if others else told
-
-
-def ceilings(row: RowResult) -> str:
-    """Model values, with what we reached of each where it is a rate."""
-    rate = row.figures.get("goodput_rps")
-    out = []
-    for name, value in row.ceilings.items():
-        share = f" ({rate.mean / value:.0%})" if rate and value else ""
-        out.append(f"{name} {number(value, 0 if value >= 100 else 1)}{share}")
-    return ", ".join(out)
-
-
-def limited(row: RowResult) -> str:
-    return limited_by(row.bottleneck)
-
-
-def trials(row: RowResult) -> str:
-    """Good trials of all."""
-    good = sum(one.verdict == "ok" for one in row.trials)
-    return str(good) if good == len(row.trials) else f"{good} of {len(row.trials)}"
-
-
-Column = tuple[str, Callable[[RowResult], str], bool]
+type Estimates = dict[str, Estimate]
+"""Of a row, by metric."""
+type RowCell = Callable[[RowFound, Estimates], str]
+type RowColumn = tuple[str, RowCell, bool]
 """Heading, cell of a row, whether it is a number."""
 
 
-def _published_of(name: str) -> Callable[[RowResult], str]:
-    return lambda row: published(row, name)
+# ---- rows ----
 
 
-def _ours_of(name: str) -> Callable[[RowResult], str]:
-    return lambda row: ours(row.figures.get(name), FIGURES[name].digits)
+def _published(metric: str) -> RowCell:
+    """The document's figure; that of its other hosts in brackets."""
+
+    def cell(row: RowFound, of: Estimates) -> str:
+        digits, known = METRICS[metric].digits, of.get(metric)
+        others = [
+            number(values[metric], digits) for values in row.published_elsewhere.values() if metric in values
+        ]
+        told = number(known.published if known else None, digits)
+        return f"{told} ({', '.join(others)})" if others else told
+
+    return cell
 
 
-def columns(found: Reproduced, names: Sequence[str]) -> list[Column]:
+def _ours(metric: str) -> RowCell:
+    """`mean ± half-width`; a dash for what was not measured."""
+
+    def cell(_: RowFound, of: Estimates) -> str:
+        known = of.get(metric)
+        if known is None or known.mean is None:
+            return "–"
+        return with_interval(known.mean, known.interval, METRICS[metric].digits)
+
+    return cell
+
+
+def _ceilings(row: RowFound, of: Estimates) -> str:
+    """Model values, with what we reached of each where it is a rate."""
+    rate = of["goodput_rps"].mean if "goodput_rps" in of else None
+    return ", ".join(
+        f"{name} {number(value, 0 if value >= 100 else 1)}"
+        + (f" ({rate / value:.0%})" if rate and value else "")
+        for name, value in row.ceilings.items()
+    )
+
+
+def _starts(row: RowFound, _: Estimates) -> str:
+    """Good trials of all."""
+    return str(row.good) if row.good == row.made else f"{row.good} of {row.made}"
+
+
+def _limit(_: RowFound, of: Estimates) -> str:
+    return limited_by(next(iter(of.values())).limit)
+
+
+def columns(found: Reproduced, names: Sequence[str]) -> list[RowColumn]:
     """Of a table with these figures: published values only where there are any. The first table has the rest as well."""
     first = list(names) == found.columns[: len(names)]
-    out: list[Column] = [("row", lambda row: row.label, False)]
+    out: list[RowColumn] = [("row", lambda row, _: row.label, False)]
     if first:
-        out.append(("starts", trials, True))
+        out.append(("starts", _starts, True))
+    elsewhere = {name for row in found.rows for values in row.published_elsewhere.values() for name in values}
+    anywhere = elsewhere | {one.metric for one in found.estimates if one.published is not None}
     for name in names:
-        figure = FIGURES[name]
-        heading = f"{figure.title}, {figure.unit}" if figure.unit else figure.title
-        anywhere = (p for row in found.rows for p in (row.published, *row.published_elsewhere.values()))
-        if any(name in values for values in anywhere):
-            out.append((f"{heading}: published", _published_of(name), True))
-        out.append((f"{heading}: ours", _ours_of(name), True))
+        heading = METRICS[name].heading
+        if name in anywhere:
+            out.append((f"{heading}\npublished", _published(name), True))
+        out.append((f"{heading}\nours", _ours(name), True))
     if first and any(row.ceilings for row in found.rows):
-        out.append(("ceilings, 1/s (reached)", ceilings, False))
-    if first and any(row.bottleneck for row in found.rows):
-        out.append(("limited by", limited, False))
+        out.append(("ceilings, 1/s (reached)", _ceilings, False))
+    if first and any(one.limit for one in found.estimates):
+        out.append(("limited by", _limit, False))
     return out
 
 
-def parts(found: Reproduced) -> list[list[Column]]:
-    """The columns of each table: more than a few figures beside each other cannot be read."""
-    return [columns(found, found.columns[:FIRST])] + [
-        columns(found, names) for names in batched(found.columns[FIRST:], FURTHER, strict=False)
-    ]
-
-
-def ratio_text(claim: ClaimResult) -> str:
-    """Our ratio with its interval."""
-    return ratio_with_interval(claim.ratio.ratio, claim.ratio.interval)
-
-
-def published_ratio(claim: ClaimResult) -> str:
-    where = f" ({claim.host})" if claim.host else ""
-    return "–" if claim.published is None else f"× {claim.published:,.2f}{where}"
-
-
-def judged(claim: ClaimResult) -> str:
-    """The verdict and its size; of one that its own interval would decide, why it is not."""
-    alone = verdict(claim.says, claim.ratio)
-    if claim.verdict == "not decided" and alone != "not decided" and claim.p_adjusted is not None:
-        return f"not decided (p {claim.p_adjusted:.2f} over all claims)"
-    return claim.verdict if claim.size in (None, "as published") else f"{claim.verdict}, {claim.size}"
-
-
-def of_what(claim: ClaimResult) -> str:
-    return f"{FIGURES[claim.figure].title}: {claim.of} / {claim.to}"
-
-
 def _tables(found: Reproduced) -> list[Table]:
-    title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.settings.starts} fresh starts each"
+    """More than a few figures beside each other cannot be read."""
+    title = f"{found.experiment}: {found.title}; plan {found.plan}, {found.starts} fresh starts each"
+    names = [found.columns[:FIRST], *batched(found.columns[FIRST:], FURTHER, strict=False)]
+    of = {row.label: estimates_of(found, row.label) for row in found.rows}
     tables = []
-    for number_, shown in enumerate(parts(found)):
-        own = Table(title="the same rows" if number_ else title, title_justify="left")
+    for place, chosen in enumerate(names):
+        shown = columns(found, chosen)
+        own = Table(title="the same rows" if place else title, title_justify="left")
         for heading, _, is_number in shown:
-            own.add_column(
-                heading.replace(": ", "\n"),
-                justify="right" if is_number else "left",
-                no_wrap=heading == "row",
-            )
+            own.add_column(heading, justify="right" if is_number else "left", no_wrap=heading == "row")
         for row in found.rows:
-            own.add_row(*(cell(row) for _, cell, _ in shown))
+            own.add_row(*(cell(row, of[row.label]) for _, cell, _ in shown))
         tables.append(own)
-    columns = ("claim", "ratio", "published", "ours", "verdict")
-    claims = table("claims", *columns, left=("claim", "ratio", "verdict"))
-    for claim in found.claims:
-        verdict = Text(judged(claim), style=STYLES[claim.verdict])
-        claims.add_row(claim.text, of_what(claim), published_ratio(claim), ratio_text(claim), verdict)
+    claims = table(
+        "claims", "claim", "ratio", "published", "ours", "verdict", left=("claim", "ratio", "verdict")
+    )
+    for one in found.judged:
+        word = Text(judged(one), style=STYLES[one.found.word or ""])
+        compared = f"{METRICS[one.found.metric].title}: {one.claim.of} / {one.claim.to}"
+        claims.add_row(one.found.text or "", compared, _published_ratio(one), ratio_text(one.found), word)
     return [*tables, claims] if found.claims else tables
+
+
+# ---- claims ----
+
+
+def ratio_text(found: Contrast) -> str:
+    """Our ratio with its interval."""
+    return ratio_with_interval(found.ratio, found.interval)
+
+
+def _published_ratio(one: JudgedClaim) -> str:
+    where = f" ({one.claim.host})" if one.claim.host else ""
+    return "–" if one.found.published is None else f"× {one.found.published:,.2f}{where}"
+
+
+def judged(one: JudgedClaim) -> str:
+    """The verdict and its size; of one that its own interval would decide, why it is not."""
+    claim, found = one
+    if found.word == "not decided" and found.p is not None and verdict(claim.says, found) != "not decided":
+        return f"not decided (p {found.p:.2f} over all claims)"
+    return f"{found.word}" if claim.size in (None, "as published") else f"{found.word}, {claim.size}"
+
+
+def counted(claims: Sequence[Contrast]) -> str:
+    """How many of them stand, are reversed, and so on."""
+    numbers = Counter(claim.word for claim in claims)
+    return ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
+
+
+def judgement(found: Reproduced) -> str:
+    """One sentence about a claim that people quote; empty for an experiment, whose sentence is written by hand."""
+    if not found.source or not found.claims:
+        return ""
+    first = found.contrasts[0]
+    told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.contrasts)}"
+    became = next(one for word, (one, _) in WORDS.items() if word == first.word)
+    return f"{told}. The first {became}: {ratio_text(first)}"
+
+
+def headline(conclusions: dict[str, Any]) -> str:
+    """For lists of results. conclusions: as result.json has them."""
+    stand = sum(contrast["word"] == "stands" for contrast in conclusions["contrasts"])
+    return f"{stand} of {len(conclusions['contrasts'])} claims stand"
+
+
+# ---- all of it ----
 
 
 def notes(result: Result[Reproduced]) -> list[str]:
@@ -155,77 +190,19 @@ def notes(result: Result[Reproduced]) -> list[str]:
     out.append(
         f"ours: {result.started_at:%Y-%m-%d}, {machine(result) or 'host not recorded'}, seed {result.request.seed}"
     )
-    out += [f"{row.label}: {row.note}" for row in found.rows if row.note]
-    return out
-
-
-def headline(conclusions: dict[str, Any]) -> str:
-    """For lists of results. conclusions: as result.json has them."""
-    stand = sum(claim["verdict"] == "stands" for claim in conclusions["claims"])
-    return f"{stand} of {len(conclusions['claims'])} claims stand"
-
-
-WORDS: dict[Word, tuple[str, str]] = {
-    "stands": ("stands", "stand"),
-    "reversed": ("is reversed", "are reversed"),
-    "gone": ("is gone", "are gone"),
-    "not decided": ("is not decided", "are not decided"),
-}
-"""What became of one claim, and of several."""
-
-
-def counted(claims: Sequence[ClaimResult]) -> str:
-    """How many of them stand, are reversed, and so on."""
-    numbers = Counter(claim.verdict for claim in claims)
-    return ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
-
-
-def judgement(found: Reproduced) -> str:
-    """One sentence about a claim that people quote; empty for an experiment, whose sentence is written by hand."""
-    if not found.source or not found.claims:
-        return ""
-    first = found.claims[0]
-    told = f"“{found.title}”: of its {len(found.claims)} statements {counted(found.claims)}"
-    return f"{told}. The first {WORDS[first.verdict][0]}: {ratio_text(first)}"
+    return out + [f"{row.label}: {row.note}" for row in found.rows if row.note]
 
 
 def report(result: Result[Reproduced]) -> Group:
     """All that is said at the end."""
     found = result.conclusions
-    out: list[Table | Text] = [*_tables(found), *(Text(note, style="dim") for note in notes(result))]
-    if judgement(found):
-        out.append(Text(judgement(found), style="bold"))
-    if found.sentence:
-        out.append(Text(f"{SENTENCE}: {found.sentence}", style="bold"))
-    out += [Text(reason, style="yellow") for reason in result.reasons]
-    warned = dict.fromkeys(
-        f"{one.row}: {w}" for row in found.rows for one in row.trials for w in one.warnings
+    written = f"{SENTENCE}: {found.sentence}" if found.sentence else ""
+    warned = dict.fromkeys(f"{row.label}: {text}" for row in found.rows for text in row.warnings)
+    return Group(
+        *_tables(found),
+        *(Text(note, style="dim") for note in notes(result)),
+        *(Text(sentence, style="bold") for sentence in (judgement(found), written) if sentence),
+        *(Text(reason, style="yellow") for reason in result.reasons),
+        *(Text(warning, style="dim") for warning in warned),
+        spent(result),
     )
-    out += [Text(warning, style="dim") for warning in warned]
-    out.append(spent(result))
-    return Group(*out)
-
-
-def markdown(result: Result[Reproduced]) -> str:
-    """The tables for a page."""
-    found = result.conclusions
-    lines: list[str] = []
-    for shown in parts(found):
-        lines += [
-            *([""] if lines else []),
-            f"| {' | '.join(heading for heading, _, _ in shown)} |",
-            f"| {' | '.join('---:' if is_number else '---' for _, _, is_number in shown)} |",
-            *(f"| {' | '.join(cell(row) for _, cell, _ in shown)} |" for row in found.rows),
-        ]
-    if found.claims:
-        lines += ["", "| claim | ratio | published | ours | verdict |", "| --- | --- | ---: | ---: | --- |"]
-        lines += [
-            f"| {' | '.join((c.text, of_what(c), published_ratio(c), ratio_text(c), judged(c)))} |"
-            for c in found.claims
-        ]
-    lines += ["", *(f"{note}.  " for note in notes(result))]
-    if judgement(found):
-        lines += ["", f"**{judgement(found)}**"]
-    if found.sentence:
-        lines += ["", f"**{SENTENCE}: {found.sentence}**"]
-    return "\n".join(lines)

@@ -207,13 +207,14 @@ def test_the_preset_has_the_settings_of_the_published_rows(experiment: str) -> N
     preset = read_preset(ROOT, "published", "recipes")
     assert preset.experiment == experiment
     rows = read_all(ROOT)[experiment].rows
-    published = [row.run for row in rows if row.label.endswith("as published, 4 ms")]
+    published = [row.variant for row in rows if row.label.endswith("as published, 4 ms")]
     assert {run["implementation"]: run["settings"] for run in published} == preset.settings
-    assert {json.dumps(row.run["settings"]) for row in rows if "equal" in row.label} == {
+    assert {json.dumps(row.variant["settings"]) for row in rows if "equal" in row.label} == {
         json.dumps(preset.equal)
     }
-    assert read_all(ROOT)[experiment].run["limits"] == preset.variables
-    assert read_all(ROOT)[experiment].run["connections"] == preset.changes["connections"]
+    common = read_all(ROOT)[experiment].variant
+    assert common["variables"] == preset.variables
+    assert common["scenario_changes"]["connections"] == preset.changes["connections"]
 
 
 def near_and_far(**options: Any) -> Request:

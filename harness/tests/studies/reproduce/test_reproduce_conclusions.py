@@ -1,11 +1,14 @@
 """What a reproduction concludes: claims, rows, the whole, and how it is told."""
 
 import math
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from harness_engine import text
-from harness_experiments import FAST, OURS, SLOW, made, reproduction, trials
+from harness_experiments import FAST, OURS, SLOW, experiment, made, reproduction, trials
 from harness_samples import PROPERTY
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +16,11 @@ from hypothesis import strategies as st
 from tandem.analysis.ratios import MARGIN, Ratio, compare, compare_many
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report.markdown import of_result
+from tandem.studies.reproduce import plots
 from tandem.studies.reproduce.claims import Says, adjusted, implied, ratio, size, verdict
-from tandem.studies.reproduce.conclusions import Reproduced, figure
-from tandem.studies.reproduce.report import judged, markdown, report
+from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, estimates_of, figure_of
+from tandem.studies.reproduce.report import judged, judgement, report
 from tandem.wording import ratio_with_interval
 
 RATES = {SLOW: 100.0, FAST: 370.0, OURS: 369.0}
@@ -85,12 +90,11 @@ def test_claims_that_claim_nothing_true_are_decided_wrongly_in_five_percent() ->
 
 
 def test_a_claim_that_its_own_interval_would_decide_says_why_it_is_not() -> None:
-    found = reproduction(trials(RATES))
-    [claim, *_] = found.conclusions.claims
-    assert claim.p_adjusted is not None
-    assert judged(claim) == "stands, smaller"
-    lost = claim.model_copy(update={"p_adjusted": 0.08, "verdict": "not decided", "size": None})
-    assert judged(lost) == "not decided (p 0.08 over all claims)"
+    claim, found = reproduction(trials(RATES)).conclusions.judged[0]
+    assert found.p is not None
+    assert judged(JudgedClaim(claim, found)) == "stands, smaller"
+    lost = found.model_copy(update={"p": 0.08, "word": "not decided"})
+    assert judged(JudgedClaim(claim, lost)) == "not decided (p 0.08 over all claims)"
 
 
 POSITIVE = st.floats(0.01, 100)
@@ -175,27 +179,34 @@ def test_an_interval_without_any_width_is_not_shown_as_one() -> None:
 def test_rows_have_means_and_claims_are_judged_over_blocks() -> None:
     found = reproduction(trials(RATES))
     assert found.verdict is Verdict.OK
-    slow = found.conclusions.rows[0]
-    assert (slow.label, slow.ceilings, slow.bottleneck) == (SLOW, {"threads/delay": 100.0}, "thread-pool")
-    rate = slow.figures["goodput_rps"]
+    own = found.conclusions
+    slow = own.rows[0]
+    assert (slow.label, slow.ceilings, slow.good, slow.made) == (SLOW, {"threads/delay": 100.0}, 5, 5)
+    rate = estimates_of(own, SLOW)["goodput_rps"]
     assert rate.mean == pytest.approx(100)
+    assert (rate.n, rate.limit) == (5, "thread-pool")
+    assert (rate.published, rate.coordinates) == (100.0, {})
     assert rate.interval is not None
     assert rate.interval[0] < 100 < rate.interval[1]
-    [faster, framework] = found.conclusions.claims
-    assert (faster.verdict, faster.published, faster.size) == ("stands", 4.0, "smaller")
-    assert faster.ratio.ratio == pytest.approx(3.7)
-    assert framework.verdict == "stands"
+    p99 = estimates_of(own, SLOW)["p99_ms"]
+    assert (p99.mean, p99.n, p99.published) == (None, 0, 40.0), "published and not measured"
+    [faster, framework] = own.judged
+    assert (faster.found.word, faster.found.published, faster.claim.size) == ("stands", 4.0, "smaller")
+    assert faster.found.ratio == pytest.approx(3.7)
+    assert framework.found.word == "stands"
     again = Result[Reproduced].model_validate_json(found.model_dump_json())
     assert again.model_dump_json() == found.model_dump_json()
-    assert figure(found.conclusions, SLOW, "goodput_rps") == rate.mean
+    assert figure_of(own, SLOW, "goodput_rps") == rate.mean
+    with pytest.raises(KeyError):
+        figure_of(own, SLOW, "p99_ms")
 
 
 def test_a_trial_that_is_not_ok_counts_for_nothing() -> None:
     bad = made(FAST, 1, 9.0, verdict=Verdict.VOID, reason="steal", figures={})
     found = reproduction([bad, *(s for s in trials(RATES) if (s.row, s.block) != (FAST, 1))])
     assert found.verdict is Verdict.OK
-    assert found.conclusions.rows[1].figures["goodput_rps"].n == 4
-    assert found.conclusions.claims[0].ratio.n == 4
+    assert estimates_of(found.conclusions, FAST)["goodput_rps"].n == 4
+    assert found.conclusions.contrasts[0].n == 4
     assert found.reasons == [f"{FAST}, round 1: void: steal"]
 
 
@@ -204,31 +215,35 @@ def test_a_row_with_an_invalid_trial_tells_no_figure_and_decides_no_claim(bad: V
     """Its good trials would be a selection."""
     found = reproduction(
         [
-            one.model_copy(update={"verdict": bad}) if (one.row, one.block) == (FAST, 1) else one
+            replace(one, verdict=bad, reason="wrong") if (one.row, one.block) == (FAST, 1) else one
             for one in trials(RATES)
         ]
     ).conclusions
-    assert found.rows[0].figures
-    assert found.rows[1].figures == {}
-    assert len(found.rows[1].trials) == 5, "the trials stay, with their reason"
-    touched = [claim for claim in found.claims if FAST in (claim.of, claim.to)]
+    assert estimates_of(found, SLOW)["goodput_rps"].mean
+    [rate] = estimates_of(found, FAST).values()
+    assert (rate.mean, rate.n, rate.verdict, rate.reasons) == (None, 0, bad, ["wrong"])
+    assert (found.rows[1].good, found.rows[1].made) == (4, 5)
+    touched = [claim for claim in found.contrasts if FAST in (claim.of, claim.to)]
     assert touched
-    assert {(claim.ratio.ratio, claim.verdict) for claim in touched} == {(None, "not decided")}
+    assert {(claim.ratio, claim.word) for claim in touched} == {(None, "not decided")}
+
+
+VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
 
 
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
         ({}, Verdict.OK),
-        ({2: Verdict.VOID}, Verdict.OK),
-        ({2: Verdict.VOID, 3: Verdict.VOID, 4: Verdict.VOID, 5: Verdict.VOID}, Verdict.VOID),
-        ({5: Verdict.INVALID}, Verdict.INVALID),
-        ({4: Verdict.INVALID, 5: Verdict.FAILED}, Verdict.FAILED),
+        ({2: VOID}, Verdict.OK),
+        (dict.fromkeys((2, 3, 4, 5), VOID), VOID),
+        ({5: INVALID}, INVALID),
+        ({4: INVALID, 5: FAILED}, FAILED),
     ],
 )
 def test_the_verdict_of_the_whole(changes: dict[int, Verdict], verdict: Verdict) -> None:
     found = [
-        s.model_copy(update={"verdict": changes[s.block]}) if s.row == SLOW and s.block in changes else s
+        replace(s, verdict=changes[s.block]) if s.row == SLOW and s.block in changes else s
         for s in trials(RATES)
     ]
     assert reproduction(found).verdict is verdict
@@ -237,15 +252,10 @@ def test_the_verdict_of_the_whole(changes: dict[int, Verdict], verdict: Verdict)
 def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
     """Its good trials of the first time count as well, but a ratio pairs rows of one time."""
     void = made(SLOW, 1, 100.0, verdict=Verdict.VOID, reason="steal", figures={})
-    again = [
-        made(SLOW, 1, 100.0, attempt=2),
-        made(FAST, 1, 370.0, attempt=2),
-        made(OURS, 1, 369.0, attempt=2),
-    ]
+    again = [made(row, 1, rate, attempt=2) for row, rate in RATES.items()]
     found = reproduction([void, *(one for one in trials(RATES) if (one.row, one.block) != (SLOW, 1)), *again])
-    slow, fast, _ = found.conclusions.rows
-    assert (slow.figures["goodput_rps"].n, fast.figures["goodput_rps"].n) == (5, 6)
-    assert found.conclusions.claims[0].ratio.n == 5
+    assert [estimates_of(found.conclusions, row)["goodput_rps"].n for row in (SLOW, FAST)] == [5, 6]
+    assert found.conclusions.contrasts[0].n == 5
     assert found.verdict is Verdict.OK
     assert "5 of 6" in text(report(found))
 
@@ -253,32 +263,68 @@ def test_a_block_that_was_made_again_is_a_block_of_its_own() -> None:
 def test_a_row_without_any_trial_makes_no_ok() -> None:
     found = reproduction(trials({SLOW: 100.0, FAST: 370.0}))
     assert found.verdict is Verdict.VOID
-    assert found.conclusions.claims[1].verdict == "not decided"
+    assert found.conclusions.contrasts[1].word == "not decided"
+    assert {one.verdict for one in estimates_of(found.conclusions, OURS).values()} == {Verdict.VOID}
 
 
 def test_one_start_has_a_mean_and_no_interval() -> None:
-    found = reproduction(trials(RATES, blocks=1), plan="smoke")
-    assert found.conclusions.rows[0].figures["goodput_rps"].interval is None
-    assert [claim.verdict for claim in found.conclusions.claims] == ["not decided"], "smoke measures two rows"
+    found = reproduction(trials(RATES, blocks=1), plan="smoke").conclusions
+    assert estimates_of(found, SLOW)["goodput_rps"].interval is None
+    assert [claim.word for claim in found.contrasts] == ["not decided"], "smoke measures two rows"
+
+
+# ---- for people ----
 
 
 def test_the_report_has_ours_beside_the_published() -> None:
-    told = text(report(reproduction(trials(RATES))))
-    for part in (
-        "100 (90)",
-        "370 ± 1",
-        "threads/delay 100 (100%)",
-        "waiting for a handler thread",
-        "× 4.00",
-        "stands, smaller",
-        "in brackets: a desktop",
-        "not published",
-        "Async won.",
-        "time: windows 150 s",
-    ):
-        assert part in told, part
-    page = markdown(reproduction(trials(RATES)))
+    made = reproduction(trials(RATES))
+    shown = " ".join(text(report(made)).split())
+    page = of_result(report(made), made)
+    for part in ("threads/delay 100 (100%)", "waiting for a handler thread", "not published", "Async won."):
+        assert part in shown, part
+        assert part in page, part
+    assert "time: windows 150 s" in shown
     assert f"| {FAST} | 5 | 400 (450) | 370 ± 1 |" in page
-    assert "| async is four times faster | requests: async / sync, 2 threads | × 4.00 |" in page
+    ours = "× 3.70 (the same in every block)"
+    claim = f"| async is four times faster | goodput: {FAST} / {SLOW} | × 4.00 | {ours} | stands, smaller |"
+    assert claim in page
+    assert "in brackets: a desktop" in page
     smoke = " ".join(text(report(reproduction(trials(RATES, 2), plan="smoke"))).split())
     assert "about the reference result: Async won." in smoke, "smoke itself concludes nothing"
+
+
+def test_a_quoted_claim_has_its_source_and_one_sentence() -> None:
+    quoted = experiment(source="https://example.org/claim", hypothesis="Async wins.")
+    made = reproduction(trials({SLOW: 100, FAST: 390, OURS: 389}), quoted)
+    sentence = judgement(made.conclusions)
+    assert sentence.startswith("“Waiting”: of its 2 statements 2 stand. The first stands: × 3.90")
+    page = of_result(report(made), made)
+    for part in ("https://example.org/claim", "hypothesis: Async wins.", f"**{sentence}**"):
+        assert part in page
+    assert sentence in text(report(made), width=300)
+    assert judgement(reproduction(trials(RATES)).conclusions) == "", "an experiment has its own"
+
+
+def test_plots_are_svg_with_both_kinds_of_axes() -> None:
+    own = reproduction(trials(RATES)).conclusions
+    assert plots.files(own) == {}, "no ladder of connections"
+    rates = {
+        ("cpp-async", 1): 3_000.0,
+        ("cpp-async", 100): 9_000.0,
+        ("node", 10): 300.0,
+        ("node", 1_000): 0.0,
+    }
+    told = [
+        own.estimates[0].model_copy(update={"variant": name, "mean": rate, "coordinates": {"connections": n}})
+        for (name, n), rate in rates.items()
+    ]
+    ladder = own.model_copy(update={"estimates": told})
+    assert [row["value"] for row in plots.rows(ladder, "goodput_rps", "linear")] == [3_000, 9_000, 300, 0]
+    assert len(plots.rows(ladder, "goodput_rps", "log")) == 3, "0 has no logarithm"
+    written = plots.files(ladder)
+    assert list(written) == ["goodput_rps-linear.svg", "goodput_rps-log.svg"]
+    for drawing in map(ElementTree.fromstring, written.values()):
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        assert {"connections", "cpp-async"} <= {part.strip() for part in drawing.itertext()}
+    lines = [re.findall(r'd="(M[^"]+)"', written) for written in written.values()]
+    assert lines[0] != lines[1]

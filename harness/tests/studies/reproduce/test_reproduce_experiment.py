@@ -6,27 +6,25 @@ from typing import Any
 
 import pytest
 from harness_experiments import FAST, OURS, SLOW, experiment, table
-from pydantic import BaseModel, ConfigDict
 
 from tandem.errors import UsageError
 from tandem.studies.reproduce.experiment import (
     CORE_STARTS,
     WIDE_STARTS,
-    parse_run,
+    laid_over,
     pick,
     published_ratio,
     read,
     read_all,
+    read_claims,
 )
-from tandem.studies.reproduce.figures import FIGURES
 
 TOML = """\
 title = "Waiting"
 origin = "a document"
 published_host = "a laptop"
-kind = "http"
 figures = ["goodput_rps"]
-rows = [{label = "a", run = {x = 1}, published = {goodput_rps = 5}, smoke = true}]
+rows = [{label = "a", variant = {implementation = "node"}, published = {goodput_rps = 5}, smoke = true}]
 plans.smoke = {starts = 2}
 plans.full = {starts = 5, cap_s = 60, requests = 10000}
 """
@@ -47,9 +45,8 @@ def test_a_file_is_read_and_has_its_name(tmp_path: Path) -> None:
     ("text", "told"),
     [
         (TOML + "name = 'x'", "name: follows from the file's name"),
-        (TOML.replace("kind = ", "knid = "), "kind: Field required"),
+        (TOML.replace("origin = ", "orgin = "), "origin: Field required"),
         (TOML + "knid = 'http'", "knid: Extra inputs"),
-        (TOML.replace('"http"', '"htpp"'), "kind: Input should be"),
         (TOML.replace("starts = 5", "starts = 0"), "plans -> full -> starts: Input should be greater"),
         (
             TOML.replace("goodput_rps = 5", "goodput = 5"),
@@ -124,24 +121,14 @@ def test_wide_is_every_row_as_briefly_as_smoke() -> None:
     assert found.plan("wide") == found.plan("smoke").model_copy(update={"starts": WIDE_STARTS})
 
 
-class Run(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    implementation: str
-    scenario: str
-    settings: dict[str, str] = {}
-
-
 def test_a_row_is_laid_over_what_all_have() -> None:
-    found = experiment()
-    assert parse_run(found, found.rows[0], Run).settings == {"WORKERS": "1", "THREADS": "2"}
-    assert parse_run(found, found.rows[1], Run).model_dump() == {
-        "implementation": "rust-hyper",
+    common = {"scenario": "work", "settings": {"WORKERS": "1", "THREADS": "4"}}
+    row = {"implementation": "node", "settings": {"THREADS": "2"}}
+    assert laid_over(row, common) == {
+        "implementation": "node",
         "scenario": "work",
-        "settings": {"WORKERS": "1"},
+        "settings": {"WORKERS": "1", "THREADS": "2"},
     }
-    wrong = experiment(run={"scenario": "work", "setting": {}})
-    with pytest.raises(UsageError, match=r"waiting: row 'sync, 2 threads': run -> setting: Extra"):
-        parse_run(wrong, wrong.rows[0], Run)
 
 
 def test_the_digest_is_of_what_is_measured() -> None:
@@ -149,7 +136,7 @@ def test_the_digest_is_of_what_is_measured() -> None:
     assert base.digest("full") == experiment(sentence="other", title="other", claims=[]).digest("full")
     assert base.digest("full") != base.digest("smoke")
     changed = table()["rows"]
-    changed[2]["run"] = {"implementation": "node"}
+    changed[2]["variant"] = {"implementation": "node"}
     assert base.digest("full") != experiment(rows=changed).digest("full")
     assert base.digest("smoke") == experiment(rows=changed).digest("smoke"), "smoke does not measure that row"
 
@@ -159,6 +146,55 @@ def test_an_unknown_experiment_gets_the_nearest_name() -> None:
         pick({"waiting": experiment()}, "wating")
 
 
-def test_the_repositorys_own_can_be_read(root: Path) -> None:
-    found = read_all(root)
-    assert all(set(own.figures) <= set(FIGURES) for own in found.values())
+# ---- the repository's own ----
+
+
+def test_what_was_published(root: Path) -> None:
+    """Two of the documents' tables, and the ratios of two quoted sources."""
+    known = read_all(root) | read_claims(root)
+    hyper = {row.label: row.published for row in known["hyper-microservice"].rows if row.published}
+    assert len(hyper) == 10, "six runs of wrk and four of drill"
+    assert hyper["wrk -t10, release, v0.2"]["goodput_rps"] == 310_531.78
+    for values in hyper.values():
+        assert values["requests"] / values["total_s"] == pytest.approx(values["goodput_rps"], rel=0.01)
+    files = [row for row in known["file-io"].rows if row.published]
+    assert len(files) == 50
+    assert all(len(row.published_elsewhere) == 1 for row in files)
+    for name, number, ratio in (
+        ("cpp-connections", 0, 1.18),
+        ("cpp-connections", 1, 0.81),
+        ("async-tails", 0, 0.914),
+        ("async-tails", 1, 2.03),
+        ("pooled-django", 0, 4.45),
+        ("pooled-django", 2, 2.72),
+    ):
+        own = known[name]
+        assert published_ratio(own, own.claims[number]) == pytest.approx(ratio, abs=0.01)
+
+
+def test_claims_are_quoted_and_experiments_are_not(root: Path) -> None:
+    claims, experiments = read_claims(root), read_all(root)
+    assert not experiments.keys() & claims.keys()
+    assert all(own.source is None for own in experiments.values())
+    for own in claims.values():
+        measured = {row.label for row in own.measured("smoke")}
+        assert own.claims
+        assert all({claim.of, claim.to} <= measured for claim in own.claims)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("source = ", "# "), "a claim needs `source`, an address, and `hypothesis`"),
+        (("hypothesis = ", "# "), "a claim needs `source`, an address, and `hypothesis`"),
+        (("https://", ""), "source"),
+    ],
+)
+def test_a_claim_without_its_source_is_refused(
+    root: Path, tmp_path: Path, change: tuple[str, str], told: str
+) -> None:
+    text = (root / "loadgen/claims/small-pools.toml").read_text().replace(*change)
+    (tmp_path / "loadgen/claims").mkdir(parents=True)
+    (tmp_path / "loadgen/claims/mine.toml").write_text(text)
+    with pytest.raises(UsageError, match=rf"mine\.toml: {told}"):
+        read_claims(tmp_path)

@@ -1,5 +1,6 @@
-"""The study of `reproduce`: what is refused, what the experiments ask for, and the order of things on a fake floor."""
+"""The study of `reproduce`: its request, the order of things on a fake floor, and what committed records hold."""
 
+import json
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -7,10 +8,14 @@ from typing import Any
 
 import pytest
 from harness_engine import FakeFloor, FakeLab, as_recorded, made_trial, session
-from harness_experiments import experiment, table
+from harness_experiments import experiment
 from harness_samples import finding, good_window
+from typer.testing import CliRunner
 
+import tandem.commands.main  # noqa: F401 (it adds the commands)
 from tandem.catalog.catalog import Catalog
+from tandem.cli.options import app
+from tandem.engine.conclude import conclude
 from tandem.engine.journal import Journal
 from tandem.engine.run import run
 from tandem.errors import TandemError, UsageError
@@ -19,91 +24,18 @@ from tandem.record.result import Baselines, Result
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import DbRtt, Verdict, Window
+from tandem.report.markdown import of_result
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce import command
 from tandem.studies.reproduce import study as study_
 from tandem.studies.reproduce.command import estimate_s
-from tandem.studies.reproduce.conclusions import Reproduced
-from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all
-from tandem.studies.reproduce.http import HttpRows
+from tandem.studies.reproduce.conclusions import Reproduced, estimates_of, figure_of, row_of
+from tandem.studies.reproduce.experiment import Experiment, PlanName, read_all, read_claims
 from tandem.studies.reproduce.study import Reproduce, request_for
 
-# ---- what is refused before anything is built ----
 
-
-def http(**changes: Any) -> Experiment:
-    common = {"scenario": "work", "topology": "direct", "connections": 100}
-    return experiment(**{"run": common, **changes})
-
-
-@pytest.mark.parametrize(
-    ("own", "told"),
-    [
-        ({"implementation": "rust-snc"}, "no implementation 'rust-snc'. Did you mean 'rust-sync'"),
-        ({"implementation": "rust-sync", "scenario": "wrok"}, "no scenario 'wrok'. Did you mean 'work'"),
-        (
-            {"implementation": "rust-sync", "topology": "dircet"},
-            "no topology 'dircet'. Did you mean 'direct'",
-        ),
-        (
-            {"implementation": "rust-sync", "settings": {"THREDS": "2"}},
-            "no setting 'THREDS'. Did you mean 'THREADS'",
-        ),
-        ({"implementation": "rust-sync", "settings": {"THREADS": "two"}}, "THREADS must be a whole number"),
-        ({"implementation": "rust-hyper", "scenario": "recipe"}, "rust-hyper does not support recipe"),
-        ({"implementation": "rust-sync", "delay": 20}, "run -> delay: Extra inputs"),
-        (
-            {"implementation": "rust-sync", "scenario": "recipe", "delay_ms": 20},
-            "the scenario recipe does not wait",
-        ),
-        ({"implementation": "rust-sync", "round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
-        ({"implementation": "rust-sync", "db_rtt_ms": 4}, "work never asks the database"),
-        ({"implementation": "rust-sync", "limits": {"APP_MAXCON": "25"}}, "run -> limits -> APP_MAXCON"),
-        ({"implementation": "rust-sync", "limits": {"APP_MAXCONN": "25"}}, "all rows must have the same"),
-    ],
-)
-def test_what_a_row_cannot_be(real: Catalog, own: dict[str, Any], told: str) -> None:
-    rows = table()["rows"]
-    wrong = http(rows=[rows[0], {**rows[1], "run": own}, rows[2]])
-    with pytest.raises(UsageError) as error:
-        HttpRows(real, wrong, "full", 2)
-    assert told in str(error.value)
-    assert str(error.value).startswith("waiting: ")
-
-
-@pytest.mark.parametrize("plan", ["smoke", "wide", "full"])
-def test_the_repositorys_experiments_can_be_measured(real: Catalog, root: Path, plan: PlanName) -> None:
-    for own in read_all(root).values():
-        if own.kind == "http":
-            found = HttpRows(real, own, plan, 2)
-            assert [one.row for one in found.known.values()] == own.measured(plan)
-            for one in found.known.values():
-                assert one.times.seconds >= 3 * (one.run.delay_ms or 0) / 1e3
-
-
-def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
-    rows = table()["rows"]
-    patient = {**rows[0], "run": {**rows[0]["run"], "timeout_s": 60}}
-    found = HttpRows(real, http(rows=[patient, *rows[1:]]), "full", 2)
-    assert [one.scenario.timeout_s for one in found.known.values()] == [60, 10, 10]
-    assert found.variants[0].scenario_changes["timeout_s"] == 60
-
-
-def test_a_row_may_be_too_much_on_purpose(real: Catalog) -> None:
-    """What is refused then is a figure of the row, and of no other one."""
-    first, *others = table()["rows"]
-    overloaded = {**first, "run": {**first["run"], "refused_most": 0.1}}
-    rows = HttpRows(real, http(rows=[overloaded, *others]), "full", 2)
-    assert rows.variants[0].scenario_changes["refused_most"] == 0.1
-    assert all("refused_most" not in other.scenario_changes for other in rows.variants[1:])
-    found = good_window("closed", failed={"status 503": 1200})
-    for group, told in ((rows.variants[0].label, True), (rows.variants[1].label, False)):
-        [label, *_] = rows.labels(group)
-        spec = rows.trial(group, 1, [label])
-        record = WindowRecord(spec=spec.windows[0], windows={group: found})
-        trial = made_trial(spec).model_copy(update={"windows": [record]})
-        figures = rows.row_trial(label, trial).figures
-        assert figures.get("refused_percent") == (pytest.approx(100 / 11) if told else None)
+def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
+    return Reproduce(real, request_for(real, name, read_all(real.root)[name], plan, 2, 7))
 
 
 def test_smoke_of_all_is_cheap(
@@ -112,46 +44,17 @@ def test_smoke_of_all_is_cheap(
     monkeypatch.setattr(command, "RESULTS", tmp_path)  # this machine's own records would tell its overheads
     estimates = {name: estimate_s(real, own, "smoke") for name, own in read_all(root).items()}
     assert sum(estimates.values()) < 15 * 60, estimates
+    assert estimates["file-io"] < 150 < estimate_s(real, read_all(root)["file-io"], "full")
 
 
-def test_published_ceilings_explain_published_rows(real: Catalog, root: Path) -> None:
-    """No published row of the laptop is above what waiting allows; the other machine's at 20 ms all are."""
-    own = read_all(root)["hyper-delay"]
-    for one in HttpRows(real, own, "full", 2).known.values():
-        least = min(one.ceilings.values())
-        assert one.row.published.get("goodput_rps", 0) <= least
-        elsewhere = one.row.published_elsewhere.get("4 cores, Win10")
-        if elsewhere and one.run.delay_ms == 20:
-            assert elsewhere["goodput_rps"] > least
+def test_the_list_has_claims_in_a_group_of_their_own(root: Path) -> None:
+    told = CliRunner().invoke(app, ["reproduce", "list", "--json"]).stdout
+    groups = {entry["name"]: entry["group"] for entry in json.loads(told)}
+    assert {name for name, group in groups.items() if group == "quoted"} == set(read_claims(root))
+    assert {name for name, group in groups.items() if group == "published"} == set(read_all(root))
 
 
-def test_rows_that_differ_in_the_delay_share_a_start(real: Catalog, root: Path) -> None:
-    found = HttpRows(real, read_all(root)["hyper-delay"], "full", 2)
-    assert {len(labels) for labels in found.groups.values()} == {3}
-    assert [one.label for one in found.variants] == list(found.groups)
-    for one in found.variants:
-        assert one.scenario_changes["path"] == "/work?delay_ms=20", "the shortest is verified and warmed up"
-    for spec in found.outline(7, [list(found.groups)])[0]:
-        assert len(spec.windows) == 3
-        paths = {window.scenario_changes["path"] for window in spec.windows}
-        assert paths == {f"/work?delay_ms={ms}" for ms in (20, 200, 1000)}
-
-
-def test_a_row_that_needs_more_cpus_is_not_pinned(real: Catalog, root: Path) -> None:
-    own = read_all(root)["hyper-payload"]
-    assert {one.placement for one in HttpRows(real, own, "smoke", 2).variants} == {"shared"}
-    with pytest.raises(UsageError, match="2 CPUs are needed, and this host has 1"):
-        HttpRows(real, own, "smoke", 1)
-
-
-def test_limits_and_distance_reach_the_variant(real: Catalog, root: Path) -> None:
-    found = HttpRows(real, read_all(root)["sync-to-async-python"], "smoke", 2)
-    assert {one.variables["APP_MAXCONN"] for one in found.variants} == {"25"}
-    assert {one.db_rtt_ms for one in found.variants} == {4, 15}
-
-
-def asked(real: Catalog, name: str, plan: PlanName) -> Reproduce:
-    return Reproduce(real, request_for(real, name, read_all(real.root)[name], plan, 2, 7))
+# ---- rounds and blocks ----
 
 
 def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> None:
@@ -163,7 +66,7 @@ def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> 
     rounds = [list(chain.from_iterable(blocks[n : n + parts])) for n in range(0, len(blocks), parts)]
     for made in rounds:
         assert sorted(w.name for spec in made for w in spec.windows) == sorted(
-            map(file_name, study.rows.specs)
+            map(file_name, study.rows.rows)
         )
     names = [[spec.name.partition("-")[2] for spec in made] for made in rounds]
     assert len({tuple(order) for order in names}) == 4
@@ -178,34 +81,23 @@ def test_each_round_has_every_row_once_in_an_order_of_its_own(real: Catalog) -> 
 
 def test_rows_of_one_round_are_compared_whatever_their_blocks(real: Catalog) -> None:
     study = asked(real, "hyper-delay", "full")
-    trials = [
-        made_trial(spec).model_copy(
-            update={
-                "windows": [
-                    WindowRecord(spec=window, windows={spec.variants[0]: good_window()})
-                    for window in spec.windows
-                ]
-            }
-        )
-        for block in study.outline()
-        for spec in block
-    ]
+    trials = []
+    for spec in chain.from_iterable(study.outline()):
+        records = [WindowRecord(spec=w, windows={spec.variants[0]: good_window()}) for w in spec.windows]
+        trials.append(made_trial(spec).model_copy(update={"windows": records}))
     found = study.conclude(trials, Baselines()).conclusions
-    for row in found.rows:
-        assert sorted(one.block for one in row.trials) == [1, 2, 3, 4]
-        told = [one.block for one in row.trials if one.details]
-        assert told == [1], "the text of the first round is kept"
+    assert {(row.good, row.made) for row in found.rows} == {(4, 4)}
+    assert {one.n for one in found.contrasts} == {4}
 
 
 def test_a_request_fixes_its_blocks_and_an_older_one_has_a_block_for_each_round(real: Catalog) -> None:
     study = asked(real, "hyper-delay", "full")
     options = {name: value for name, value in study.request.options.items() if name != "together"}
     older = Reproduce(real, study.request.model_copy(update={"options": options}))
-    assert [len(block) for block in older.outline()] == [len(older.rows.groups)] * 4
-    turned = {**study.request.options, "together": [list(part) for part in reversed(study.together)]}
-    assert (
-        Reproduce(real, study.request.model_copy(update={"options": turned})).together == turned["together"]
-    )
+    assert [len(block) for block in older.outline()] == [len(older.rows.starts)] * 4
+    turned = [list(part) for part in reversed(study.together)]
+    again = study.request.model_copy(update={"options": {**study.request.options, "together": turned}})
+    assert Reproduce(real, again).together == turned
     with pytest.raises(UsageError, match="a reproduction needs an experiment"):
         Reproduce(real, study.request.model_copy(update={"options": {}}))
 
@@ -223,23 +115,13 @@ def test_a_block_holds_what_claims_compare_and_nothing_else(plan: PlanName, real
     assert max(map(len, held)) == 3, "async Rust, async Python and sync Python under one condition"
 
 
-def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
-    rows = [
-        {"label": label, "run": {"implementation": "rust-hyper", "connections": n}, "smoke": n < 5}
-        for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)
-    ]
-    pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
-    claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
-    found = HttpRows(real, http(rows=rows, claims=claims), "smoke", 2)
-    assert sorted(map(sorted, found.joined_by_claims())) == [["a", "b", "c"], ["alone"]]
-
-
-def test_usable_connections(real: Catalog, root: Path) -> None:
-    rows = HttpRows(real, read_all(root)["sync-to-async-python"], "full", 2)
-    found = {label: one.usable for label, one in rows.known.items()}
-    assert found["sync Python, as published, 4 ms"] == 5
-    assert found["async Python, as published, 4 ms"] == 20
-    assert found["async Rust, equal, 15 ms"] == 20
+def test_a_part_has_the_rows_that_share_its_starts(real: Catalog) -> None:
+    study = asked(real, "hyper-delay", "full")
+    part = Reproduce(real, Reproduce.only(real, study.request, ["async1, 200 ms"]))
+    assert set(part.rows.rows) == {"async1, 20 ms", "async1, 200 ms", "async1, 1000 ms"}
+    assert [variant.label for variant in part.variants] == ["async1, 20 ms"]
+    with pytest.raises(UsageError, match="no row 'async1, 201 ms'"):
+        Reproduce.only(real, study.request, ["async1, 201 ms"])
 
 
 # ---- the order of things ----
@@ -277,16 +159,14 @@ BROKE = TandemError("the closed window broke")
 
 
 def waiting(delays: tuple[int, ...] = (20, 200)) -> Experiment:
+    threads = {"implementation": "rust-sync", "settings": {"THREADS": "2"}}
     rows = [
-        {
-            "label": f"threads {d}",
-            "smoke": True,
-            "run": {"implementation": "rust-sync", "delay_ms": d, "settings": {"THREADS": "2"}},
-        }
+        {"label": f"threads {d}", "smoke": True, "variant": threads, "window": {"delay_ms": d}}
         for d in delays
     ]
-    rows.append({"label": "alone", "run": {"implementation": "rust-hyper", "delay_ms": 20}, "smoke": True})
-    return http(rows=rows, claims=[{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}])
+    alone = {"variant": {"implementation": "rust-hyper"}, "window": {"delay_ms": 20}, "smoke": True}
+    claims = [{"text": "t", "of": "alone", "to": "threads 20", "says": "same"}]
+    return experiment(rows=[*rows, {"label": "alone", **alone}], claims=claims)
 
 
 @pytest.fixture
@@ -316,27 +196,22 @@ def test_a_fresh_start_measures_all_delays_and_is_taken_down(made: Any) -> None:
         assert windows == ["/work?delay_ms=20", "/work?delay_ms=200"]
     assert calls.count("launch alone") == 2
     assert found.verdict is Verdict.OK
-    assert found.conclusions.digest == waiting().digest("smoke")
-    row = found.conclusions.rows[0]
-    assert row.settings["THREADS"] == "2"
+    own = found.conclusions
+    assert own.digest == waiting().digest("smoke")
+    row = row_of(own, "threads 20")
+    assert (row.settings["THREADS"], row.settings["delay_ms"]) == ("2", "20")
     assert row.ceilings == {"connections/delay": 5000.0, "threads/delay": 100.0}
-    assert (row.bottleneck, row.figures["peak_cpu_percent"].mean) == ("app-cpu", 50.0)
-    assert row.figures["peak_memory_mib"].mean == 20
-    assert found.conclusions.claims[0].verdict == "stands"
-    assert ["histogram" in one.details for one in row.trials] == [True, False], (
-        "the first round's text is kept"
-    )
+    assert figure_of(own, "threads 20", "peak_cpu_percent") == 50
+    assert figure_of(own, "threads 20", "peak_memory_mib") == 20
+    assert estimates_of(own, "threads 20")["goodput_rps"].limit == "app-cpu"
+    assert own.contrasts[0].word == "stands"
     assert journal.folder.name.endswith("-reproduce-waiting-smoke")
-    assert {trial.spec.key for trial in journal.trials()} == {
-        "1-threads-20",
-        "1-alone",
-        "2-threads-20",
-        "2-alone",
-    }
+    keys = {trial.spec.key for trial in journal.trials()}
+    assert keys == {f"{block}-{start}" for block in (1, 2) for start in ("threads-20", "alone")}
     kind, again, trials = read_folder(journal.folder)
     assert kind is Reproduce
     assert len(trials) == 4
-    assert kind.markdown(again) == kind.markdown(found)
+    assert of_result(kind.report(again), again) == of_result(kind.report(found), found)
 
 
 def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
@@ -345,14 +220,14 @@ def test_a_void_window_voids_its_block_which_is_made_again(made: Any) -> None:
     assert len(place.visited) == 6
     assert found.verdict is Verdict.OK
     assert found.trials == {Verdict.OK: 5, Verdict.VOID: 1}
-    assert sum(one.attempt == 2 for row in found.conclusions.rows for one in row.trials) == 3
-    assert found.conclusions.claims[0].ratio.n >= 2
+    assert sum(row.made for row in found.conclusions.rows) == 9
+    assert found.conclusions.contrasts[0].n >= 2
 
 
 def test_what_was_measured_before_a_failure_counts(made: Any) -> None:
     found, _ = made(Place(odd={2: BROKE, 3: BROKE}))
     assert found.verdict is Verdict.FAILED
-    assert sum(one.verdict is Verdict.OK for row in found.conclusions.rows for one in row.trials) >= 3
+    assert sum(row.good for row in found.conclusions.rows) >= 3
     assert any("the closed window broke" in reason for reason in found.reasons)
 
 
@@ -382,26 +257,33 @@ def test_what_was_asked_for_is_not_made_of_another_definition(
         Reproduce(real, request)
 
 
-COMMITTED = (
-    "chatbot-pool",
-    "chatbot-pool.wide",
-    "cpp-connections",
-    "hyper-delay",
-    "hyper-microservice",
-    "hyper-microservice.wide",
-    "hyper-payload",
-    "sync-to-async-python",
-    "sync-to-async-python.wide",
-)
+# ---- committed records ----
+
+FOLDERS = {"reference-experiments": read_all, "reference-claims": read_claims}
 
 
-@pytest.mark.parametrize("name", COMMITTED)
-def test_a_committed_record_could_be_made_again_and_follows_from_its_trials(
-    name: str, root: Path, real: Catalog
-) -> None:
-    _, record, trials = read_folder(root / "results/reference-experiments" / name)
-    study = Reproduce(real, record.request)
-    assert study.variants == record.request.variants
-    today = study.conclude(trials, record.baselines)
-    assert today.verdict is record.verdict
-    assert as_recorded(today.conclusions) == as_recorded(record.conclusions)
+def test_a_ladder_is_one_variant_at_several_coordinates(root: Path) -> None:
+    found = read_folder(root / "results/reference-experiments/cpp-connections")[1].conclusions
+    rates = [one for one in found.estimates if (one.variant, one.metric) == ("node", "goodput_rps")]
+    levels = [1, 10, 100, 1_000, 2_500, 5_000, 7_000, 10_000]
+    assert [one.coordinates for one in rates] == [{"connections": n} for n in levels]
+    last = found.judged[-1]
+    assert (last.claim.of, last.found.of, last.found.coordinates) == (
+        "node, 7,000",
+        "node",
+        {"connections": 7000},
+    )
+
+
+@pytest.mark.parametrize("of", FOLDERS)
+def test_committed_records_follow_from_their_trials(of: str, root: Path, real: Catalog) -> None:
+    folders = [file.parent for file in sorted((root / "results" / of).glob("*/result.json"))]
+    assert len(folders) >= len(FOLDERS[of](root))
+    for folder in folders:
+        _, record, trials = read_folder(folder)
+        study = Reproduce(real, record.request)
+        assert [one.label for one in study.variants] == [one.label for one in record.request.variants]
+        assert study.described == record.variants
+        today = conclude(study, trials, record.baselines)
+        assert today.verdict is record.verdict
+        assert as_recorded(today.conclusions) == as_recorded(record.conclusions)

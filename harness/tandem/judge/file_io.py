@@ -1,7 +1,8 @@
-"""What asynctest says (`--json`), and the figures that are taken from it. Pure."""
+"""What the program of `file-io/` is asked to count, and what its document says (`asynctest --json`). Pure."""
 
-from collections.abc import Collection
-from typing import Literal
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -9,10 +10,75 @@ from tandem.errors import TandemError
 from tandem.judge.judge import STEAL_VOID, STEAL_WARN
 from tandem.record.part import Number, Part
 from tandem.record.window import Finding
-from tandem.studies.files.spec import Case
 
+PROGRAM = "file-io"
+"""The implementation of the variants; the folder of the program."""
 BUSY = 0.85
 """From this share of a CPU, or of all, it was the limit."""
+NANOS_DIGITS = 19
+SPARE = 1.05
+"""What a file system needs for itself."""
+CONTAINER_S = 1.5
+MADE_NS, COUNTED_NS = 150, 80
+"""For the estimate: a container; a line to make it, and to count it once in a way."""
+
+
+class Case(BaseModel):
+    """The files of one start, which its ways share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    files: Annotated[int, Field(ge=1, le=1000)]
+    lines: Annotated[int, Field(ge=1)]
+    """In all files together."""
+    buffer_bytes: Annotated[int, Field(ge=64, le=2**30)] = 8192
+    cache: Literal["hot", "cold"] = "hot"
+
+    @property
+    def name(self) -> str:
+        return f"{self.files}-{self.lines}-{self.buffer_bytes}-{self.cache}"
+
+    @property
+    def bytes(self) -> int:
+        """Of all files, at most."""
+        longest = len(str(self.files - 1)) + len(str(self.lines // self.files)) + NANOS_DIGITS + len(",,\n")
+        return round(self.lines * longest * SPARE)
+
+    def expected_s(self, ways: int) -> float:
+        """How long a start takes that counts in so many ways."""
+        return CONTAINER_S + self.lines * (MADE_NS + COUNTED_NS * ways) / 1e9
+
+    def seed(self, seed: int, block: int) -> int:
+        """Of the order within one container: another one each time, fixed by the study's seed."""
+        return int.from_bytes(hashlib.sha256(f"{seed} {block} {self.name}".encode()).digest()[:4])
+
+    def arguments(self, ways: Sequence[str], seed: int) -> list[str]:
+        """Those of asynctest, after the folder."""
+        return [
+            str(self.files),
+            str(self.lines),
+            *("--only", ",".join(ways)),
+            *("--buffer-size", str(self.buffer_bytes)),
+            *("--cache", self.cache),
+            *("--repeats", "1"),
+            *("--seed", str(seed)),
+            "--json",
+        ]
+
+
+class WaySettings(Case):
+    """The settings of a variant: a way of counting, and what it counts."""
+
+    way: Annotated[str, Field(pattern=r"^(test[0-9]{2}|loop-(one|all))$")]
+    """As `asynctest --help` names it."""
+
+    @property
+    def case(self) -> Case:
+        return Case(files=self.files, lines=self.lines, buffer_bytes=self.buffer_bytes, cache=self.cache)
+
+
+def way_settings(settings: Mapping[str, str]) -> WaySettings:
+    """Raises ValidationError for settings that no way has."""
+    return WaySettings.model_validate(settings)
 
 
 class _Told(BaseModel):
@@ -54,8 +120,14 @@ class Measurement(_Told):
     peak_memory_bytes: int | None
     disk_read_bytes: int | None
 
+    @property
+    def cpu_ms(self) -> float:
+        return self.cpu_user_ms + self.cpu_system_ms
+
 
 class Document(_Told):
+    """What asynctest prints."""
+
     schema_version: Literal[1]
     program: str
     started_unix_s: int
@@ -65,6 +137,18 @@ class Document(_Told):
     took_s: float
     ways: list[Way]
     measurements: list[Measurement]
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The libraries of its ways."""
+        return {way.library: way.version for way in self.ways if way.library and way.version}
+
+    def measuring_s(self, ways: Collection[str]) -> float:
+        """How long these ways counted, together."""
+        return sum(made.elapsed_ms for made in self.measurements if made.name in ways) / 1e3
+
+    def of(self, way: str) -> Measurement | None:
+        return next((made for made in self.measurements if made.name == way), None)
 
 
 def read(text: str) -> Document:
@@ -77,13 +161,8 @@ def read(text: str) -> Document:
         raise TandemError(f"asynctest's output is not as expected: {where}: {first['msg']}") from None
 
 
-def versions(document: Document) -> dict[str, str]:
-    """The libraries of its ways."""
-    return {way.library: way.version for way in document.ways if way.library and way.version}
-
-
 class Counting(Part):
-    """What one start says of one row: Trial.facts holds it by the row's label. Empty where it was not measured."""
+    """What one start says of one way: Trial.facts holds it by the variant's label. Empty where it was not measured."""
 
     figures: dict[str, Number] = Field(default_factory=dict)
     bottleneck: str | None = None
@@ -96,24 +175,18 @@ def counting(document: Document, case: Case, way: str) -> tuple[Counting, list[F
     known = next((one for one in document.ways if one.name == way), None)
     if known is not None and known.unavailable is not None:
         return Counting(), [_not_measured(known.unavailable)]
-    made = _made(document, way)
+    made = document.of(way)
     if known is None or made is None:
         return Counting(), [_wrong(f"asynctest reported nothing about {way}")]
     if (document.asked.files, made.lines) != (case.files, case.lines):
-        text = f"{made.lines:,} lines were counted instead of {case.lines:,}"
-        return Counting(), [_wrong(text)]
+        return Counting(), [_wrong(f"{made.lines:,} lines were counted instead of {case.lines:,}")]
     if made.cache != case.cache or made.buffer_bytes not in (None, case.buffer_bytes):
         return Counting(), [_wrong(f"{way} was measured under other conditions than requested")]
     if not made.cache_achieved:
         return Counting(), [_not_measured(_elsewhere(document, made))]
-    bottleneck, evidence = _limit(document, made)
-    figures = _figures(document, known, made)
+    bottleneck, evidence = _limit(document.asked.threads, made)
+    figures = _figures(document.of(known.measure), made)
     return Counting(figures=figures, bottleneck=bottleneck, evidence=evidence), []
-
-
-def measuring_s(document: Document, ways: Collection[str]) -> float:
-    """How long these ways counted, together."""
-    return sum(made.elapsed_ms for made in document.measurements if made.name in ways) / 1e3
 
 
 def disturbance(steal_share: float) -> list[Finding]:
@@ -132,10 +205,6 @@ def _not_measured(why: str) -> Finding:
     return Finding.of("not-measured", "warning", f"not measured: {why}")
 
 
-def _made(document: Document, way: str) -> Measurement | None:
-    return next((made for made in document.measurements if made.name == way), None)
-
-
 def _elsewhere(document: Document, made: Measurement) -> str:
     if made.disk_read_bytes is None:
         return "the kernel does not report what came from the disk"
@@ -145,24 +214,19 @@ def _elsewhere(document: Document, made: Measurement) -> str:
     return f"not achieved: the page cache did not keep the files, {share:.0%} came from the disk"
 
 
-def _figures(document: Document, way: Way, made: Measurement) -> dict[str, float]:
-    found = {"time_ms": made.elapsed_ms, "cpu_ms": _cpu_ms(made)}
+def _figures(loop: Measurement | None, made: Measurement) -> dict[str, float]:
+    """loop: the tight loop of the same start."""
+    found = {"time_ms": made.elapsed_ms, "cpu_ms": made.cpu_ms}
     if made.peak_memory_bytes is not None:
         found["peak_memory_mib"] = made.peak_memory_bytes / 2**20
-    measure = _made(document, way.measure)
-    if measure is not None and measure.cache_achieved and made.cache == "hot":
-        found["loop_ratio"] = made.elapsed_ms / measure.elapsed_ms
+    if loop is not None and loop.cache_achieved and made.cache == "hot":
+        found["loop_ratio"] = made.elapsed_ms / loop.elapsed_ms
     return found
 
 
-def _cpu_ms(made: Measurement) -> float:
-    return made.cpu_user_ms + made.cpu_system_ms
-
-
-def _limit(document: Document, made: Measurement) -> tuple[str, list[str]]:
+def _limit(threads: int, made: Measurement) -> tuple[str, list[str]]:
     """What a way waited for, by the CPUs that it kept busy."""
-    threads = document.asked.threads
-    busy = _cpu_ms(made) / made.elapsed_ms
+    busy = made.cpu_ms / made.elapsed_ms
     evidence = [f"{busy:.2f} of {threads} CPUs busy"]
     if made.cache == "cold":
         from_disk = (made.disk_read_bytes or 0) / 1e6 / (made.elapsed_ms / 1e3)

@@ -1,4 +1,4 @@
-"""tandem.studies.files.container: what is removed when a run is interrupted."""
+"""tandem.lab.file_io: what is removed when a run is interrupted."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from python_on_whales.exceptions import NoSuchContainer
 
-from tandem.studies.files.container import FilesContainer
+from tandem.lab.file_io import FileIoContainer
 
 
 class Engine:
@@ -47,7 +47,7 @@ class Engine:
 @pytest.mark.parametrize("moment", ["volume", "create", "start", "wait"])
 def test_an_interrupted_run_leaves_neither_container_nor_volume(tmp_path: Path, moment: str) -> None:
     """Also where the engine has made one of them, and its name is not returned any more."""
-    asked, engine = FilesContainer(tmp_path), Engine(moment)
+    asked, engine = FileIoContainer(tmp_path), Engine(moment)
     asked.docker = engine  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
         asked.run(["1"])

@@ -1,1 +1,0 @@
-"""How long does each way of counting lines of files take?"""

@@ -1,0 +1,268 @@
+"""tandem.studies.reproduce.rows: what cannot be run, which rows share a start and a window, and the order of things."""
+
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_experiments import FAST, SLOW, experiment, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tandem.catalog.catalog import Catalog
+from tandem.errors import UsageError
+from tandem.judge.file_io import Case
+from tandem.record.trial import TrialSpec
+from tandem.studies.reproduce.experiment import PLANS, Experiment, PlanName, read_all, read_claims
+from tandem.studies.reproduce.files import cases, check_space, scaled
+from tandem.studies.reproduce.rows import ExperimentRows
+
+
+@pytest.fixture
+def rows(real: Catalog, root: Path) -> Callable[..., ExperimentRows]:
+    """The rows of an experiment or a claim of the repository."""
+    known = read_all(root) | read_claims(root)
+    return lambda name, plan="full", cpus=2: ExperimentRows(real, known[name], plan, cpus)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (
+            {"variant": {"implementation": "rust-snc"}},
+            "no implementation 'rust-snc'. Did you mean 'rust-sync'",
+        ),
+        ({"variant": {"scenario": "wrok"}}, "no scenario 'wrok'. Did you mean 'work'"),
+        ({"variant": {"topology": "dircet"}}, "no topology 'dircet'. Did you mean 'direct'"),
+        ({"variant": {"settings": {"THREDS": "2"}}}, "no setting 'THREDS'. Did you mean 'THREADS'"),
+        ({"variant": {"settings": {"THREADS": "two"}}}, "THREADS must be a whole number"),
+        (
+            {"variant": {"implementation": "rust-hyper", "scenario": "recipe"}},
+            "rust-hyper does not support recipe",
+        ),
+        ({"variant": {"delay": 20}}, "variant -> delay: Extra inputs"),
+        ({"variant": {"db_rtt_ms": 4}}, "work never asks the database"),
+        ({"variant": {"variables": {"APP_MAXCON": "25"}}}, "no limit of a shared service 'APP_MAXCON'"),
+        ({"variant": {"scenario_changes": {"connectons": 1}}}, "variant -> scenario_changes -> connectons"),
+        (
+            {"variant": {"scenario": "recipe"}, "window": {"delay_ms": 20}},
+            "the scenario recipe does not wait",
+        ),
+        ({"round_trips": 8}, "`round_trips` needs `db_rtt_ms`"),
+        ({"window": {"generator": "ab", "connections": 1}}, "window -> generator"),
+        ({"window": {"generator": "wrk", "connections": 0}}, "window -> connections"),
+        ({"window": {"generator": "wrk"}}, "wrk needs `connections`"),
+        ({"window": {"generator": "drill", "connections": 2}}, "needs `requests`"),
+        (
+            {"window": {"generator": "drill", "connections": 20, "generator_options": {"requests": 10}}},
+            "at least 20 iterations",
+        ),
+        (
+            {"window": {"generator": "wrk", "connections": 2, "generator_options": {"threads": 4}}},
+            "each of its 4 threads",
+        ),
+    ],
+)
+def test_what_a_row_cannot_be(real: Catalog, row: dict[str, Any], told: str) -> None:
+    own = table()["rows"]
+    wrong = {**own[0], **row, "variant": {"implementation": "rust-sync", **row.get("variant", {})}}
+    with pytest.raises(UsageError) as error:
+        ExperimentRows(real, experiment(rows=[wrong, *own[1:]]), "full", 2)
+    assert told in str(error.value)
+    assert str(error.value).startswith(f"waiting: row '{SLOW}': ")
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_every_row_of_the_repository_can_be_measured(real: Catalog, root: Path, plan: PlanName) -> None:
+    for own in (read_all(root) | read_claims(root)).values():
+        found = ExperimentRows(real, own, plan, 2)
+        assert [row.row for row in found.rows.values()] == own.measured(plan)
+        assert sorted(chain.from_iterable(found.starts.values())) == sorted(found.rows)
+        for row in found.rows.values():
+            assert row.window is None or row.window.seconds >= 3 * (row.own.delay_ms or 0) / 1e3
+
+
+def test_what_reaches_the_variant(rows: Callable[..., ExperimentRows]) -> None:
+    far = rows("sync-to-async-python", "smoke").variants
+    assert {one.variables["APP_MAXCONN"] for one in far} == {"25"}
+    assert {one.db_rtt_ms for one in far} == {4, 15}
+    usable = {label: row.usable for label, row in rows("sync-to-async-python").rows.items()}
+    assert usable["sync Python, as published, 4 ms"] == 5
+    assert usable["async Python, as published, 4 ms"] == usable["async Rust, equal, 15 ms"] == 20
+    overloaded = rows("async-overload").variants[0].scenario_changes
+    assert overloaded == {"connections": 50, "timeout_s": 30, "refused_most": 0.5}
+
+
+def test_a_row_that_needs_more_cpus_is_not_pinned(rows: Callable[..., ExperimentRows]) -> None:
+    assert {one.placement for one in rows("hyper-payload", "smoke").variants} == {"shared"}
+    with pytest.raises(UsageError, match="2 CPUs are needed, and this host has 1"):
+        rows("hyper-payload", "smoke", 1)
+
+
+def test_published_ceilings_explain_published_rows(rows: Callable[..., ExperimentRows]) -> None:
+    """No published row of the laptop is above what waiting allows; the other machine's at 20 ms all are."""
+    for one in rows("hyper-delay").rows.values():
+        least = min(one.ceilings.values())
+        assert one.row.published.get("goodput_rps", 0) <= least
+        elsewhere = one.row.published_elsewhere.get("4 cores, Win10")
+        if elsewhere and one.own.delay_ms == 20:
+            assert elsewhere["goodput_rps"] > least
+
+
+# ---- which rows share what ----
+
+
+def outline(found: ExperimentRows, seed: int = 7) -> list[list[TrialSpec]]:
+    return found.outline(seed, [list(found.starts)])
+
+
+def test_rows_that_differ_in_the_delay_share_a_start(rows: Callable[..., ExperimentRows]) -> None:
+    found = rows("hyper-delay")
+    assert {len(labels) for labels in found.starts.values()} == {3}
+    assert [one.label for one in found.variants] == list(found.starts)
+    for one in found.variants:
+        assert one.scenario_changes["path"] == "/work?delay_ms=20", "the shortest is verified and warmed up"
+    for spec in outline(found)[0]:
+        paths = {window.scenario_changes["path"] for window in spec.windows}
+        assert paths == {f"/work?delay_ms={ms}" for ms in (20, 200, 1000)}
+
+
+def test_one_load_is_made_once_in_a_start(rows: Callable[..., ExperimentRows]) -> None:
+    found = rows("hyper-microservice", "smoke")
+    assert {one.label: one.build for one in found.variants} == {
+        "rust-hyper release index": None,
+        "rust-hyper debug index": "debug",
+        "rust-hyper release users": None,
+    }
+    assert found.rows["wrk -t1, release, v0.1"].window == found.rows["wrk -t1, release, v0.2"].window
+    assert found.rows["wrk -t1, release, v0.1"].window != found.rows["wrk -t1, debug, v0.1"].window
+    windows = [w for block in outline(found) for spec in block for w in spec.windows]
+    assert len({w.name for w in windows}) == len(windows) == len(found.rows) - 2
+    by_name = {w.name: w for w in windows}
+    wrk, drill, oha = (
+        by_name[name] for name in ("wrk--t10-release-v0.2", "drill-2-at-a-time-release", "oha-release")
+    )
+    assert (wrk.generator, wrk.generator_options, wrk.seconds) == ("wrk", {"threads": 10}, 5)
+    assert wrk.scenario_changes == {"connections": 10_000}
+    assert drill.generator_options == {"requests": 3_600, "rampup_s": 10}
+    assert (oha.generator, oha.seconds, oha.trim_start_s) == ("oha", 9, 5.5), "connections are opened first"
+
+
+def test_a_ladder_ascends_and_silent_connections_have_a_start_of_their_own(
+    rows: Callable[..., ExperimentRows],
+) -> None:
+    found = rows("cpp-connections")
+    assert {one.label: one.settings for one in found.variants} == {
+        "cpp-sync": {"THREADS": "10064"},
+        "cpp-async": {},
+        "node": {},
+    }
+    assert len(found.starts) == 6
+    assert max(row.holds for row in found.rows.values()) == (10_000, 10_064)
+    for spec in outline(found)[0]:
+        idle = spec.name.endswith("-idle")
+        name = "idle_connections" if idle else "connections"
+        levels = [window.scenario_changes[name] for window in spec.windows]
+        assert levels == sorted(levels)
+        assert {window.generator for window in spec.windows} == {"silent" if idle else "oha"}
+
+
+def test_a_claim_by_way_of_a_third_row_joins(real: Catalog) -> None:
+    own = [
+        {
+            "label": label,
+            "variant": {"implementation": "rust-hyper", "scenario_changes": {"connections": n}},
+            "smoke": n < 5,
+        }
+        for n, label in enumerate(("a", "alone", "b", "c", "unmeasured"), start=1)
+    ]
+    pairs = (("b", "a"), ("c", "b"), ("unmeasured", "alone"), ("unmeasured", "a"))
+    claims = [{"text": "t", "of": of, "to": to, "says": "more"} for of, to in pairs]
+    found = ExperimentRows(real, experiment(rows=own, claims=claims), "smoke", 2)
+    assert sorted(map(sorted, found.joined_by_claims())) == [["a", "b", "c"], ["alone"]]
+
+
+def test_a_row_may_say_how_long_its_client_waits(real: Catalog) -> None:
+    own = table()["rows"]
+    patient = {**own[0], "variant": {**own[0]["variant"], "scenario_changes": {"timeout_s": 60}}}
+    slow = {
+        **own[1],
+        "variant": {"implementation": "rust-sync", "settings": {"THREADS": "2"}},
+        "window": {"delay_ms": 1000},
+    }
+    found = ExperimentRows(real, experiment(rows=[patient, slow], claims=[]), "full", 2)
+    assert {one.label: one.scenario_changes.get("timeout_s") for one in found.variants} == {
+        SLOW: 60,
+        FAST: 100,
+    }
+
+
+# ---- files ----
+
+
+def small(**changes: Any) -> Experiment:
+    """Two cases of files."""
+    settings = {"way": "test04", "files": "1", "lines": "1000000"}
+    other = {"rayon": {"way": "test07"}, "cold": {"cache": "cold"}, "one": {}}
+    return experiment(
+        variant={"implementation": "file-io", "settings": settings},
+        rows=[{"label": label, "variant": {"settings": own}, "smoke": True} for label, own in other.items()],
+        figures=["time_ms"],
+        claims=[],
+        plans={"smoke": {"starts": 2, "limits": {"lines_percent": 10}}, "full": {"starts": 5}},
+        **changes,
+    )
+
+
+def test_rows_of_one_case_share_their_files(real: Catalog) -> None:
+    found = ExperimentRows(real, small(), "smoke", 2)
+    assert found.starts == {"1-100000-8192-hot": ["rayon", "one"], "1-100000-8192-cold": ["cold"]}
+    assert found.rows["one"].settings["lines"] == "100000"
+    assert {case.lines for case in cases(ExperimentRows(real, small(), "full", 2))} == {1_000_000}
+    [spec] = [spec for spec in outline(found)[0] if spec.name == "1-1-100000-8192-hot"]
+    assert (spec.variants, spec.windows) == (["rayon", "one"], [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "the same measurement as the row 'one'"),
+        ({"way": "test4"}, "settings -> way"),
+        ({"files": "0"}, "files"),
+    ],
+)
+def test_a_way_that_cannot_be(real: Catalog, settings: dict[str, str], told: str) -> None:
+    own = [*(row.model_dump() for row in small().rows), {"label": "again", "variant": {"settings": settings}}]
+    wrong = small().model_copy(update={"rows": experiment(rows=own, claims=[]).rows})
+    with pytest.raises(UsageError, match=rf"row 'again': .*{told}"):
+        ExperimentRows(real, wrong, "full", 2)
+
+
+@given(st.integers(1, 9), st.integers(1, 400))
+def test_a_case_is_never_larger_than_it_is_said_to_be(files: int, each: int) -> None:
+    written = sum(len(f"{file},{row},1700000000000000000\n") for file in range(files) for row in range(each))
+    assert written <= Case(files=files, lines=files * each).bytes
+
+
+def test_a_case_that_does_not_fit_is_told_with_the_scale_that_would(real: Catalog) -> None:
+    found = ExperimentRows(real, small(), "full", 2)
+    need = cases(found)[0].bytes
+    check_space(found, need)
+    told = r"need 32 MB, and the engine's disk has 16 MB left\. Free some space, or use --scale 0\.50"
+    with pytest.raises(UsageError, match=told):
+        check_space(found, round(need * 0.505))
+    with pytest.raises(UsageError, match="not even a hundredth"):
+        check_space(found, need // 200)
+    half = ExperimentRows(real, scaled(small(), "full", 0.5), "full", 2)
+    assert {case.lines for case in cases(half)} == {500_000}
+
+
+def test_a_scale_is_a_share_and_for_files() -> None:
+    assert scaled(small(), "full", None) == small()
+    assert all(scaled(small(), p, 0.3).digest(p) != small().digest(p) for p in PLANS)
+    for scale in (0.0, 1.5, -1.0):
+        with pytest.raises(UsageError, match="--scale takes a share"):
+            scaled(small(), "full", scale)
+    with pytest.raises(UsageError, match="--scale is for experiments with files"):
+        scaled(experiment(), "full", 0.5)
