@@ -1,7 +1,7 @@
-"""What the program of `file-io/` is asked to count, and what its document says (`asynctest --json`). Pure."""
+"""The questions to the program in `file-io/`, and its answer (`asynctest --json`). Pure."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,10 +17,10 @@ BUSY = 0.85
 """From this share of a CPU, or of all, it was the limit."""
 NANOS_DIGITS = 19
 SPARE = 1.05
-"""What a file system needs for itself."""
+"""Space that a file system needs for itself."""
 CONTAINER_S = 1.5
 MADE_NS, COUNTED_NS = 150, 80
-"""For the estimate: a container; a line to make it, and to count it once in a way."""
+"""Times for the estimate: a container; a line to make it, and to count it once in a way."""
 
 
 class Case(BaseModel):
@@ -39,20 +39,20 @@ class Case(BaseModel):
 
     @property
     def bytes(self) -> int:
-        """Of all files, at most."""
+        """The size of all files, at most."""
         longest = len(str(self.files - 1)) + len(str(self.lines // self.files)) + NANOS_DIGITS + len(",,\n")
         return round(self.lines * longest * SPARE)
 
     def expected_s(self, ways: int) -> float:
-        """How long a start takes that counts in so many ways."""
+        """Seconds of a start that counts in so many ways."""
         return CONTAINER_S + self.lines * (MADE_NS + COUNTED_NS * ways) / 1e9
 
     def seed(self, seed: int, block: int) -> int:
-        """Of the order within one container: another one each time, fixed by the study's seed."""
+        """The seed of the order within one container: another one each time, fixed by the study's."""
         return int.from_bytes(hashlib.sha256(f"{seed} {block} {self.name}".encode()).digest()[:4])
 
     def arguments(self, ways: Sequence[str], seed: int) -> list[str]:
-        """Those of asynctest, after the folder."""
+        """Arguments of asynctest, after the folder."""
         return [
             str(self.files),
             str(self.lines),
@@ -76,30 +76,22 @@ class WaySettings(Case):
         return Case(files=self.files, lines=self.lines, buffer_bytes=self.buffer_bytes, cache=self.cache)
 
 
-def way_settings(settings: Mapping[str, str]) -> WaySettings:
-    """Raises ValidationError for settings that no way has."""
-    return WaySettings.model_validate(settings)
+class _Printed(BaseModel):
+    """A part of the document, as far as it is used."""
+
+    model_config = ConfigDict(frozen=True)
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Asking(_Told):
+class Asking(_Printed):
     files: int
-    lines: int
     bytes: int
-    repeats: int
     threads: int
-    seed: int
-    buffer_sizes_bytes: list[int]
 
 
-class Way(_Told):
+class Way(_Printed):
     """A way of counting. measure: the tight loop that it is held against."""
 
     name: str
-    title: str
     library: str | None
     version: str | None
     measure: str
@@ -107,8 +99,7 @@ class Way(_Told):
     """Why this machine does not let it."""
 
 
-class Measurement(_Told):
-    repeat: int
+class Measurement(_Printed):
     name: str
     buffer_bytes: int | None
     cache: Literal["hot", "cold"]
@@ -125,13 +116,10 @@ class Measurement(_Told):
         return self.cpu_user_ms + self.cpu_system_ms
 
 
-class Document(_Told):
-    """What asynctest prints."""
+class Document(_Printed):
+    """The output of asynctest."""
 
     schema_version: Literal[1]
-    program: str
-    started_unix_s: int
-    kernel: str | None
     asked: Asking
     made_s: float
     took_s: float
@@ -144,7 +132,7 @@ class Document(_Told):
         return {way.library: way.version for way in self.ways if way.library and way.version}
 
     def measuring_s(self, ways: Collection[str]) -> float:
-        """How long these ways counted, together."""
+        """Seconds that these ways counted, together."""
         return sum(made.elapsed_ms for made in self.measurements if made.name in ways) / 1e3
 
     def of(self, way: str) -> Measurement | None:
@@ -162,7 +150,7 @@ def read(text: str) -> Document:
 
 
 class Counting(Part):
-    """What one start says of one way: Trial.facts holds it by the variant's label. Empty where it was not measured."""
+    """Figures of one way in one start: Trial.facts holds it by the variant's label. Empty where it was not measured."""
 
     figures: dict[str, Number] = Field(default_factory=dict)
     bottleneck: str | None = None
@@ -171,7 +159,7 @@ class Counting(Part):
 
 
 def counting(document: Document, case: Case, way: str) -> tuple[Counting, list[Finding]]:
-    """What a document says of one way, and what is wrong with it. case: what was asked for."""
+    """Read one way out of a document, with what is wrong with it. case: what was asked for."""
     known = next((one for one in document.ways if one.name == way), None)
     if known is not None and known.unavailable is not None:
         return Counting(), [_not_measured(known.unavailable)]
@@ -190,7 +178,7 @@ def counting(document: Document, case: Case, way: str) -> tuple[Counting, list[F
 
 
 def disturbance(steal_share: float) -> list[Finding]:
-    """What a hypervisor did to a start. steal_share: of all CPUs, while its container was there."""
+    """Findings about what a hypervisor took. steal_share: of all CPUs, while its container was there."""
     if steal_share <= STEAL_WARN:
         return []
     text = f"the hypervisor took {steal_share:.1%} of the CPUs"
@@ -225,7 +213,7 @@ def _figures(loop: Measurement | None, made: Measurement) -> dict[str, float]:
 
 
 def _limit(threads: int, made: Measurement) -> tuple[str, list[str]]:
-    """What a way waited for, by the CPUs that it kept busy."""
+    """The bottleneck of a way, by the CPUs that it kept busy."""
     busy = made.cpu_ms / made.elapsed_ms
     evidence = [f"{busy:.2f} of {threads} CPUs busy"]
     if made.cache == "cold":

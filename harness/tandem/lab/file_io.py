@@ -1,4 +1,4 @@
-"""Where the program of `file-io/` counts: one container with new files of its own for each trial."""
+"""The laboratory of the program in `file-io/`: one container with new files of its own for each trial."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +52,7 @@ class FileIoContainer:
         return time.monotonic() - began
 
     def image(self) -> Image:
-        """It must have been built."""
+        """The image, which must have been built."""
         image: Image = self.docker.image.inspect(IMAGE)
         return image
 
@@ -96,7 +96,7 @@ class FileIoContainer:
         return printed
 
     def _logs(self, container: str) -> tuple[str, str]:
-        """What a container wrote to its output and to its errors."""
+        """Output and errors of a container."""
         found: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
         lines = self.docker.container.logs(container, stream=True)
         for stream, line in cast("Iterator[tuple[str, bytes]]", lines):
@@ -155,7 +155,7 @@ class FileIoLab:
     def visit(self, spec: TrialSpec, script: object, folder: Path) -> Trial:
         """Makes new files and counts them once in the way of each variant, in random order. script: has no windows."""
         asked = {
-            one.label: file_io.way_settings(one.settings)
+            one.label: file_io.WaySettings.model_validate(one.settings)
             for one in self.work.variants
             if one.label in spec.variants
         }

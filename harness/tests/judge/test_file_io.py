@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tandem.errors import TandemError
-from tandem.judge.file_io import Case, Counting, counting, disturbance, read, way_settings
+from tandem.judge.file_io import Case, Counting, WaySettings, counting, disturbance, read
 from tandem.record.window import Finding
 
 WAYS = ("test04", "test07", "test12", "loop-one")
@@ -41,7 +41,7 @@ def changed(golden: dict[str, Any], way: str, **values: Any) -> dict[str, Any]:
 
 def test_what_asynctest_is_asked() -> None:
     settings = {"way": "test07", "files": "2", "lines": "20000", "buffer_bytes": "65536", "cache": "cold"}
-    case = way_settings(settings).case
+    case = WaySettings.model_validate(settings).case
     assert " ".join(case.arguments(["test04", "test07"], 7)) == (
         "2 20000 --only test04,test07 --buffer-size 65536 --cache cold --repeats 1 --seed 7 --json"
     )

@@ -18,7 +18,7 @@ type ClaimRatio = Ratio | Contrast
 
 
 def implied(published: float | None) -> Says | None:
-    """What a published ratio claims: a difference within the margin is none."""
+    """The claim that a published ratio makes: a difference within the margin is none."""
     if published is None:
         return None
     if abs(math.log(published)) <= math.log1p(MARGIN):
@@ -76,7 +76,7 @@ def verdict(says: Says, found: ClaimRatio, p_adjusted: float | None = None) -> W
 
 
 def size(says: Says, word: Word, published: float | None, found: ClaimRatio) -> Size | None:
-    """How a difference that stands compares to the published one. `as published` where the published ratio lies within our
+    """The size of a difference that stands, beside the published one. `as published` where the published ratio lies within our
     interval or no farther from it than the margin: where a timer paces the rates, the interval may have almost no width, and
     leaves out by how much the count of a whole window is off. None for an equality, which has no size, and without a
     published ratio."""

@@ -1,6 +1,5 @@
 """`tandem reproduce`: the experiments that were published, made again."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -18,6 +17,7 @@ from tandem.cli.options import (
     app_cpus,
     generators_in,
     out,
+    print_json,
     seed_or_new,
 )
 from tandem.engine.run import blocks_s
@@ -96,7 +96,7 @@ def reproduce_(
 def _list(catalog: Catalog, experiments: dict[str, Experiment], as_json: bool) -> None:
     found = [_entry(catalog, experiment) for experiment in experiments.values()]
     if as_json:
-        print(json.dumps(found, indent=1))
+        print_json(found)
         return
     texts = ("name", "title", "reference")
     for group, heading in GROUPS.items():
@@ -133,6 +133,6 @@ def _entry(catalog: Catalog, experiment: Experiment) -> dict[str, str | int | fl
 
 
 def estimate_s(catalog: Catalog, experiment: Experiment, plan: PlanName) -> float:
-    """How long it takes, without builds."""
+    """Seconds that a plan takes, without builds."""
     request = request_for(catalog, experiment.name, experiment, plan, HERE.cpus, 0)
     return blocks_s(Reproduce(catalog, request), RESULTS)

@@ -1,4 +1,4 @@
-"""What a reproduction concludes: each row beside what was published, and what became of each claim. Pure."""
+"""The conclusions of a reproduction: each row beside what was published, and what became of each claim. Pure."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ from tandem.studies.reproduce.trials import ORDER, RowTrial
 
 
 class RowFound(Part):
-    """What else is known of a row: its figures are the estimates of its label."""
+    """A row beside its figures, which are estimates."""
 
     label: str
     variant: str
     coordinates: Coordinates = Field(default_factory=dict)
-    """What its estimates call it."""
+    """The names that its estimates have."""
     note: str = ""
     settings: dict[str, str]
-    """What was run, for people: name -> value."""
+    """Settings that were run, for people: name -> value."""
     ceilings: dict[str, Number]
     """Model values in requests per second, by name, such as `threads/delay`."""
     published_elsewhere: dict[str, dict[str, Number]] = Field(default_factory=dict)
@@ -39,7 +39,7 @@ class RowFound(Part):
 
 
 class ClaimFound(Part):
-    """What else is known of a claim: its ratio is the contrast in the same place."""
+    """A claim beside its ratio, which is the contrast in the same place."""
 
     of: str
     to: str
@@ -48,7 +48,7 @@ class ClaimFound(Part):
     host: str | None
     """Whose published figures count; None: the main one's."""
     size: Size | None
-    """Of a claim that stands: whether the published ratio lies within our interval (up to the margin), or ours is nearer to 1,
+    """Size of a claim that stands: whether the published ratio lies within our interval (up to the margin), or ours is nearer to 1,
     or farther from it. None without a published ratio."""
 
 
@@ -72,7 +72,7 @@ class Reproduced(Conclusions):
     starts: int
     """Fresh starts of every row."""
     digest: str
-    """Of what was measured."""
+    """A fingerprint of what was measured."""
     columns: list[str]
     """The figures that its table shows."""
     rows: list[RowFound]
@@ -91,7 +91,7 @@ def row_of(found: Reproduced, label: str) -> RowFound:
 
 
 def estimates_of(found: Reproduced, label: str) -> dict[str, Estimate]:
-    """Those of a row, by metric: what was measured, and what was published."""
+    """The estimates of a row, by metric: measured and published figures."""
     row = row_of(found, label)
     named = row.variant, row.coordinates
     return {one.metric: one for one in found.estimates if (one.variant, one.coordinates) == named}
@@ -124,7 +124,7 @@ def _values(trials: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 
 
 def estimates(row: PlannedRow, trials: Sequence[RowTrial], main: str) -> Iterator[Estimate]:
-    """Of a row: what was measured and what was published. trials: of that row. main: the metric that is told of a row
+    """Estimates of a row: what was measured and what was published. trials: of that row. main: the metric that is told of a row
     without either."""
     good, bad = good_trials(trials, row.label), [one for one in trials if one.verdict is not Verdict.OK]
     values, published = _values([one.figures for one in good]), row.row.published
@@ -170,7 +170,7 @@ def row_found(row: PlannedRow, trials: Sequence[RowTrial]) -> RowFound:
 def claims_found(
     experiment: Experiment, rows: Mapping[str, PlannedRow], trials: Sequence[RowTrial]
 ) -> Iterator[JudgedClaim]:
-    """What became of each claim; all of them share what may be decided by chance. trials: of all rows. A ratio lives within
+    """The claims with their verdicts; all of them share what may be decided by chance. trials: of all rows. A ratio lives within
     its block: a block that was made again counts as a block of its own."""
     claims = [claim for claim in experiment.claims if {claim.of, claim.to} <= rows.keys()]
     measured: list[tuple[Says, Ratio]] = []

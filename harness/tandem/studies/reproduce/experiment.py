@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tandem.catalog.toml import parsed, read_toml
 from tandem.errors import UsageError, unknown
 from tandem.facts.metric import METRICS
 from tandem.record.store import file_name
@@ -30,23 +30,23 @@ class ExperimentRow(_Part):
 
     label: Annotated[str, Field(min_length=1, max_length=80)]
     variant: dict[str, Any] = {}
-    """What is started (tandem.record.request.Variant), laid over the experiment's own. ExperimentRows of equal variants share a fresh
+    """The program that is started (tandem.record.request.Variant), laid over the experiment's own. Rows of equal variants share a fresh
     start."""
     window: dict[str, Any] = {}
-    """What of the load is this row's alone (tandem.studies.reproduce.windows.RowWindow), laid over the experiment's own."""
+    """The part of the load that is this row's alone (tandem.studies.reproduce.windows.RowWindow), laid over the experiment's own."""
     round_trips: Annotated[int, Field(ge=1)] | None = None
     """To the database, of one request, as our program makes them."""
     published: Published = {}
-    """On `published_host`."""
+    """The figures of `published_host`."""
     published_elsewhere: dict[str, Published] = {}
-    """On the document's other hosts, by the name that the document gives them."""
+    """The figures of the document's other hosts, by the name that the document gives them."""
     smoke: bool = False
     """Whether the plans smoke and core measure it."""
     note: str = ""
 
 
 class Claim(_Part):
-    """What the document concludes, in our words, as a ratio of two rows."""
+    """A conclusion of the document, in our words, as a ratio of two rows."""
 
     text: str
     figure: str = "goodput_rps"
@@ -54,15 +54,15 @@ class Claim(_Part):
     to: str
     """Labels: the ratio is `of` / `to`."""
     says: Literal["more", "less", "same"] | None = None
-    """What the ratio is claimed to be; None: what the published figures say."""
+    """The claimed direction; None: what the published figures say."""
     host: str | None = None
     """Whose published figures count, one of `published_elsewhere`; None: those of `published_host`."""
     ratio: Annotated[float, Field(gt=0)] | None = None
-    """Where the document tells the ratio and no figures."""
+    """The ratio, where the document has no figures."""
 
 
 class ExperimentPlan(_Part):
-    """How long and how often."""
+    """Lengths and numbers of measurements."""
 
     starts: Annotated[int, Field(ge=1)]
     """Fresh starts of every row."""
@@ -74,7 +74,7 @@ class ExperimentPlan(_Part):
     cap_s: Annotated[int, Field(ge=1)] | None = None
     """No window is longer."""
     limits: dict[str, int] = {}
-    """Of programs with a measure of their own: `drill_s`, `lines_percent`."""
+    """Limits of programs with a measure of their own: `drill_s`, `lines_percent`."""
 
 
 class Plans(_Part):
@@ -92,7 +92,7 @@ class Plans(_Part):
         return self.smoke.model_copy(update={"starts": starts[name]})
 
     def limited(self, name: PlanName, limits: dict[str, int]) -> "Plans":
-        """The same with these limits laid over those that a plan has."""
+        """Lay these limits over those that a plan has."""
         base = "full" if name == "full" else "smoke"
         own: ExperimentPlan = getattr(self, base)
         return self.model_copy(update={base: own.model_copy(update={"limits": {**own.limits, **limits}})})
@@ -106,24 +106,24 @@ class Experiment(_Part):
     origin: str
     """The document of the seeds, or what is quoted, and its section."""
     source: Annotated[str, Field(pattern=r"^https://")] | None = None
-    """Of a claim that people quote: its address."""
+    """The address of a claim that people quote."""
     hypothesis: str = ""
-    """Of such a claim: what would have to be seen."""
+    """Observation that would confirm such a claim."""
     published_host: str
     figures: Annotated[list[str], Field(min_length=1)]
     """The columns of its table; the record holds all that were measured."""
     variant: dict[str, Any] = {}
     window: dict[str, Any] = {}
-    """What all rows have in common."""
+    """Keys that all rows have in common."""
     ascending: bool = False
     """The windows of a start ascend in their connections, so that the memory is that of each; False: their order is random."""
     app_cpus_least: Annotated[int, Field(ge=1)] = 1
-    """Where the host's placement gives the application fewer, nothing is pinned."""
+    """CPUs that the application needs: where the host's placement gives it fewer, nothing is pinned."""
     rows: Annotated[list[ExperimentRow], Field(min_length=1)]
     claims: list[Claim] = []
     plans: Plans
     sentence: str = ""
-    """What changed and whether the conclusion stands; empty until the reference result is there."""
+    """A sentence on what changed and whether the conclusion stands; empty until the reference result is there."""
 
     def plan(self, name: PlanName) -> ExperimentPlan:
         return self.plans.named(name)
@@ -140,7 +140,7 @@ class Experiment(_Part):
         raise unknown("row", label, (row.label for row in self.rows))
 
     def only(self, labels: Collection[str]) -> "Experiment":
-        """The same with these rows alone, and the claims that compare them."""
+        """Leave out all rows but these, and the claims that compare others."""
         rows = [row for row in self.rows if row.label in labels]
         claims = [claim for claim in self.claims if claim.of in labels and claim.to in labels]
         return self.model_copy(update={"rows": rows, "claims": claims})
@@ -167,19 +167,10 @@ class Experiment(_Part):
 
 def read(file: Path) -> Experiment:
     """The experiment in a TOML file, named after it. Raises UsageError with the file and the key."""
-    try:
-        data = tomllib.loads(file.read_text())
-        if "name" in data:
-            raise UsageError(f"{file}: name: follows from the file's name and cannot be given")
-        found = Experiment.model_validate({"name": file.stem, **data})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: not valid TOML: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = " -> ".join(str(part) for part in first["loc"]) or "(top level)"
-        raise UsageError(f"{file}: {where}: {first['msg']}") from None
+    data = read_toml(file)
+    if "name" in data:
+        raise UsageError(f"{file}: name: follows from the file's name and cannot be given")
+    found = parsed(Experiment, {"name": file.stem, **data}, file)
     try:
         check(found)
     except UsageError as error:

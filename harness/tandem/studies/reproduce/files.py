@@ -1,13 +1,13 @@
-"""How large the files of an experiment are, which share of the published lines they have, and whether they fit. Pure."""
+"""Sizes of the files of an experiment: which share of the published lines they have, and whether they fit. Pure."""
 
 from tandem.errors import UsageError
-from tandem.judge.file_io import PROGRAM, Case, way_settings
+from tandem.judge.file_io import PROGRAM, Case, WaySettings
 from tandem.studies.reproduce.experiment import Experiment, PlanName
 from tandem.studies.reproduce.rows import LINES_PERCENT, ExperimentRows
 
 
 def counts_files(experiment: Experiment) -> bool:
-    """Whether its program reads and writes files and answers no HTTP."""
+    """Say whether the program of an experiment reads and writes files and answers no HTTP."""
     return PROGRAM in (
         experiment.variant.get("implementation"),
         experiment.rows[0].variant.get("implementation"),
@@ -28,7 +28,7 @@ def scaled(experiment: Experiment, plan: PlanName, scale: float | None) -> Exper
 
 def cases(rows: ExperimentRows) -> list[Case]:
     """The different files that the starts count."""
-    return list({way_settings(row.settings).case: None for row in rows.rows.values()})
+    return list({WaySettings.model_validate(row.settings).case: None for row in rows.rows.values()})
 
 
 def check_space(rows: ExperimentRows, free_bytes: int) -> None:

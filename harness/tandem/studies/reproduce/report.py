@@ -31,10 +31,10 @@ WORDS: dict[Word, tuple[str, str]] = {
     "gone": ("is gone", "are gone"),
     "not decided": ("is not decided", "are not decided"),
 }
-"""What became of one claim, and of several."""
+"""Verdicts as words, for one claim and for several."""
 
 type Estimates = dict[str, Estimate]
-"""Of a row, by metric."""
+"""The estimates of a row, by metric."""
 type RowCell = Callable[[RowFound, Estimates], str]
 type RowColumn = tuple[str, RowCell, bool]
 """Heading, cell of a row, whether it is a number."""
@@ -89,7 +89,7 @@ def _limit(_: RowFound, of: Estimates) -> str:
 
 
 def columns(found: Reproduced, names: Sequence[str]) -> list[RowColumn]:
-    """Of a table with these figures: published values only where there are any. The first table has the rest as well."""
+    """The columns of a table with these figures: published values only where there are any. The first table has the rest as well."""
     first = list(names) == found.columns[: len(names)]
     out: list[RowColumn] = [("row", lambda row, _: row.label, False)]
     if first:
@@ -154,7 +154,7 @@ def judged(one: JudgedClaim) -> str:
 
 
 def counted(claims: Sequence[Contrast]) -> str:
-    """How many of them stand, are reversed, and so on."""
+    """Count the claims that stand, are reversed, and so on."""
     numbers = Counter(claim.word for claim in claims)
     return ", ".join(f"{n} {words[n > 1]}" for word, words in WORDS.items() if (n := numbers[word]))
 
@@ -170,7 +170,7 @@ def judgement(found: Reproduced) -> str:
 
 
 def headline(conclusions: dict[str, Any]) -> str:
-    """For lists of results. conclusions: as result.json has them."""
+    """The main figure, for lists of results. conclusions: as result.json has them."""
     stand = sum(contrast["word"] == "stands" for contrast in conclusions["contrasts"])
     return f"{stand} of {len(conclusions['contrasts'])} claims stand"
 
@@ -179,7 +179,7 @@ def headline(conclusions: dict[str, Any]) -> str:
 
 
 def notes(result: Result[Reproduced]) -> list[str]:
-    """What is said under the tables."""
+    """Notes under the tables."""
     found = result.conclusions
     address = f" ({found.source})" if found.source else ""
     out = [NOTE, f"published: {found.origin}{address}; {found.published_host}"]
@@ -194,7 +194,7 @@ def notes(result: Result[Reproduced]) -> list[str]:
 
 
 def report(result: Result[Reproduced]) -> Group:
-    """All that is said at the end."""
+    """Tables, notes and sentences for a terminal."""
     found = result.conclusions
     written = f"{SENTENCE}: {found.sentence}" if found.sentence else ""
     warned = dict.fromkeys(f"{row.label}: {text}" for row in found.rows for text in row.warnings)

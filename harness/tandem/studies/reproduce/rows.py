@@ -10,7 +10,7 @@ from tandem.catalog.placement import cpus_in
 from tandem.catalog.scenario import Scenario
 from tandem.engine.blocks import complete_blocks, rounds_of_blocks
 from tandem.errors import TandemError, UsageError
-from tandem.judge.file_io import PROGRAM, WaySettings, way_settings
+from tandem.judge.file_io import PROGRAM, WaySettings
 from tandem.lab.case import db_pool_usable, handler_threads
 from tandem.load.generator import OHA, Load
 from tandem.load.generators import GENERATORS
@@ -36,12 +36,12 @@ class PlannedRow:
     row: ExperimentRow
     variant: Variant
     start: str
-    """ExperimentRows of one start are measured in one fresh start, one after the other."""
+    """Rows of one start are measured in one fresh start, one after the other."""
     settings: dict[str, str]
-    """What is run, for people: name -> value."""
+    """Settings that are run, for people: name -> value."""
     own: RowWindow = field(default_factory=RowWindow)
     window: WindowSpec | None = None
-    """ExperimentRows with the same load share one; None: the program measures itself."""
+    """Rows with the same load share one; None: the program measures itself."""
     ceilings: dict[str, float] = field(default_factory=dict)
     """Rates that waiting allows, by name."""
     usable: int | None = None
@@ -55,7 +55,7 @@ class PlannedRow:
 
     @property
     def described(self) -> Variant:
-        """What its estimates are of: the row; on a ladder the variant, with its connections as a coordinate."""
+        """The row as its estimates name it; on a ladder the variant, with its connections as a coordinate."""
         changes = {} if self.window is None else self.window.scenario_changes
         update: dict[str, Any] = {
             "label": self.label,
@@ -67,14 +67,14 @@ class PlannedRow:
 
     @property
     def holds(self) -> tuple[int, int]:
-        """How many connections it holds, and how many threads its program has for them (0: not one for each)."""
+        """Numbers of connections that it holds, and of threads that its program has for them (0: not one for each)."""
         connections = int(self.settings.get("connections", 0))
         return connections, connections + SPARE_THREADS if self.own.thread_each else 0
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a row's file says, in its own types."""
+class ReadRow:
+    """A row as its file says it, in types."""
 
     row: ExperimentRow
     variant: Variant
@@ -91,7 +91,7 @@ class ExperimentRows:
         self.catalog, self.experiment, self.cpus, self.in_lab = catalog, experiment, cpus, in_lab
         self.plan = experiment.plan(plan)
         self.rows: dict[str, PlannedRow] = {}
-        self._asked: list[Asked] = []
+        self._asked: list[ReadRow] = []
         for step in (self._ask, self._know):  # what a row shares with others is known once all are read
             for row in experiment.measured(plan):
                 try:
@@ -101,7 +101,7 @@ class ExperimentRows:
         # The shortest delay first: it is what is verified and warmed up.
         by_delay = sorted(self.rows.values(), key=lambda row: row.own.delay_ms or 0)
         self.variants = list({row.variant.label: row.variant for row in by_delay}.values())
-        """Everything that is started."""
+        """All variants that are started."""
         self.starts: dict[str, list[str]] = {}
         """Name of a fresh start -> its rows."""
         for known in by_delay:
@@ -113,7 +113,7 @@ class ExperimentRows:
         table = laid_over(row.variant, {"label": "", **self.experiment.variant})
         variant = parse("variant", table, Variant)
         own = parse("window", laid_over(row.window, self.experiment.window), RowWindow)
-        self._asked.append(Asked(row, variant.model_copy(update={"placement": self._placement()}), own))
+        self._asked.append(ReadRow(row, variant.model_copy(update={"placement": self._placement()}), own))
 
     def _know(self, row: ExperimentRow) -> None:
         asked = next(one for one in self._asked if one.row is row)
@@ -136,7 +136,7 @@ class ExperimentRows:
         known = self.catalog.pick("placement", placement, self.catalog.placements)
         return cpus_in(known.variables.get("APP_CPUSET", "")) or self.cpus
 
-    def _counting(self, asked: Asked) -> PlannedRow:
+    def _counting(self, asked: ReadRow) -> PlannedRow:
         """A way of counting lines of files; the rows of one case share its files."""
         way = parse("variant -> settings", dict(asked.variant.settings), WaySettings)
         lines = max(way.files, way.lines * self.plan.limits.get(LINES_PERCENT, 100) // 100)
@@ -148,8 +148,8 @@ class ExperimentRows:
         update = {"label": asked.row.label, "settings": settings, "placement": None}
         return PlannedRow(asked.row, asked.variant.model_copy(update=update), made.case.name, settings)
 
-    def _served(self, asked: Asked) -> PlannedRow:
-        """A program under load. ExperimentRows of equal variants share a fresh start, and those with the same load a window; silent
+    def _served(self, asked: ReadRow) -> PlannedRow:
+        """A program under load. Rows of equal variants share a fresh start, and those with the same load a window; silent
         connections have a start of their own, whose memory is untouched."""
         variant, own = asked.variant, asked.own
         alike = [other for other in self._asked if other.variant == variant]
@@ -192,7 +192,7 @@ class ExperimentRows:
             on_ladder=self.experiment.ascending,
         )
 
-    def _waiting(self, asked: Asked) -> tuple[Scenario, dict[str, str], dict[str, float], dict[str, Any]]:
+    def _waiting(self, asked: ReadRow) -> tuple[Scenario, dict[str, str], dict[str, float], dict[str, Any]]:
         """The scenario with a row's changes, the effective settings, the rates that waiting allows, and what follows from the
         wait for the client. Raises UsageError for what cannot be run."""
         catalog, variant, own = self.catalog, asked.variant, asked.own
@@ -276,7 +276,7 @@ class ExperimentRows:
         rows, name = [self.rows[label] for label in labels], f"{block}-{file_name(start)}"
         windows = list({row.window.name: row.window for row in rows if row.window}.values())
         if not windows:  # the program counts in an order of its own
-            case = way_settings(rows[0].settings).case
+            case = WaySettings.model_validate(rows[0].settings).case
             return TrialSpec(
                 name=name,
                 block=block,

@@ -29,7 +29,7 @@ from tandem.studies.reproduce.rows import ExperimentRows
 from tandem.studies.reproduce.trials import row_trials
 
 REPLAYED = ("time_ms", "cpu_ms", "peak_memory_mib")
-"""What a replay compares of a program that measures itself."""
+"""Figures that a replay compares of a program that measures itself."""
 
 
 class ReproduceOptions(Options):
@@ -37,9 +37,9 @@ class ReproduceOptions(Options):
     experiment: str
     """A name, or the path of a TOML file."""
     digest: str
-    """Of what its file says is measured."""
+    """A fingerprint of what its file says is measured."""
     cpus: int
-    """Of the host; in a lab, of the application."""
+    """The number of CPUs of the host; in a lab, of the application."""
     together: list[list[str]] = Field(default_factory=list)
     """The fresh starts of each block of a round, by name. Empty: one block."""
     only: list[str] = Field(default_factory=list)
@@ -59,7 +59,7 @@ def request_for(
     generators: int = 1,
     scale: float | None = None,
 ) -> Request:
-    """What is asked for. name: of the experiment, or the path of its file. experiment: scaled. Raises UsageError."""
+    """Make the request. name: of the experiment, or the path of its file. experiment: scaled. Raises UsageError."""
     rows = ExperimentRows(catalog, experiment, plan, cpus, lab is not None)
     first = rows.variants[0]
     options = ReproduceOptions(
@@ -127,7 +127,7 @@ class Reproduce(Study[Reproduced]):
 
     @property
     def described(self) -> list[Variant]:
-        """What is started, and the rows that share a start."""
+        """The variants that are started, and the rows that share a start."""
         started = {variant.label for variant in self.variants}
         rows = (row.described for row in self.rows.rows.values())
         return [*self.variants, *(variant for variant in rows if variant.label not in started)]
@@ -149,7 +149,7 @@ class Reproduce(Study[Reproduced]):
 
     @classmethod
     def today(cls, catalog: Catalog, request: Request) -> Request:
-        """Of the experiment as its file has it now."""
+        """A recorded request as its experiment's file would make it now."""
         asked, under, plan = ReproduceOptions.read(request), request.conditions, plan_named(request.plan)
         name = asked.experiment
         experiment = scaled(pick(read_all(catalog.root) | read_claims(catalog.root), name), plan, asked.scale)
@@ -177,7 +177,7 @@ class Reproduce(Study[Reproduced]):
 
     @classmethod
     def compared(cls, trials: Sequence[Trial], label: str) -> Values:
-        """What the windows of a variant tell, or a program that measures itself."""
+        """Figures of the windows of a variant, or of a program that measures itself."""
         told = [
             Counting.model_validate(trial.facts[label]).figures for trial in trials if label in trial.facts
         ]

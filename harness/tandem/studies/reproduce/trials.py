@@ -1,4 +1,4 @@
-"""What a trial says of a row: its figures, its limit, whether it counts. Pure."""
+"""A row in one trial: its figures, its limit, whether it counts. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ OVERRUN = 1.3
 """wrk begins its time before its connections are open, and prints it late where that took long."""
 GENERATOR, GENERATOR_THREAD, APP_CPU, LATENCY = "generator", "generator-thread", "app-cpu", "latency-bound"
 BUSY_LEAST = 0.5
-"""Of a closed loop's connections, by Little's law: below, the generator itself keeps requests back."""
+"""Share of a closed loop's connections with a request in flight, by Little's law: below, the generator itself keeps requests back."""
 KIB, MIB = 1024, 1024**2
 ORDER = (Verdict.OK, Verdict.VOID, Verdict.INVALID, Verdict.FAILED)
 """A worse verdict stands behind a better one."""
@@ -43,11 +43,11 @@ class RowTrial:
     attempt: int = 1
     verdict: Verdict = Verdict.OK
     reason: str | None = None
-    """Of a verdict that is not ok."""
+    """The reason of a verdict that is not ok."""
     figures: dict[str, float] = field(default_factory=dict)
     bottleneck: str | None = None
     ceilings: dict[str, float] = field(default_factory=dict)
-    """Those that are known only with the measurement, in requests per second."""
+    """Ceilings that are known only with the measurement, in requests per second."""
     warnings: list[str] = field(default_factory=list)
 
     def judge(self, findings: Sequence[Finding]) -> None:
@@ -61,7 +61,7 @@ class RowTrial:
 
 
 def row_trials(rows: Sequence[PlannedRow], trial: Trial, blocks_in_round: int = 1) -> list[RowTrial]:
-    """What a trial says of the rows that it measured. blocks_in_round: how many blocks have each row once, together."""
+    """The rows that a trial measured. blocks_in_round: how many blocks have each row once, together."""
     number = (trial.spec.block - 1) // blocks_in_round + 1
     planned = {window.name for window in trial.spec.windows} or {*trial.spec.variants}
     out = []
@@ -138,7 +138,7 @@ def _figures(row: PlannedRow, record: WindowRecord, told: ToolResult | None, tri
 
 
 def window_figures(window: Window) -> Figures:
-    """Those of every window with rows."""
+    """Figures of every window whose requests have rows."""
     cpu_s = window.per_second.app_cpu_s if window.per_second else []
     peak = window.app_memory_peak_bytes
     return {
@@ -175,7 +175,7 @@ def peaks(start: Start) -> Figures:
 
 
 def connection_figures(window: Window) -> Figures:
-    """Those of a window with connections of its own, which are counted; its percentiles are those of all rows."""
+    """Further figures of a window with connections of its own, which are counted; its percentiles are those of all rows."""
     errors = {reason: n for reason, n in window.failed.items() if reason.startswith("error: ")}
     times = window.service_time_ms
     return {
@@ -190,7 +190,7 @@ def connection_figures(window: Window) -> Figures:
 
 
 def tool_figures(told: ToolResult, window: Window) -> Figures:
-    """Those of a tool's own load. Wrong answers are no goodput; a probe of the harness is no error of the tool's."""
+    """Figures that a tool tells of its own load. Wrong answers are no goodput; a probe of the harness is no error of the tool's."""
     errors = told.socket_errors
     return {
         "goodput_rps": window.goodput_rps,
@@ -209,7 +209,7 @@ def tool_figures(told: ToolResult, window: Window) -> Figures:
 
 
 def idle_figures(record: WindowRecord) -> Figures:
-    """Those of silent connections."""
+    """Figures of silent connections."""
     told: dict[str, Any] = record.told or {}
     grown = told["memory_after_bytes"] - told["memory_before_bytes"]
     opened = record.spec.scenario_changes["idle_connections"]
@@ -223,7 +223,7 @@ def idle_figures(record: WindowRecord) -> Figures:
 
 
 def connected(row: PlannedRow, record: WindowRecord, told: ToolResult | None) -> list[Finding]:
-    """What makes a window with connections of its own invalid besides the checks of every window."""
+    """Findings that make a window with connections of its own invalid, besides those of every window."""
     asked, window, found = row.own.connections, record.only, list[tuple[str, str]]()
     if asked is None or row.own.generator == SILENT:
         return []
@@ -253,7 +253,7 @@ def _share(role: Role) -> float:
 
 
 def limit(window: Window, told: ToolResult | None = None, connections: int | None = None) -> str | None:
-    """What limited a window. told: by a tool without rows, of its own load.
+    """The bottleneck of a window. told: figures of a tool without rows.
 
     As tandem.judge.bottleneck, with three exceptions. An application whose CPUs are exhausted, and more so than the
     generator's, is the limit even where the generator is busy too: in a closed loop of thousands of connections

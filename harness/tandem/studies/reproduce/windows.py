@@ -15,29 +15,29 @@ from tandem.studies.reproduce.experiment import ExperimentPlan
 SILENT = "silent"
 """The generator of idle rows: it opens connections and sends nothing (tandem.lab.idle_window)."""
 IDLE_S = 6
-"""For the estimate: opening thousands of silent connections, one after the other."""
+"""Seconds for the estimate: opening thousands of silent connections, one after the other."""
 
 WINDOW_S = 10
-"""Where a plan does not say."""
+"""The length of a window where a plan does not say."""
 LONG_S = 10
 """A window from here on can spare the usual seconds at its start and its end."""
 TRIMS_LONG, TRIMS_SHORT = (2.0, 1.0), (0.5, 0.25)
 TRIMS_MANY = (1.5, 0.5)
-"""Of a short window with connections of its own: they are opened in it."""
+"""Trims of a short window with connections of its own: they are opened in it."""
 TRIM_SHARE = 0.1
-"""Of the load of a tool without rows, at both ends, in which connections are opened and closed."""
+"""Trimmed share of the load of a tool without rows, at both ends, in which connections are opened and closed."""
 OPENING_S_PER_THOUSAND = 0.4
 """oha opens its connections while it asks: so long is added before the measured part."""
 DELAYS_LEAST = 3
-"""Of the measured part, in delays."""
+"""Shortest measured part, in delays."""
 WAVES_FROM_MS = 50
 """Requests that all wait equally long come in waves; from here on a window's edges lie between two of them."""
 PATIENCE_LEAST_S, PATIENCE_FACTOR = 10, 2
 
 DRILL_LIMIT = "drill_s"
-"""Of a plan's limits: no more requests by drill than take about so long."""
+"""A plan's limit: no more requests by drill than take about so long."""
 DRILL_RPS, DRILL_RAMPED_RPS = 8_000, 600
-"""What its one thread makes at least; and, with a ramp-up, each iteration at a time."""
+"""Requests per second that its one thread makes at least; and, with a ramp-up, each iteration at a time."""
 
 
 class RowWindow(BaseModel):
@@ -45,12 +45,12 @@ class RowWindow(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     connections: Annotated[int, Field(ge=1)] | None = None
-    """Of this window alone. They are counted: a window with fewer is invalid. None: those of the variant's scenario."""
+    """Connections of this window alone. They are counted: a window with fewer is invalid. None: those of the variant's scenario."""
     delay_ms: Annotated[int, Field(ge=0, le=10_000)] | None = None
     """Scenarios that wait: how long each request does."""
     generator: Literal["oha", "wrk", "drill", "silent"] = "oha"
     generator_options: dict[str, Any] = {}
-    """What this generator is told beside the load: wrk's `threads`; drill's `requests`, `rampup_s`, `quiet`."""
+    """Options of this generator beside the load: wrk's `threads`; drill's `requests`, `rampup_s`, `quiet`."""
     thread_each: bool = False
     """The program has a thread for each connection: they are counted."""
 
@@ -75,12 +75,12 @@ class RowWindow(BaseModel):
 
     @property
     def _drill_rps(self) -> int:
-        """What drill makes at least."""
+        """The rate that drill makes at least."""
         ramped = self.generator_options.get("rampup_s")
         return min(DRILL_RPS, DRILL_RAMPED_RPS * (self.connections or 1)) if ramped else DRILL_RPS
 
     def seconds(self, plan: ExperimentPlan) -> int:
-        """Of the plan's window; of drill about how long its requests take."""
+        """Length of the load: the plan's; with drill about as long as its requests take."""
         if self.generator == drill.NAME:
             requests: int = self.told(plan)["requests"]
             return max(1, math.ceil(requests / self._drill_rps))
@@ -132,7 +132,7 @@ class WindowTimes:
 
 
 def _trims_s(seconds: int, short: tuple[float, float]) -> tuple[float, float]:
-    """What of a window no figure is taken from, at its start and its end: a short one has less to lose."""
+    """Seconds of a window that no figure is taken from, at its start and its end: a short one has less to lose."""
     chosen = TRIMS_LONG if seconds >= LONG_S else short
     if seconds <= sum(chosen):
         raise UsageError(
@@ -181,14 +181,14 @@ def waiting_ceilings(connections: int, delay_ms: int | None, handler_threads: in
 
 
 def patience_s(connections: int, ceiling_rps: float | None) -> int:
-    """How long a request may take, twice what it takes at the ceiling by Little's law: a hundred clients of two threads that
+    """Seconds that a request may take, twice those that it takes at the ceiling by Little's law: a hundred clients of two threads that
     sleep for a second wait for most of a minute, and are right to."""
     expected_s = connections / ceiling_rps if ceiling_rps else 0.0
     return max(PATIENCE_LEAST_S, math.ceil(PATIENCE_FACTOR * expected_s))
 
 
 def trips_ceiling(round_trips: int | None, usable: int | None, rtt_ms: float) -> dict[str, float]:
-    """The same where each request makes round trips on a database connection of its own. usable: database
+    """The rate that cannot be exceeded where each request makes round trips on a database connection of its own. usable: database
     connections that can be in use at once; rtt_ms: the round trip before the load: under load it contains the queues of
     database and CPU, which a ceiling must not."""
     if round_trips is None or usable is None or rtt_ms <= 0:
@@ -197,5 +197,5 @@ def trips_ceiling(round_trips: int | None, usable: int | None, rtt_ms: float) ->
 
 
 def trips_implied(usable: int | None, rtt_ms: float, rate_rps: float) -> float | None:
-    """How many round trips per request a rate leaves time for: all time on the connections, in round trips."""
+    """The round trips per request that a rate leaves time for: all time on the connections, in round trips."""
     return None if usable is None or rtt_ms <= 0 or rate_rps <= 0 else usable / (rate_rps * rtt_ms) * 1e3
