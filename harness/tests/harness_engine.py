@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness_places import FIXTURES
 from harness_samples import NOW, finding, good_window
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -152,6 +153,13 @@ def text(report: RenderableType, width: int = 200) -> str:
     console = Console(width=width, record=True, file=io.StringIO())
     console.print(report)
     return console.export_text()
+
+
+def is_golden(report: RenderableType, name: str, width: int = 260) -> None:
+    """Compares a report with the one that is kept. To look at it and take a new one: what is printed when this fails."""
+    told = "\n".join(line.rstrip() for line in text(report, width).splitlines()).rstrip() + "\n"
+    print(told)
+    assert told == (FIXTURES / "reports" / f"{name}.txt").read_text()
 
 
 def environment_of(implementation: str = "rust-async", **changes: Any) -> Environment:

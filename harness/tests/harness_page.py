@@ -12,18 +12,18 @@ from harness_samples import NOW, good_window
 
 from tandem.analysis.stack import Predicted
 from tandem.catalog.catalog import Catalog
+from tandem.facts.metric import GOODPUT
 from tandem.history.files import NIGHTS
 from tandem.history.night import Line, Night, Point, Program
+from tandem.record.conclusion import Coordinates, Estimate
 from tandem.record.result import Baselines, Result
 from tandem.record.store import RESULT, write_model
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
 from tandem.studies.crosscheck.study import CrossCheckOptions
-from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
-from tandem.studies.crossover.grid import GridPoint
+from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.registry import STUDIES
 from tandem.studies.sweep.axis import Over
-from tandem.studies.sweep.conclusions import MeanOfRounds
 from tandem.studies.sweep.study import SweepOptions
 
 FIRST, SECOND = "python-sync", "python-async"
@@ -33,34 +33,35 @@ CHANGED = 60
 
 def crossover() -> Result[Crossed]:
     """Of two pools and four waits: the first wins without a wait, the second with a long one, and one cell is undecided."""
-    points = [GridPoint(wait_ms=wait, threads=None, pool=pool) for pool in (8, 20) for wait in (0, 1, 5, 15)]
+    at: list[Coordinates] = [{"wait_ms": wait, "pool": pool} for pool in (8, 20) for wait in (0, 1, 5, 15)]
     ratios = [0.7, 0.93, 1.4, 2.6, 0.72, None, 1.0, 1.9]
-    spread = (-0.03, 0.0, 0.03)
-    ln = [[math.log(ratio) + each for each in spread] if ratio else [] for ratio in ratios]
-    cells = [
-        CrossCell(
-            at=point,
-            sides=[
-                _side(FIRST, 800 / (1 + point.wait_ms)),
-                _side(SECOND, 800 * (ratio or 1) / (1 + point.wait_ms)),
-            ],
-            blocks=len(own),
-            ratio=ratio,
-            interval=interval,
-            winner=winner(interval),
-            predicted_ratio=ratio and ratio * 1.1,
-        )
-        for point, ratio, own, interval in zip(points, ratios, ln, intervals(ln), strict=True)
-    ]
+    ln = [[math.log(ratio) + each for each in (-0.03, 0.0, 0.03)] if ratio else [] for ratio in ratios]
     found = Crossed(
-        first=FIRST,
-        second=SECOND,
-        waits_for="database",
-        waits_ms=[0, 1, 5, 15],
-        rounds=3,
-        cells=cells,
-        meetings=meetings(cells),
+        contrasts=cells(FIRST, SECOND, at, ln), first=FIRST, second=SECOND, waits_for="database", rounds=3
     )
+    for coordinates, ratio in zip(at, ratios, strict=True):
+        first = 800 / (1 + int(coordinates["wait_ms"]))
+        for name, rate, off in ((FIRST, first, 1.1), (SECOND, first * (ratio or 1), 1.21)):
+            found.estimates.append(
+                Estimate(
+                    metric=GOODPUT,
+                    variant=name,
+                    coordinates=coordinates,
+                    mean=rate,
+                    interval=(0.95 * rate, 1.05 * rate),
+                    n=3,
+                    limit="app-cpu",
+                )
+            )
+            predicted = Predicted(
+                throughput_rps=off * rate, response_ms=5, utilisation={}, limited_by="app-cpu"
+            )
+            found.predictions.append(
+                Prediction(
+                    variant=name, coordinates=coordinates, predicted=predicted, calibrated=False, off=off - 1
+                )
+            )
+    found.meetings = meetings(found)
     return Result[Crossed](
         id="crossover",
         request=request(FIRST, SECOND, study="crossover", plan="crossover"),
@@ -72,18 +73,6 @@ def crossover() -> Result[Crossed]:
         trials={Verdict.OK: 48},
         baselines=Baselines(),
         conclusions=found,
-    )
-
-
-def _side(label: str, rate: float) -> CrossSide:
-    return CrossSide(
-        label=label,
-        goodput_rps=MeanOfRounds(mean=rate, interval=(0.95 * rate, 1.05 * rate)),
-        bottleneck="app-cpu",
-        predicted=Predicted(throughput_rps=1.1 * rate, response_ms=5, utilisation={}, limited_by="app-cpu"),
-        calibrated=False,
-        off=0.1,
-        likely=[],
     )
 
 

@@ -15,8 +15,10 @@ from tandem.analysis.stack import calibrated, off, predict
 from tandem.catalog.catalog import Catalog, Implementation
 from tandem.cli.options import RESULTS, ROOT, Json, app, out, print_json
 from tandem.errors import TandemError, UsageError, unknown
+from tandem.facts.metric import GOODPUT, told_coordinates
 from tandem.lab.case import handler_threads, setup_of
 from tandem.lab.prepare import scenario_of
+from tandem.record.conclusion import Position
 from tandem.record.request import Variant
 from tandem.record.result import Result
 from tandem.record.trial import Trial
@@ -125,16 +127,16 @@ def evidence(catalog: Catalog, results: Path, language: str) -> Evidence:
 
 
 def _of_crossover(name: str, found: Crossed) -> Iterator[Checked]:
-    sides = {side.label: side for cell in found.cells for side in cell.sides}
-    for side in sides.values():
-        if side.predicted is not None and side.goodput_rps.mean is not None and side.off is not None:
+    for one in found.predictions:
+        measured = found.estimate_of(GOODPUT, Position(one.variant, one.coordinates))
+        if measured is not None and measured.mean is not None and one.off is not None:
             yield Checked(
                 record=name,
-                label=side.label,
-                predicted_rps=side.predicted.throughput_rps,
-                measured_rps=side.goodput_rps.mean,
-                off=side.off,
-                elsewhere=not side.calibrated,
+                label=f"{one.variant}, {told_coordinates(one.coordinates)}",
+                predicted_rps=one.predicted.throughput_rps,
+                measured_rps=measured.mean,
+                off=one.off,
+                elsewhere=not one.calibrated,
             )
 
 

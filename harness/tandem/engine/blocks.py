@@ -62,17 +62,6 @@ def counting(trials: Iterable[Trial]) -> list[Trial]:
     return list(last.values())
 
 
-def best(trials: Iterable[Trial]) -> list[Trial]:
-    """Of each name the last good attempt, else the last; in the order in which they were first made."""
-    made: dict[str, list[Trial]] = {}
-    for trial in trials:
-        made.setdefault(trial.spec.name, []).append(trial)
-    return [
-        max(attempts, key=lambda trial: (trial.verdict is Verdict.OK, trial.spec.attempt))
-        for attempts in made.values()
-    ]
-
-
 def of_each(labels: Iterable[str], trials: Iterable[Trial]) -> dict[str, list[Trial]]:
     """Label -> the trials of that variant alone."""
     made = list(trials)

@@ -1,5 +1,7 @@
 """What a plan is too short for, in words, before anything starts. Pure."""
 
+from tandem.analysis.ratios import BLOCKS_LEAST
+from tandem.catalog.catalog import Catalog, Plan
 from tandem.wording import lasts
 
 INTERVAL_LEAST = 3
@@ -21,3 +23,19 @@ def too_few(
     lasting = lasts(expected_s * least / have)
     told = f"{have} {few} cannot {cannot}: that takes {least}{named}, about {lasting} with these windows"
     return [f"{told}. {so}" if so else told]
+
+
+def too_few_blocks(catalog: Catalog, plan: Plan, variants: int, expected_s: float) -> list[str]:
+    """What a plan of so few blocks cannot decide of several variants. expected_s: of this plan."""
+    if variants < 2:
+        return []
+    enough = [one for one in catalog.plans.values() if one.trials >= BLOCKS_LEAST and one.cpus_least <= 1]
+    return too_few(
+        plan.trials,
+        BLOCKS_LEAST,
+        "blocks",
+        expected_s,
+        "show that two variants differ",
+        f"--plan {min(enough, key=lambda one: one.trials).name}" if enough else "",
+        "The result will be figures with intervals, and whether variants are equivalent",
+    )

@@ -25,11 +25,16 @@ def verdict_of(trials: Iterable[Trial], known: bool) -> Verdict:
     return Verdict.OK if known else Verdict.VOID
 
 
-def not_counted(chosen: Iterable[Trial]) -> list[str]:
-    """Why some of these do not count, one sentence each."""
+def not_counted(trials: Iterable[Trial]) -> list[str]:
+    """Why starts have no good attempt, one sentence each, about the last attempt."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        known = last.setdefault(trial.spec.name, trial)
+        if known.verdict is not Verdict.OK:
+            last[trial.spec.name] = trial
     return [
         f"{trial.spec.variants[0]}, round {trial.spec.block}: {trial.verdict}: {why(trial)}"
-        for trial in chosen
+        for trial in last.values()
         if trial.verdict is not Verdict.OK
     ]
 

@@ -2,30 +2,36 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from tandem.analysis.ceilings import Made
 from tandem.analysis.cost import APP, ROLES, TOTAL, at, cpu_us_per_request_by_role, total_cpu_us_per_request
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.looks import PlannedLook
-from tandem.analysis.ratios import ONE_LOOK, Ratio, compare, t_interval
+from tandem.analysis.ratios import ONE_LOOK, Ratio, compare, t_interval, verdicts
 from tandem.facts.fact import Fact, at_full_load, by_label, counting, facts
-from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Estimate
+from tandem.facts.metric import GOODPUT, MEMORY, metric
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict, Window
 
 type Read = Callable[[Window], float | None]
+type ReadFact = Callable[[Fact], float | None]
 
 
 def _of_role(role: str) -> Read:
     return lambda window: cpu_us_per_request_by_role(window).get(role)
 
 
+def goodput(window: Window) -> float:
+    return window.goodput_rps
+
+
 AT_FULL_LOAD: dict[str, Read] = {
-    GOODPUT: lambda window: window.goodput_rps,
+    GOODPUT: goodput,
     TOTAL: total_cpu_us_per_request,
     **{f"{role}_cpu_us_per_request": _of_role(role) for role in ROLES if role != "app"},
     APP: lambda window: window.app_cpu_us_per_request or None,
@@ -39,23 +45,36 @@ AT_EQUAL_RATE: dict[str, Read] = {
 }
 TOGETHER = {"duet": "duet_cpu_us_per_request", "saturated": "saturated_cpu_us_per_request"}
 """Role -> the metric of windows in which all were loaded at once: whom the other roles worked for is not known."""
+COMPARED = (TOTAL, APP, GOODPUT)
+"""The metrics of full load in which variants are compared. The first is the primary one: a stack cannot make it smaller by
+leaving its work to the database."""
 
 
-def by_block(found: Iterable[Fact], read: Read) -> dict[Made, float]:
+def by_start(found: Iterable[Fact], read: ReadFact) -> dict[Made, float]:
     """Block and attempt -> the mean of its facts' values; one without any is left out."""
     out: dict[Made, list[float]] = {}
     for one in found:
-        if (value := read(one.window)) is not None:
+        if (value := read(one)) is not None:
             out.setdefault(one.made, []).append(value)
     return {made: fmean(values) for made, values in out.items()}
 
 
-def ratio(of: Iterable[Fact], to: Iterable[Fact], read: Read, look: PlannedLook = ONE_LOOK) -> Ratio:
-    """of / to, of each block the last attempt in which both are good: a ratio lives within a block that was made once. of, to:
-    good facts of all attempts."""
+def by_block(found: Iterable[Fact], read: Read) -> dict[Made, float]:
+    """Block and attempt -> the mean of its windows' values; one without any is left out."""
+    return by_start(found, lambda one: read(one.window))
+
+
+def ln_ratios(of: Iterable[Fact], to: Iterable[Fact], read: Read) -> list[float]:
+    """ln(of / to), of each block the last attempt in which both are good: a ratio lives within a block that was made once.
+    of, to: good facts of all attempts."""
     own, other = by_block(of, read), by_block(to, read)
     both = {made[0]: made for made in sorted(own.keys() & other.keys()) if own[made] > 0 < other[made]}
-    return compare([math.log(own[made] / other[made]) for made in both.values()], look)
+    return [math.log(own[made] / other[made]) for made in both.values()]
+
+
+def ratio(of: Iterable[Fact], to: Iterable[Fact], read: Read, look: PlannedLook = ONE_LOOK) -> Ratio:
+    """of / to over the blocks of `ln_ratios`."""
+    return compare(ln_ratios(of, to, read), look)
 
 
 def limit_of(found: Iterable[Fact]) -> str | None:
@@ -64,9 +83,9 @@ def limit_of(found: Iterable[Fact]) -> str | None:
     return tags.most_common(1)[0][0] if tags else None
 
 
-def verdict_of(trials: Sequence[Trial], label: str, good: bool) -> tuple[Verdict, list[str]]:
+def verdict_of(trials: Sequence[Trial], label: str, good: int, needed: int = 1) -> tuple[Verdict, list[str]]:
     """The verdict of a variant, and the reasons where it is not ok. A wrong answer in any trial makes all invalid: it says
-    something about the program and not about the moment. good: whether it has a figure."""
+    something about the program and not about the moment. good: so many of its starts are; needed: so many have to be."""
     found, reasons = Counter[Verdict](), list[str]()
     for trial in trials:
         if label not in trial.spec.variants:
@@ -81,9 +100,10 @@ def verdict_of(trials: Sequence[Trial], label: str, good: bool) -> tuple[Verdict
             found[Verdict.FAILED] += 1
             reasons.append(f"{trial.spec.key}: {start.refused}")
     worst = next((v for v in (Verdict.FAILED, Verdict.INVALID) if found[v]), None)
-    if worst is None and good:
+    if worst is None and good >= needed:
         return Verdict.OK, []
-    return worst or Verdict.VOID, reasons or ["no start is good"]
+    few = f"only {good} of {needed} starts are good" if needed > 1 else "no start is good"
+    return worst or Verdict.VOID, reasons or [few]
 
 
 def _own_findings(trial: Trial, label: str) -> Iterator[Finding]:
@@ -94,57 +114,146 @@ def _own_findings(trial: Trial, label: str) -> Iterator[Finding]:
             yield from record.windows[label].findings
 
 
-def estimates(trials: Sequence[Trial], variants: Sequence[Variant]) -> list[Estimate]:
-    """What all trials say of each variant, in one form for every study: figures of full load, of each equal rate, of windows in
-    which all were loaded at once, and of open windows. A variant that is not ok has one estimate, without a mean, that says why."""
-    every = by_label(facts(trials, variants))
-    return [one for variant in variants for one in _of_variant(variant, every.get(variant.label, []), trials)]
+@dataclass(frozen=True)
+class OfVariant:
+    """What the facts of a variant come to."""
 
+    variant: Variant
+    every: Sequence[Fact]
+    """All attempts, bad ones too."""
+    good: Sequence[Fact]
+    """Those whose figures count."""
+    verdict: Verdict
+    reasons: list[str]
 
-def _of_variant(variant: Variant, own: Sequence[Fact], trials: Sequence[Trial]) -> Iterator[Estimate]:
-    good = counting(own)
-    full = at_full_load(good)
-    limit = limit_of(full or [one for one in good if one.role == "open"])
-    verdict, reasons = verdict_of(trials, variant.label, bool(good))
+    @property
+    def ok(self) -> bool:
+        return self.verdict is Verdict.OK
 
-    def told(metric: str, mean: float | None, interval: tuple[float, float] | None, n: int) -> Estimate:
+    @property
+    def full(self) -> list[Fact]:
+        """Those of full load whose figures count."""
+        return at_full_load(self.good)
+
+    @property
+    def full_of_all_attempts(self) -> list[Fact]:
+        """Good ones of full load, from which a ratio takes those of a block that was made once."""
+        return at_full_load([one for one in self.every if one.good])
+
+    @property
+    def limit(self) -> str | None:
+        return limit_of(self.full or [one for one in self.good if one.role == "open"])
+
+    def estimate(self, metric: str, values: Sequence[float]) -> Estimate:
+        """The mean of values, one of each start, with its interval."""
+        mean = fmean(values) if values else None
+        return self._estimate(metric, mean, t_interval(values), len(values))
+
+    def estimates(self, reads: Mapping[str, ReadFact]) -> list[Estimate]:
+        """Further metrics; none of a variant that is not ok, or of which no fact says any. reads: metric -> what a fact says
+        of it."""
+        found = {name: list(by_start(self.good, read).values()) for name, read in reads.items()}
+        return [self.estimate(name, values) for name, values in found.items() if values and self.ok]
+
+    def standard(self) -> Iterator[Estimate]:
+        """The estimates that every study has."""
+        if not self.ok:
+            yield self._estimate(GOODPUT, None, None, len({one.made for one in self.good}))
+            return
+        for name, found, read in self._sources():
+            if values := list(by_block(found, read).values()):
+                yield self.estimate(name, values)
+        opened = [one for one in self.good if one.role == "open" and one.window.response_time_hdr]
+        times = over_starts([one.window.response_time_hdr for one in opened if one.window.response_time_hdr])
+        for name, (median, low, high) in times.items():
+            told = self._estimate(f"response_time_{name}_ms", median, None, len(opened))
+            yield told.model_copy(update={"range": (low, high)})
+        alone = [one for one in self.good if one.alone]
+        peaks = [one.window.app_memory_peak_bytes for one in alone]
+        if known := [peak for peak in peaks if peak is not None]:
+            yield self._estimate(MEMORY, max(known) / 2**20, None, len({one.made for one in alone}))
+
+    def _sources(self) -> Iterator[tuple[str, Sequence[Fact], Read]]:
+        """Metric, the facts that say it, and how."""
+        full = self.full
+        for name, read in AT_FULL_LOAD.items():
+            yield name, full, read
+        for share in sorted({one.share for one in self.good if one.share is not None}):
+            equal = [one for one in self.good if one.role == "equal" and one.share == share]
+            for name, read in AT_EQUAL_RATE.items():
+                yield at(name, share), equal, read
+        for role, name in TOGETHER.items():
+            yield name, [one for one in self.good if one.role == role], AT_FULL_LOAD[APP]
+
+    def _estimate(
+        self, name: str, mean: float | None, interval: tuple[float, float] | None, n: int
+    ) -> Estimate:
+        variant, coordinates = self.variant.position
         return Estimate(
-            metric=metric,
-            variant=variant.asked,
-            coordinates=variant.coordinates,
+            metric=name,
+            variant=variant,
+            coordinates=coordinates,
             mean=mean,
             interval=interval,
             n=n,
-            limit=limit,
-            verdict=verdict,
-            reasons=reasons,
+            limit=self.limit,
+            verdict=self.verdict,
+            reasons=self.reasons,
         )
 
-    if verdict is not Verdict.OK:
-        yield told(GOODPUT, None, None, len({one.made for one in good}))
-        return
-    for metric, found, read in _sources(full, good):
-        if values := list(by_block(found, read).values()):
-            yield told(metric, fmean(values), t_interval(values), len(values))
-    opened = [one for one in good if one.role == "open" and one.window.response_time_hdr]
-    medians = over_starts([one.window.response_time_hdr for one in opened if one.window.response_time_hdr])
-    for name, (median, _, _) in medians.items():
-        yield told(f"response_time_{name}_ms", median, None, len(opened))
-    alone = [one for one in good if one.alone]
-    peaks = [
-        one.window.app_memory_peak_bytes for one in alone if one.window.app_memory_peak_bytes is not None
-    ]
-    if peaks:
-        yield told("anonymous_memory_mib", max(peaks) / 2**20, None, len({one.made for one in alone}))
+
+def of_variants(trials: Sequence[Trial], variants: Sequence[Variant], needed: int = 1) -> list[OfVariant]:
+    """What all trials say of each variant. needed: so many good starts, else its figures are not told."""
+    every = by_label(facts(trials, variants))
+    found = []
+    for variant in variants:
+        own = every.get(variant.label, [])
+        good = counting(own)
+        starts = len({one.trial for one in good})
+        verdict, reasons = verdict_of(trials, variant.label, starts, needed)
+        found.append(OfVariant(variant, own, good, verdict, reasons))
+    return found
 
 
-def _sources(full: Sequence[Fact], good: Sequence[Fact]) -> Iterator[tuple[str, Sequence[Fact], Read]]:
-    """Metric, the facts that say it, and how."""
-    for metric, read in AT_FULL_LOAD.items():
-        yield metric, full, read
-    for share in sorted({one.share for one in good if one.share is not None}):
-        equal = [one for one in good if one.role == "equal" and one.share == share]
-        for metric, read in AT_EQUAL_RATE.items():
-            yield at(metric, share), equal, read
-    for role, metric in TOGETHER.items():
-        yield metric, [one for one in good if one.role == role], AT_FULL_LOAD[APP]
+def estimates(trials: Sequence[Trial], variants: Sequence[Variant]) -> list[Estimate]:
+    """What all trials say of each variant, in one form for every study: figures of full load, of each equal rate, of windows in
+    which all were loaded at once, and of open windows. A variant that is not ok has one estimate, without a mean, that says why."""
+    return [one for own in of_variants(trials, variants) for one in own.standard()]
+
+
+def against_first(group: Sequence[OfVariant], not_ranked: Mapping[str, str]) -> list[Contrast]:
+    """Each variant that is ok by the first one, at full load; none where the first is not ok. group: those that are compared
+    with one another, one family. not_ranked: label -> why its rate is not its own."""
+    first, others = group[0], [one for one in group[1:] if one.ok]
+    return [one for name in COMPARED if first.ok for one in _by_first(name, first, others, not_ranked)]
+
+
+def _by_first(
+    name: str, first: OfVariant, others: Sequence[OfVariant], not_ranked: Mapping[str, str]
+) -> Iterator[Contrast]:
+    to = first.full_of_all_attempts
+    found = [ratio(one.full_of_all_attempts, to, AT_FULL_LOAD[name]) for one in others]
+    why = [_why(name, first, one, not_ranked) for one in others]
+    family = [one for one, cut in zip(found, why, strict=True) if cut is None]
+    words = iter(verdicts(family, "higher" if metric(name).better == "more" else "lower"))
+    for one, own, cut in zip(others, found, why, strict=True):
+        variant, coordinates = one.variant.position
+        yield Contrast(
+            metric=name,
+            of=variant,
+            to=first.variant.asked,
+            coordinates=coordinates,
+            ratio=own.ratio,
+            interval=own.interval,
+            n=own.n,
+            sd_ln=own.sd_ln,
+            word="not ranked" if cut else next(words),
+            not_ranked=cut,
+        )
+
+
+def _why(name: str, first: OfVariant, own: OfVariant, not_ranked: Mapping[str, str]) -> str | None:
+    """Why a ratio of rates has no word."""
+    if name != GOODPUT:
+        return None
+    return not_ranked.get(own.variant.label) or not_ranked.get(first.variant.label)

@@ -29,6 +29,9 @@ class Metric:
 
 UNITS = {"ms": " ms", "s": " s", "rps": "/s", "bytes": " bytes"}
 GOODPUT, P99 = "goodput_rps", "response_time_p99_ms"
+MEMORY, MEMORY_REST = "anonymous_memory_mib", "memory_rest_mib"
+MEMORY_PER_CONNECTION = "memory_per_connection_kib"
+LATENCY_BOUND, CEILING_SHARE = "latency_bound_percent", "ceiling_percent"
 METRICS = {
     GOODPUT: Metric("goodput", "1/s", "more", 0),
     TOTAL: Metric("total CPU", "µs/request", "less", 0),
@@ -46,7 +49,13 @@ METRICS = {
     P99: Metric("response time p99", "ms", "less"),
     "response_time_p999_ms": Metric("response time p99.9", "ms", "less"),
     "service_time_mean_ms": Metric("service time, mean", "ms", "less"),
-    "anonymous_memory_mib": Metric("peak memory by its control group", "MiB", "less", 0),
+    "offered_rps": Metric("offered rate", "1/s", "more", 0),
+    MEMORY_REST: Metric("memory at rest", "MiB", "less", 0),
+    MEMORY_PER_CONNECTION: Metric("memory per connection", "KiB", "less", 0),
+    LATENCY_BOUND: Metric("share of the latency-bound maximum", "%", "more", 0),
+    "latency_bound_rps": Metric("latency-bound maximum", "1/s", "more", 0),
+    CEILING_SHARE: Metric("share of the nearest ceiling", "%", "more", 0),
+    MEMORY: Metric("peak memory by its control group", "MiB", "less", 0),
     "total_s": Metric("total time", "s", "less"),
     "time_ms": Metric("time", "ms", "less"),
     "loop_ratio": Metric("relative to the tight loop", "×", "less", 2),

@@ -1,6 +1,7 @@
 """The two forms of everything that a study concludes: a figure of one variant, and the ratio of two variants."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -9,6 +10,26 @@ from tandem.record.window import Verdict
 
 type Coordinates = dict[str, int | float | str]
 """Where a variant stands in a design, such as {"wait_ms": 5, "pool": 20}. Keys carry their unit."""
+
+
+class Position(NamedTuple):
+    """A variant at its coordinates."""
+
+    variant: str
+    """What the request calls it."""
+    coordinates: Coordinates
+
+
+class Placed(Protocol):
+    """What is said of a variant at its coordinates."""
+
+    variant: str
+    coordinates: Coordinates
+
+
+def found_at[T: Placed](items: Iterable[T], position: Position) -> T | None:
+    """The first that is said of a position; None: nothing is."""
+    return next((one for one in items if (one.variant, one.coordinates) == position), None)
 
 
 def _unsaid(value: Any) -> bool:
@@ -28,6 +49,8 @@ class Estimate(Part):
     """Mean over blocks of fresh starts; null: not measured, not published, or the variant is not ok."""
     interval: tuple[Number, Number] | None = None
     """95 %, over the blocks."""
+    range: tuple[Number, Number] | None = Field(default=None, exclude_if=_unsaid)
+    """Of a percentile: its least and its greatest value over the fresh starts."""
     n: int
     """Blocks."""
     limit: str | None = Field(default=None, exclude_if=_unsaid)
@@ -37,6 +60,11 @@ class Estimate(Part):
     """Why the verdict is not ok."""
     published: Number | None = Field(default=None, exclude_if=_unsaid)
     """The value that somebody else published; null: nobody, or not this one."""
+
+    @property
+    def position(self) -> Position:
+        """What it is of."""
+        return Position(self.variant, self.coordinates)
 
 
 class Contrast(Part):

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from tandem.record.conclusion import Coordinates
+from tandem.record.conclusion import Coordinates, Position
 from tandem.record.part import Part
 
 StandIn = Literal["null", "proxy", "database"]
@@ -47,6 +47,11 @@ class Variant(Part):
     def asked(self) -> str:
         """What the request calls it, at whatever coordinates."""
         return self.base or self.label
+
+    @property
+    def position(self) -> Position:
+        """Where its estimates stand."""
+        return Position(self.asked, self.coordinates)
 
 
 class Conditions(Part):

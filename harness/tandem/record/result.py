@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
 
 from tandem.record import shared
-from tandem.record.conclusion import Contrast, Estimate
+from tandem.record.conclusion import Contrast, Estimate, Position, found_at
 from tandem.record.host import HostSeen
 from tandem.record.part import Number, Part
 from tandem.record.request import Request, Variant
@@ -97,6 +97,17 @@ class Conclusions(Part):
     contrasts: list[Contrast] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     """Sentences about all of them."""
+
+    def estimate_of(self, metric: str, position: Position) -> Estimate | None:
+        """A metric of a variant; None: it was not estimated."""
+        return found_at((one for one in self.estimates if one.metric == metric), position)
+
+    def contrast_of(self, metric: str, position: Position) -> Contrast | None:
+        """A variant by the one that it is compared with; None: it is not."""
+        return next(
+            (one for one in self.contrasts if (one.metric, one.of, one.coordinates) == (metric, *position)),
+            None,
+        )
 
 
 class Concluded[C: Conclusions](Part):

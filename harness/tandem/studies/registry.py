@@ -25,7 +25,6 @@ from tandem.record.window import Verdict
 
 FOLDERS = (
     "bench",
-    "questions",
     "compare",
     "capacity",
     "sweep",

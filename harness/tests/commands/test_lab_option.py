@@ -14,7 +14,7 @@ from tandem.lab.prepare import VariantConditions, in_a_lab
 from tandem.lab.sites import Sites
 from tandem.record.request import Request
 from tandem.report.parts import conditions_line
-from tandem.studies.questions.conditions import CONDITIONS
+from tandem.studies.bench.conditions import CONDITIONS
 
 LAB = "three-hosts"
 

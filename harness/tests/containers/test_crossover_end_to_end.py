@@ -23,14 +23,18 @@ def test_two_are_compared_at_two_distances(results: Path) -> None:
         f"{name} wait={wait}ms pool=4" for name in ("rust-sync", "rust-async") for wait in (0, 20)
     }
     assert status == (0 if found["verdict"] == "ok" else 1)
-    near, far = found["conclusions"]["cells"]
-    assert (near["at"]["wait_ms"], far["at"]["wait_ms"]) == (0, 20)
+    told = found["conclusions"]
+    near, far = told["contrasts"]
+    assert (near["coordinates"]["wait_ms"], far["coordinates"]["wait_ms"]) == (0, 20)
     if found["verdict"] == "ok":
-        for side in far["sides"]:
-            # Four connections, eight round trips of 20 ms and a little: 25/s at most.
-            assert 15 < side["goodput_rps"]["mean"] < 25
-            assert side["predicted"]["limited_by"] == "pool-wait"
-            assert abs(side["off"]) < 0.15, side
+        for one in told["estimates"]:
+            if one["metric"] == "goodput_rps" and one["coordinates"] == far["coordinates"]:
+                # Four connections, eight round trips of 20 ms and a little: 25/s at most.
+                assert 15 < one["mean"] < 25
+        for one in told["predictions"]:
+            if one["coordinates"] == far["coordinates"]:
+                assert one["predicted"]["limited_by"] == "pool-wait"
+                assert abs(one["off"]) < 0.15, one
         assert far["ratio"] == pytest.approx(1, abs=0.15)
         assert (folder / "crossover.svg").read_text().startswith("<svg")
     assert json.loads((folder / "result.json").read_text()) == found

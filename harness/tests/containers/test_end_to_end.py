@@ -26,8 +26,10 @@ class Benched:
     result: dict[str, Any]
     folder: Path
 
-    def row(self, label: str) -> dict[str, Any]:
-        return next(row for row in self.result["conclusions"]["rows"] if row["label"] == label)
+    def estimates(self, variant: str) -> dict[str, dict[str, Any]]:
+        """By metric."""
+        every = self.result["conclusions"]["estimates"]
+        return {one["metric"]: one for one in every if one["variant"] == variant}
 
     def trials(self, label: str) -> list[dict[str, Any]]:
         return [trial for trial in trials(self.folder) if trial["spec"]["variants"] == [label]]
@@ -46,8 +48,9 @@ def benched(kept: Path) -> Benched:
 
 
 def test_a_bench_ends_with_a_record(benched: Benched) -> None:
-    row = benched.row(HONEST)
-    assert row["verdict"] in ("ok", "void"), benched.done.stderr
+    found_of = benched.estimates(HONEST)
+    rate = found_of["goodput_rps"]
+    assert rate["verdict"] in ("ok", "void"), benched.done.stderr
     assert json.loads((benched.folder / "result.json").read_text()) == benched.result
     assert benched.result["id"] == benched.folder.name
     trial = benched.trials(HONEST)[-1]
@@ -94,10 +97,10 @@ def test_a_bench_ends_with_a_record(benched: Benched) -> None:
     assert json.loads(configuration["scenario"])["name"] == "recipes"
     assert configuration["tier"] == "hardened"
     assert benched.result["baselines"]["selftest"].startswith("self-test: ")
-    if row["verdict"] == "ok":
-        assert row["summary"]["goodput_rps"] == pytest.approx(closed["goodput_rps"], rel=1e-4)
-        assert row["summary"]["response_time_ms"]["p50"] > 0
-        assert row["bottleneck"]
+    if rate["verdict"] == "ok":
+        assert rate["mean"] == pytest.approx(closed["goodput_rps"], rel=1e-4)
+        assert found_of["response_time_p50_ms"]["mean"] > 0
+        assert rate["limit"]
     log = (raw / "psrecord.log").read_text().splitlines()
     assert log[0].split() == ["#", "Elapsed", "time", "CPU", "(%)", "Real", "(MB)", "Virtual", "(MB)"]
     assert len(log) > 10
@@ -118,18 +121,18 @@ def test_without_a_latency_proxy_there_is_none(benched: Benched) -> None:
 
 
 def test_a_liar_is_invalid_and_has_no_figures(benched: Benched) -> None:
-    row = benched.row(LIAR)
+    [rate] = benched.estimates(LIAR).values()
     assert benched.done.returncode == 1
     assert benched.result["verdict"] == "failed", "the worst of all"
-    assert row["verdict"] == "invalid", row["reasons"]
+    assert rate["verdict"] == "invalid", rate["reasons"]
     assert "sql-mismatch" in codes(benched.trials(LIAR))
-    assert row["summary"]["goodput_rps"] is None
+    assert rate["mean"] is None
     # The same lie from a server that does not know it is none.
     assert not codes(benched.trials(HONEST)) & {"sql-mismatch", "sql-extra", "wrong-body"}
 
 
 def test_a_container_that_dies(benched: Benched) -> None:
-    row = benched.row(DYING)
-    assert row["verdict"] == "failed"
-    assert "the last words of a server" in row["reasons"][0]
-    assert row["bottleneck"] is None
+    [rate] = benched.estimates(DYING).values()
+    assert rate["verdict"] == "failed"
+    assert "the last words of a server" in rate["reasons"][0]
+    assert "limit" not in rate

@@ -6,8 +6,8 @@ import pytest
 from harness_engine import made_trial, trial, trial_spec, void_window
 from harness_samples import finding, good_window
 
-from tandem.engine.blocks import Blocks, best, complete_blocks, counting, in_blocks, rounds_of_blocks
-from tandem.engine.findings import warnings, why
+from tandem.engine.blocks import Blocks, complete_blocks, counting, in_blocks, rounds_of_blocks
+from tandem.engine.findings import not_counted, warnings, why
 from tandem.engine.run import drive
 from tandem.record.trial import Start, Trial, TrialSpec
 from tandem.record.window import Verdict
@@ -112,13 +112,13 @@ def test_groups_keep_together_and_take_turns_within_a_round() -> None:
 A, B = trial("a", 1, good_window()), trial("b", 2, good_window())
 
 
-def test_the_last_good_attempt_counts() -> None:
-    void = trial("a", 1, void_window())
-    again, void_again = (trial("a", 1, window, attempt=2) for window in (good_window(), void_window()))
-    assert best([void, B, again]) == [again, B]
-    assert best([A, again]) == [again]
-    assert best([A, void_again]) == [A]
-    assert best([void, void_again]) == [void_again]
+def test_starts_without_a_good_attempt_say_why() -> None:
+    void = trial("a", 1, void_window("the first"))
+    again, void_again = (
+        trial("a", 1, window, attempt=2) for window in (good_window(), void_window("the second"))
+    )
+    assert not_counted([void, B, again]) == not_counted([A, void_again]) == []
+    assert not_counted([void, void_again]) == ["a, round 1: void: the second"]
 
 
 def test_why_a_trial_does_not_count() -> None:

@@ -50,7 +50,7 @@ def recorded(made: list[Trial] | None = None, verdict: Verdict = Verdict.OK, **e
         findings=[],
         trials={},
         baselines=Baselines(),
-        conclusions=Benched(rows=[]),
+        conclusions=Benched(),
         environments={"rust-async": environment_of(**environment)},
     )
     return result, trials(990, 1000, 1010) if made is None else made

@@ -3,16 +3,19 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from harness_engine import made_trial, trial_spec
-from harness_samples import good_window
+from harness_samples import good_window, quiet_roles, role
 
-from tandem.facts.estimate import estimates, ratio
+from tandem.analysis.cost import APP, TOTAL
+from tandem.analysis.histogram import encode
+from tandem.facts.estimate import against_first, estimates, of_variants, ratio
 from tandem.facts.fact import at_full_load, counting, facts
-from tandem.record.conclusion import Estimate
+from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Severity, Verdict, Window
+from tandem.record.window import Finding, Role, Severity, Verdict, Window
 from tandem.studies.registry import read_folder
 
 
@@ -89,4 +92,104 @@ def test_what_a_record_says_follows_from_its_trials(root: Path, folder: str) -> 
     _, result, trials = read_folder(root / "results" / folder)
     derived = estimates(trials, result.variants)
     again = [Estimate.model_validate_json(one.model_dump_json()) for one in derived]
-    assert again == result.conclusions.estimates
+    metrics = {one.metric for one in derived}
+    assert again == [one for one in result.conclusions.estimates if one.metric in metrics]
+
+
+# ---- a variant ----
+
+VOID, INVALID, FAILED = Verdict.VOID, Verdict.INVALID, Verdict.FAILED
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "told"),
+    [
+        ([], 3, Verdict.OK),
+        ([VOID], 3, Verdict.OK),
+        ([VOID], 2, VOID),
+        ([], 2, VOID),
+        ([INVALID], 3, INVALID),
+        ([VOID, INVALID], 0, INVALID),
+        ([FAILED], 3, FAILED),
+        ([FAILED, INVALID], 3, FAILED),
+    ],
+)
+def test_the_verdict_of_a_variant(bad: list[Verdict], good: int, told: Verdict) -> None:
+    """A void start that was made again is no fault; of three that are needed, two are too few."""
+    trials = [made("a", n, 10.0) for n in range(good)]
+    trials += [made("a", n, 10.0, verdict) for n, verdict in enumerate(bad, start=10)]
+    [found] = of_variants(trials, [Variant(label="a", implementation="a")], needed=3)
+    assert found.verdict is told
+    assert bool(found.reasons) is (told is not Verdict.OK)
+    if good == 2 and not bad:
+        assert found.reasons == ["only 2 of 3 starts are good"]
+    metrics = {one.metric: one.mean for one in found.standard()}
+    if told is not Verdict.OK:
+        assert metrics == {"goodput_rps": None}, "nothing is published of a variant that is not ok"
+
+
+def timed(number: int, *seconds: float, verdict: Verdict = Verdict.OK) -> Trial:
+    """An open window with 4,000 answers of each of these durations."""
+    hdr = encode(np.repeat(seconds, 4000))
+    spec = trial_spec(f"{number}-a", "a", block=number)
+    return made_trial(spec, verdict, open=good_window("open", response_time_hdr=hdr))
+
+
+def test_a_response_time_is_the_median_over_the_starts() -> None:
+    """One bad start is one value of three. Pooled, its tail would be the tail of all."""
+    trials = [timed(1, 0.010), timed(2, 0.012), timed(3, 0.012, 0.500), timed(4, 5.0, verdict=VOID)]
+    found = {one.metric: one for one in estimates(trials, [Variant(label="a", implementation="a")])}
+    p99 = found["response_time_p99_ms"]
+    assert p99.mean == pytest.approx(12, rel=0.001)
+    assert p99.range == pytest.approx((10, 500), rel=0.001)
+    assert "response_time_p999_ms" not in found, "16 samples beyond it are too few"
+
+
+def in_block(label: str, number: int, rate: float, cost: float, **roles: Role) -> Trial:
+    spec = trial_spec(f"{number}-{label}", label, block=number)
+    own = quiet_roles(**{"app": role(0.97, "4"), **roles})
+    return made_trial(spec, closed=good_window(goodput_rps=rate, app_cpu_us_per_request=cost, roles=own))
+
+
+HOST = (1.0, 1.2, 0.8, 1.1, 0.9, 1.3)
+"""How fast the host is in each block: a change that falls on all variants alike."""
+
+
+def both(**roles: Role) -> list[Trial]:
+    """`other` does a tenth more in each block, and costs a tenth less; hardly any scatter but the host's."""
+    jitter = (1.0, 1.001, 0.999, 1.002, 0.998, 1.0)
+    return [
+        one
+        for n, (host, j) in enumerate(zip(HOST, jitter, strict=True), 1)
+        for one in (
+            in_block("first", n, 1000 * host, 300 / host),
+            in_block("other", n, 1100 * host * j, 270 / host * j, **roles),
+        )
+    ]
+
+
+def compared(trials: list[Trial]) -> dict[str, Contrast]:
+    variants = [Variant(label=label, implementation=label) for label in ("first", "other")]
+    return {one.metric: one for one in against_first(of_variants(trials, variants), {})}
+
+
+def test_a_difference_is_found_within_blocks() -> None:
+    """The host varies by half; the ratio is known to a thousandth. Intervals of the two means would overlap."""
+    found = compared(both())
+    assert found["goodput_rps"].ratio == pytest.approx(1.1, rel=0.001)
+    assert found["goodput_rps"].interval == pytest.approx((1.1, 1.1), rel=0.003)
+    assert (found["goodput_rps"].word, found[APP].word) == ("faster", "cheaper")
+
+
+def test_what_a_stack_leaves_to_the_database_is_in_the_whole() -> None:
+    """`other` needs a tenth less of the application and twice as much of the database."""
+    found = compared(both(db=role(1.94, "2")))
+    assert found[APP].ratio == pytest.approx(0.9, rel=0.002)
+    assert found[TOTAL].ratio == pytest.approx(0.9 * (0.97 + 1.94 + 0.6) / (0.97 + 0.5 + 0.6), rel=0.002)
+    assert (found[TOTAL].word, found[APP].word) == ("dearer", "cheaper")
+
+
+def test_nobody_is_compared_with_a_first_one_that_is_not_ok() -> None:
+    trials = both()
+    trials[0].verdict = INVALID
+    assert compared(trials) == {}

@@ -154,7 +154,7 @@ def test_where_it_waits_a_crossover_answers_with_the_longest_wait(
         assert isinstance(crossed, Crossed)
         made = pairs(run, lines(run, kinds(real)))
         [found] = [one for one in made if one.question == "waiting-bound"]
-        last = crossed.cells[-1]
+        last = crossed.contrasts[-1]
         assert (found.question, found.language) == ("waiting-bound", language)
         assert (found.ratio.ratio, found.ratio.interval) == (last.ratio, last.interval)
         assert found.other.coordinates == {"wait_ms": 15}

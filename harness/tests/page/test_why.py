@@ -99,8 +99,8 @@ def test_the_model_stands_beside_the_measurement() -> None:
 
 def test_without_any_ratio_there_is_no_map() -> None:
     found = crossover()
-    cells = [cell.model_copy(update={"ratio": None}) for cell in found.conclusions.cells]
-    bare = found.model_copy(update={"conclusions": found.conclusions.model_copy(update={"cells": cells})})
+    cells = [cell.model_copy(update={"ratio": None}) for cell in found.conclusions.contrasts]
+    bare = found.model_copy(update={"conclusions": found.conclusions.model_copy(update={"contrasts": cells})})
     assert of_crossover.pictures(bare) == []
 
 

@@ -244,7 +244,7 @@ from tandem.engine.study import Study
 from tandem.record.result import Baselines, Concluded, Conclusions, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Verdict
-from tandem.studies.bench.study import warm_up_of, windows_of
+from tandem.engine.grid import warm_up_of, windows_of
 
 
 class Glanced(Conclusions):

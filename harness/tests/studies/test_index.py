@@ -118,8 +118,11 @@ def test_a_result_without_a_headline_is_read_whole(keep: Keep, real_result: dict
 
 
 def test_the_main_figure_of_a_bench() -> None:
-    rows = [{"label": name, "summary": {"goodput_rps": rate}} for name, rate in (("a", 1234.5), ("b", None))]
-    assert Bench.headline({"rows": rows}) == "a 1,234/s"
+    told = [
+        {"metric": "goodput_rps", "variant": name, "mean": rate, "n": 3}
+        for name, rate in (("a", 1234.5), ("b", None))
+    ]
+    assert Bench.headline({"estimates": told}) == "a 1,234/s"
 
 
 # ---- the command ----

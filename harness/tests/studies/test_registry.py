@@ -41,7 +41,7 @@ def test_a_result_alone_has_no_trials(tmp_path: Path) -> None:
         ({"schema_version": None}, "schema version None is not known"),
         ({"request": None}, "the record cannot be read: KeyError('request')"),
         ({"request": {"study": "bensh"}}, "the study 'bensh' is not known; the studies are "),
-        ({"conclusions": {"rows": 3}}, "conclusions -> rows: Input should be a valid array"),
+        ({"conclusions": {"contexts": 3}}, "conclusions -> contexts: Input should be a valid array"),
         ({"surprise": 1}, "surprise: Extra inputs are not permitted"),
     ],
 )
@@ -129,11 +129,13 @@ def test_the_promised_names_of_the_record() -> None:
     }
     assert promised <= result.keys()
     assert {"study", "variants", "scenario", "conditions", "plan", "seed"} <= result["request"].keys()
-    row = result["conclusions"]["rows"][0]
-    assert {"label", "verdict", "bottleneck", "summary"} <= row.keys()
-    figures = {"goodput_rps", "response_time_ms", "app_cpu_us_per_request", "app_memory_peak_bytes"}
-    assert figures <= row["summary"].keys()
-    assert {"p50", "p90", "p99"} <= row["summary"]["response_time_ms"].keys()
+    estimates = result["conclusions"]["estimates"]
+    assert {"metric", "variant", "mean", "interval", "n", "limit", "verdict"} <= estimates[0].keys()
+    figures = {"goodput_rps", "app_cpu_us_per_request", "anonymous_memory_mib", "memory_rest_mib"}
+    times = {f"response_time_{name}_ms" for name in ("p50", "p90", "p99")}
+    assert {*figures, *times} <= {one["metric"] for one in estimates}
+    contrast = result["conclusions"]["contrasts"][0]
+    assert {"metric", "of", "to", "ratio", "interval", "n", "word"} <= contrast.keys()
 
 
 # ---- for a page ----

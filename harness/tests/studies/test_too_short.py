@@ -13,14 +13,13 @@ from tandem.engine.deciding import too_few
 from tandem.engine.study import Study
 from tandem.load.rows import Floats
 from tandem.record.request import Conditions, Request
-from tandem.studies.bench.study import Bench
+from tandem.studies.bench.study import Bench, Questions
 from tandem.studies.capacity.study import Capacity
 from tandem.studies.compare.study import Compare
 from tandem.studies.crossover.grid import CrossoverOptions
 from tandem.studies.crossover.study import Crossover
 from tandem.studies.explain.design import ExplainOptions
 from tandem.studies.explain.study import Explain
-from tandem.studies.questions.study import Questions
 from tandem.studies.reproduce.experiment import read_all
 from tandem.studies.reproduce.study import Reproduce, request_for
 from tandem.studies.sweep.axis import Over

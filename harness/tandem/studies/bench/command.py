@@ -11,8 +11,7 @@ from tandem.cli.shared import Asked, measuring
 from tandem.engine.study import Study
 from tandem.facts.statement import read_statements
 from tandem.report.sessions import known_lines
-from tandem.studies.bench.study import Bench
-from tandem.studies.questions.study import Questions
+from tandem.studies.bench.study import Bench, Questions
 
 
 @measuring()

@@ -3,24 +3,19 @@
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from tandem.analysis.cost import APP, TOTAL
+from tandem.analysis.ratios import BLOCKS_LEAST, detectable_ratio
+from tandem.facts.metric import GOODPUT, MEMORY, MEMORY_PER_CONNECTION, MEMORY_REST
+from tandem.record.conclusion import Position
 from tandem.record.result import Result
 from tandem.record.window import Verdict
 from tandem.report import parts
 from tandem.report.parts import STYLES, conditions_line, settings
-from tandem.studies.bench.conclusions import (
-    BLOCKS_LEAST,
-    CPU,
-    GOODPUT,
-    TOTAL,
-    Benched,
-    Row,
-    Summary,
-    limit_of,
-)
-from tandem.wording import limited_by, number, with_interval
+from tandem.report.table import Column, Table, figure, figure_with_range, ratio_to, table
+from tandem.studies.bench.conclusions import Benched
+from tandem.wording import limited_by, number
 
 COST_NOTE = (
     "core-s/million: core-seconds of CPU per million requests (the same number in µs per request), mean of fresh starts with the"
@@ -35,186 +30,168 @@ RATE_NOTE = (
 FEW = f"fewer than {BLOCKS_LEAST} blocks can show that two variants are equivalent, but not that they differ"
 
 
-def _verdict(row: Row) -> str:
+def _places(result: Result[Benched]) -> list[Position]:
+    return [variant.position for variant in result.request.variants]
+
+
+def _verdict(found: Benched, position: Position) -> Text:
     """With `void` beside `invalid` where the host disturbed a start as well."""
-    both = row.verdict is Verdict.INVALID and row.disturbed
-    return f"{row.verdict}, {Verdict.VOID}" if both else str(row.verdict)
+    one = found.estimate_of(GOODPUT, position)
+    verdict = one.verdict if one is not None else Verdict.VOID
+    both = verdict is Verdict.INVALID and found.context(position).disturbed
+    return Text(f"{verdict}, {Verdict.VOID}" if both else str(verdict), style=STYLES[verdict])
 
 
-def mib(value: float | None, digits: int = 0) -> str:
-    """Bytes as MiB."""
-    return number(None if value is None else value / 2**20, digits)
+def whole_or_own(found: Benched) -> str:
+    """The metric of cost: over all roles, or the application's own where the windows do not tell the whole."""
+    return TOTAL if any(one.metric == TOTAL for one in found.estimates) else APP
 
 
-def kib(value: float | None) -> str:
-    """Bytes as KiB."""
-    return number(None if value is None else value / 2**10)
+def by_cost(found: Benched, positions: Sequence[Position], metric: str | None = None) -> list[Position]:
+    """The cheapest first; behind them those without a cost, in their order. metric: TOTAL or APP; None: `whole_or_own`."""
+    of = metric or whole_or_own(found)
 
+    def mean(position: Position) -> float | None:
+        one = found.estimate_of(of, position)
+        return one.mean if one else None
 
-def whole_or_own(rows: Sequence[Row]) -> str:
-    """The metric of cost: over all roles, or the application's own where a record does not tell the whole."""
-    return TOTAL if any(row.summary.total_cpu_us_per_request is not None for row in rows) else CPU
-
-
-def by_cost(rows: Sequence[Row], metric: str | None = None) -> list[Row]:
-    """The cheapest first; behind them those without a cost, in their order. metric: TOTAL or CPU; None: `whole_or_own`."""
-    of = metric or whole_or_own(rows)
-
-    def mean(summary: Summary) -> float | None:
-        return summary.total_cpu_us_per_request if of == TOTAL else summary.app_cpu_us_per_request
-
-    def key(row: Row) -> float:
-        against = row.against_first.get(of)
-        if against is not None and against.ratio.ratio is not None:
-            return against.ratio.ratio
-        cost, first = mean(row.summary), mean(rows[0].summary)
+    def key(position: Position) -> float:
+        one, cost, first = found.contrast_of(of, position), mean(position), mean(positions[0])
+        if one is not None and one.ratio is not None:
+            return one.ratio
         if cost is None:
             return float("inf")
         return cost / first if first else 1.0
 
-    return sorted(rows, key=key)
+    return sorted(positions, key=key)
 
 
-def ratio_told(row: Row, metric: str, rows: Sequence[Row]) -> tuple[str, str]:
-    """The ratio with its interval, and the word."""
-    if row is rows[0]:
-        return ("1", "") if len(rows) > 1 else ("–", "")
-    found = row.against_first.get(metric)
-    if found is None or found.ratio.ratio is None:
-        return "–", ""
-    told = f"{found.ratio.ratio:.3f}"
-    if found.ratio.interval is not None:
-        low, high = found.ratio.interval
-        told += f" ({low:.3f}–{high:.3f})"
-    return told, found.word
+def memory(found: Benched, position: Position, between: str = " / ") -> str:
+    """MiB at rest and under load."""
+    peak = found.estimate_of(MEMORY, position)
+    return f"{figure_mean(found, MEMORY_REST, position)}{between}{number(peak.mean if peak else None)}"
+
+
+def figure_mean(found: Benched, metric: str, position: Position) -> str:
+    """An estimate without its interval."""
+    one = found.estimate_of(metric, position)
+    return number(one.mean if one else None)
 
 
 def cost(result: Result[Benched]) -> Table:
     """What a request costs: the cheapest first."""
-    rows = result.conclusions.rows
-    title = f"what a request costs: {conditions_line(result.request)}"
-    by = f"ratio to {rows[0].label}" if rows else "ratio"
-    columns = (
-        "implementation",
-        "verdict",
-        "all roles\ncore-s/million",
-        by,
-        "",
-        "application\ncore-s/million",
-        f"{by} ",
-        "memory MiB\nrest / load",
-        "KiB per\nconnection",
+    found, positions = result.conclusions, _places(result)
+    first = positions[0]
+    by = f"ratio to {first.variant}"
+    return table(
+        f"what a request costs: {conditions_line(result.request)}",
+        by_cost(found, positions),
+        Column("implementation", lambda position: position.variant, text=True, whole=True),
+        Column("verdict", lambda position: _verdict(found, position), text=True),
+        Column("all roles\ncore-s/million", lambda position: figure(found, TOTAL, position)),
+        Column(by, lambda position: ratio_to(found, TOTAL, position, first)[0]),
+        Column("", lambda position: ratio_to(found, TOTAL, position, first)[1], text=True),
+        Column("application\ncore-s/million", lambda position: figure(found, APP, position)),
+        Column(by, lambda position: ratio_to(found, APP, position, first)[0]),
+        Column("memory MiB\nrest / load", lambda position: memory(found, position)),
+        Column("KiB per\nconnection", lambda position: figure_mean(found, MEMORY_PER_CONNECTION, position)),
     )
-    out = parts.table(title, *columns, left=("implementation", "verdict", ""))
-    out.columns[0].no_wrap = True
-    for row in by_cost(rows):
-        s = row.summary
-        ratio, word = ratio_told(row, TOTAL, rows)
-        out.add_row(
-            row.label,
-            Text(_verdict(row), style=STYLES[row.verdict]),
-            with_interval(s.total_cpu_us_per_request, s.total_cpu_us_per_request_interval),
-            ratio,
-            word,
-            with_interval(s.app_cpu_us_per_request, s.app_cpu_us_per_request_interval),
-            ratio_told(row, CPU, rows)[0],
-            f"{mib(s.app_memory_rest_bytes)} / {mib(s.app_memory_peak_bytes)}",
-            kib(s.app_memory_per_connection_bytes),
-        )
-    return out
-
-
-def _times(row: Row, name: str) -> str:
-    """The median over the starts, with their range."""
-    told = number(getattr(row.summary.response_time_ms, name), 1)
-    low, high = row.summary.response_time_range_ms.get(name, (None, None))
-    return told if low is None or high is None or low == high else f"{told} ({low:,.1f}–{high:,.1f})"
 
 
 def rates(result: Result[Benched]) -> Table:
     """Rates, what they are limited by, and response times. Those that are not the implementation's have no rank."""
-    rows = result.conclusions.rows
-    by = f"ratio to {rows[0].label}" if rows else "ratio"
-    columns = (
-        "implementation",
-        "goodput\n1/s",
-        by,
-        "",
-        "limited by",
-        "p50\nms",
-        "p90\nms",
-        "p99\nms",
-        "at\n1/s",
+    found, positions = result.conclusions, _places(result)
+    first = positions[0]
+
+    def word(position: Position) -> str:
+        if position == first and found.context(position).not_ranked and len(positions) > 1:
+            return "not ranked"
+        return ratio_to(found, GOODPUT, position, first)[1]
+
+    def limits(position: Position) -> str:
+        context = found.context(position)
+        return "; ".join(dict.fromkeys(filter(None, (context.limit, context.not_ranked))))
+
+    def time(name: str) -> Column[Position]:
+        key = f"response_time_{name}_ms"
+        return Column(f"{name}\nms", lambda position: figure_with_range(found, key, position))
+
+    return table(
+        "rates and response times",
+        positions,
+        Column("implementation", lambda position: position.variant, text=True, whole=True),
+        Column("goodput\n1/s", lambda position: figure(found, GOODPUT, position)),
+        Column(f"ratio to {first.variant}", lambda position: ratio_to(found, GOODPUT, position, first)[0]),
+        Column("", word, text=True),
+        Column("limited by", limits, text=True),
+        *map(time, ("p50", "p90", "p99")),
+        Column("at\n1/s", lambda position: figure_mean(found, "offered_rps", position)),
     )
-    out = parts.table("rates and response times", *columns, left=("implementation", "", "limited by"))
-    out.columns[0].no_wrap = True
-    for row in rows:
-        s = row.summary
-        ratio, word = ratio_told(row, GOODPUT, rows)
-        near = row.unranked if row.unranked and row.unranked != limit_of(row) else None
-        out.add_row(
-            row.label,
-            with_interval(s.goodput_rps, s.goodput_rps_interval),
-            ratio,
-            "not ranked" if row is rows[0] and row.unranked and len(rows) > 1 else word,
-            "; ".join(filter(None, (limit_of(row), near))),
-            *(_times(row, name) for name in ("p50", "p90", "p99")),
-            number(s.offered_rps),
-        )
-    return out
 
 
-def words(row: Row) -> list[Text]:
+def words(result: Result[Benched], variant_label: str, position: Position) -> list[Text]:
     """The bottleneck, the reasons and the warnings of a variant, in sentences."""
-    out = []
-    if row.bottleneck:
-        evidence = "; ".join(row.bottleneck_evidence)
-        out.append(Text(f"{row.label}: limited by {limited_by(row.bottleneck)}: {evidence}"))
-    out += [Text(f"{row.label}: {_verdict(row)}: {reason}", style="red") for reason in row.reasons]
-    if row.disturbed or row.retried:
-        told = f"the host disturbed {row.disturbed} of its starts, and {row.retried} were repeated"
-        out.append(Text(f"{row.label}: {told}"))
-    out += [Text(f"{row.label}: {finding.text} [{finding.code}]", style="yellow") for finding in row.findings]
-    return out
+    found, out = result.conclusions, list[Text]()
+    context, one = found.context(position), found.estimate_of(GOODPUT, position)
+    if context.bottleneck:
+        told = f"limited by {limited_by(context.bottleneck)}: {'; '.join(context.evidence)}"
+        out.append(Text(f"{variant_label}: {told}"))
+    reasons = one.reasons if one is not None else []
+    out += [
+        Text(f"{variant_label}: {_verdict(found, position)}: {reason}", style="red") for reason in reasons
+    ]
+    repeated = result.made_again.get(variant_label, 0)
+    if context.disturbed or repeated:
+        told = f"the host disturbed {context.disturbed} of its starts, and {repeated} were repeated"
+        out.append(Text(f"{variant_label}: {told}"))
+    warned = [f"{variant_label}: {finding.text} [{finding.code}]" for finding in context.findings]
+    return [*out, *(Text(line, style="yellow") for line in warned)]
 
 
-def decided(result: Result[Benched]) -> list[Text]:
+def decided(found: Benched) -> list[Text]:
     """What the blocks can tell apart."""
-    rows = result.conclusions.rows
-    metric = whole_or_own(rows)
-    found = [row.against_first[metric].ratio for row in rows if metric in row.against_first]
-    if not found:
+    ratios = [one for one in found.contrasts if one.metric == whole_or_own(found)]
+    if not ratios:
         return []
-    lines = [FEW] if found[0].n < BLOCKS_LEAST else []
-    known = [one.detectable_ratio for one in found if one.detectable_ratio is not None]
+    n = ratios[0].n
+    lines = [FEW] if n < BLOCKS_LEAST else []
+    known = [
+        detectable
+        for one in ratios
+        if one.sd_ln is not None
+        and one.n >= BLOCKS_LEAST
+        and (detectable := detectable_ratio(one.sd_ln, one.n)) is not None
+    ]
     if known:
-        n = found[0].n
-        lines.append(
-            f"{n} blocks can detect a cost difference of {(max(known) - 1) * 100:.1f} % (t test, 80 % power)"
-        )
+        percent = (max(known) - 1) * 100
+        lines.append(f"{n} blocks can detect a cost difference of {percent:.1f} % (t test, 80 % power)")
     return [Text("; ".join(lines), style="dim")] if lines else []
 
 
 def ceilings(result: Result[Benched]) -> list[Text]:
     """What the parts around the applications reached."""
-    rows = result.conclusions.rows
-    reached = max((row.summary.goodput_rps or 0.0 for row in rows), default=0.0)
-    return parts.ceilings(result.baselines, [row.ceiling_shares for row in rows], reached)
+    found = result.conclusions
+    reached = max((one.mean or 0.0 for one in found.estimates if one.metric == GOODPUT), default=0.0)
+    return parts.ceilings(result.baselines, [one.ceiling_shares for one in found.contexts], reached)
+
+
+def _distances(result: Result[Benched]) -> list[str]:
+    return [f"{one.variant}: {one.db_rtt}" for one in result.conclusions.contexts if one.db_rtt]
 
 
 def report(result: Result[Benched]) -> RenderableType:
     """All that a bench says at its end."""
-    rows = result.conclusions.rows
+    told = [line for one in result.request.variants for line in words(result, one.label, one.position)]
     return Group(
         cost(result),
         Text(COST_NOTE, style="dim"),
-        *decided(result),
+        *decided(result.conclusions),
         rates(result),
         Text(RATE_NOTE, style="dim"),
         *ceilings(result),
         settings(result),
-        *(Text(f"{row.label}: {row.db_rtt}", style="dim") for row in rows if row.db_rtt),
-        *(line for row in rows for line in words(row)),
+        *(Text(line, style="dim") for line in _distances(result)),
+        *told,
         *parts.findings(result),
         parts.spent(result),
     )

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
+from tandem.engine.grid import warm_up_of
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Finding
-from tandem.studies.bench.study import warm_up_of
 from tandem.studies.capacity import report as tables
 from tandem.studies.capacity.conclusions import (
     CapacityFound,

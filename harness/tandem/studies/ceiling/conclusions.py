@@ -1,115 +1,61 @@
 """How near each variant comes to what the parts around it could do at most. Pure."""
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tandem.analysis.ratios import t_interval
-from tandem.engine.blocks import best
-from tandem.engine.findings import why
-from tandem.engine.stand_ins import WINDOW
-from tandem.record.part import Number, Part
+from tandem.analysis.ceilings import in_same_blocks
+from tandem.analysis.cost import APP, at
+from tandem.facts.estimate import OfVariant, by_block, goodput
+from tandem.facts.fact import Fact
+from tandem.facts.metric import CEILING_SHARE
+from tandem.record.conclusion import Estimate
+from tandem.record.request import StandIn
 from tandem.record.result import Conclusions
-from tandem.record.trial import Trial
-from tandem.record.window import Verdict
-from tandem.studies.bench.conclusions import OPEN
 
-LEAST_VALUES = 2
-
-
-class Reached(Part):
-    """The rates of one thing over the rounds."""
-
-    goodput_rps: Number | None
-    interval: tuple[Number, Number] | None
-    """95 % Student t interval over the rounds, each a fresh start."""
-    values: list[Number]
-    refused: list[str]
-    """Why rounds do not count."""
-
-
-class ReachedBelow(Reached):
-    """A variant's, below the ceilings."""
-
-    nearest: str | None
-    share: Number | None
-    """Of the nearest ceiling, mean over the rounds of goodput / ceiling of the same round."""
-    share_interval: tuple[Number, Number] | None
-    app_cpu_us_per_request: Number | None
-    """At the equal offered load."""
-    app_cpu_us_interval: tuple[Number, Number] | None
-    bottleneck: str | None
+NEEDED = 2
+"""Good rounds, else there is no figure."""
+EQUAL_LOAD = 0.5
+"""The equal offered load is this share of the slowest variant's goodput."""
+AT_EQUAL_LOAD = at(APP, EQUAL_LOAD)
 
 
 class Ceilings(Conclusions):
-    """What the stand-ins and the variants reached."""
+    """Estimates of stand-ins and variants, of these also the cost at the equal load and the share of the nearest ceiling."""
 
     rounds: int
     window_s: int
     equal_load_rps: int | None
-    ceilings: dict[str, Reached]
-    """By stand-in."""
-    variants: dict[str, ReachedBelow]
-    """By label."""
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return statistics.fmean(values) if len(values) >= LEAST_VALUES else None
-
-
-def rates(trials: Sequence[Trial]) -> dict[tuple[int, int], float]:
-    """Block and attempt -> goodput of the closed window, where the trial is ok. trials: of one thing."""
-    good = {(trial.spec.block, trial.spec.attempt): trial.window(WINDOW) for trial in trials if _ok(trial)}
-    return {when: window.goodput_rps for when, window in good.items() if window is not None}
-
-
-def _ok(trial: Trial) -> bool:
-    return trial.verdict is Verdict.OK
-
-
-def reached(trials: Sequence[Trial]) -> Reached:
-    """trials: of one thing, all attempts."""
-    chosen = best(trials)
-    values = list(rates(chosen).values())
-    return Reached(
-        goodput_rps=_mean(values),
-        interval=t_interval(values),
-        values=values,
-        refused=[f"round {t.spec.block}: {t.verdict}: {why(t)}" for t in chosen if not _ok(t)],
-    )
-
-
-def nearest(ceilings: dict[str, Reached]) -> str | None:
+    nearest: StandIn | None
     """The lowest ceiling."""
-    known = {name: own.goodput_rps for name, own in ceilings.items() if own.goodput_rps is not None}
-    return min(known, key=lambda name: known[name], default=None)
 
 
-def shares(own: Sequence[Trial], ceiling: Sequence[Trial]) -> list[float]:
-    """goodput / ceiling, of each round the last attempt in which both are good: of one block made once."""
-    mine, theirs = rates(own), rates(ceiling)
-    both = {block: (block, attempt) for block, attempt in sorted(mine) if (block, attempt) in theirs}
-    return [mine[when] / theirs[when] for when in both.values()]
+def app_cpu(fact: Fact) -> float | None:
+    """CPU per request at the equal offered load."""
+    return fact.window.app_cpu_us_per_request if fact.role == "open" else None
 
 
-def reached_below(trials: Sequence[Trial], name: str | None, ceiling: Sequence[Trial]) -> ReachedBelow:
-    """trials: of one variant, all attempts. name, ceiling: the nearest ceiling and its trials."""
-    good = [trial for trial in best(trials) if _ok(trial)]
-    opened = [window for trial in good if (window := trial.window(OPEN)) is not None]
-    costs = [w.app_cpu_us_per_request for w in opened if w.app_cpu_us_per_request is not None]
-    tags = [window.bottleneck for trial in trials if (window := trial.window(WINDOW)) and _judged(trial)]
-    parts = shares(trials, ceiling)
-    return ReachedBelow(
-        **reached(trials).model_dump(),
-        nearest=name,
-        share=_mean(parts),
-        share_interval=t_interval(parts),
-        app_cpu_us_per_request=_mean(costs),
-        app_cpu_us_interval=t_interval(costs),
-        bottleneck=statistics.mode(tags) if tags else None,
-    )
+def nearest(ceilings: Mapping[StandIn, OfVariant]) -> StandIn | None:
+    """The stand-in that reaches least."""
+    rates = {kind: list(by_block(one.full, goodput).values()) for kind, one in ceilings.items() if one.ok}
+    means = {kind: sum(own) / len(own) for kind, own in rates.items() if own}
+    return min(means, key=lambda kind: means[kind], default=None)
 
 
-def _judged(trial: Trial) -> bool:
-    """Whether its closed window is good, whatever came after it."""
-    window = trial.window(WINDOW)
-    return window is not None and window.verdict is Verdict.OK
+def share(own: OfVariant, ceiling: OfVariant | None) -> list[Estimate]:
+    """Its goodput by that of the ceiling, in percent, mean over the blocks; nothing below two blocks."""
+    if ceiling is None or not own.ok:
+        return []
+    rates, most = (by_block(one.full_of_all_attempts, goodput) for one in (own, ceiling))
+    shares = [100 * one for one in in_same_blocks(rates, most)]
+    return [own.estimate(CEILING_SHARE, shares)] if len(shares) >= NEEDED else []
+
+
+def estimates(
+    ceilings: Mapping[StandIn, OfVariant], variants: Sequence[OfVariant], lowest: StandIn | None
+) -> list[Estimate]:
+    """Of all: the standard ones, and those of this study alone."""
+    ceiling = ceilings[lowest] if lowest is not None else None
+    found = [each for one in ceilings.values() for each in one.standard()]
+    for one in variants:
+        costs = [each for each in one.estimates({AT_EQUAL_LOAD: app_cpu}) if each.n >= NEEDED]
+        found += [*one.standard(), *costs, *share(one, ceiling)]
+    return found

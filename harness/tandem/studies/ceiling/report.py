@@ -1,66 +1,69 @@
 """Ceilings for people. Pure."""
 
+import math
 from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tandem.engine import stand_ins
+from tandem.facts.metric import CEILING_SHARE, GOODPUT
+from tandem.record.conclusion import Position
+from tandem.record.request import StandIn
 from tandem.record.result import Result
-from tandem.report.parts import findings, spent, table
-from tandem.studies.ceiling.conclusions import Ceilings
-from tandem.wording import limited_by, number, with_interval
+from tandem.report.parts import findings, spent
+from tandem.report.table import Column, figure, table
+from tandem.studies.ceiling.conclusions import AT_EQUAL_LOAD, Ceilings
+from tandem.wording import limited_by, number
 
-MEANINGS = {
+MEANINGS: dict[StandIn, str] = {
     "proxy": "generator to HAProxy, which answers itself",
     "null": "generator through HAProxy to the null application",
     "database": "pgbench with the scenario's statements through PgBouncer, on the application's CPUs",
 }
-COLUMNS = (
-    "variant",
-    "goodput, 1/s",
-    "nearest ceiling",
-    "share of it, %",
-    "app CPU, µs/request",
-    "limited by",
-)
-TEXTS = ("variant", "nearest ceiling", "limited by")
 NOTE = "mean ± half-width of the 95 % interval over the rounds; a dash below two good rounds"
 
 
 def _ceilings(result: Result[Ceilings]) -> Table:
     found = result.conclusions
-    title = f"ceilings for {result.request.scenario}, {found.rounds} rounds"
-    out = table(title, "ceiling", "what", "1/s", left=("ceiling", "what"))
-    for name, own in found.ceilings.items():
-        out.add_row(name, MEANINGS[name], with_interval(own.goodput_rps, own.interval))
-    return out
-
-
-def _variants(found: Ceilings) -> Table:
-    out = table(
-        f"variants; CPU per request at {number(found.equal_load_rps)}/s for all", *COLUMNS, left=TEXTS
+    return table(
+        f"ceilings for {result.request.scenario}, {found.rounds} rounds",
+        [kind for kind in MEANINGS if found.estimate_of(GOODPUT, stand_ins.variant(kind).position)],
+        Column("ceiling", str, text=True),
+        Column("what", lambda kind: MEANINGS[kind], text=True),
+        Column("1/s", lambda kind: figure(found, GOODPUT, stand_ins.variant(kind).position)),
     )
-    ordered = sorted(found.variants.items(), key=lambda item: item[1].app_cpu_us_per_request or 1e9)
-    for label, own in ordered:
-        low_high = own.share_interval
-        share = None if low_high is None else (low_high[0] * 100, low_high[1] * 100)
-        out.add_row(
-            label,
-            with_interval(own.goodput_rps, own.interval),
-            own.nearest or "–",
-            with_interval(None if own.share is None else own.share * 100, share),
-            with_interval(own.app_cpu_us_per_request, own.app_cpu_us_interval),
-            limited_by(own.bottleneck),
-        )
-    return out
+
+
+def _variants(result: Result[Ceilings]) -> Table:
+    found = result.conclusions
+
+    def cost(position: Position) -> float:
+        one = found.estimate_of(AT_EQUAL_LOAD, position)
+        return one.mean if one is not None and one.mean is not None else math.inf
+
+    def limit(position: Position) -> str:
+        one = found.estimate_of(GOODPUT, position)
+        return limited_by(one.limit if one is not None else None)
+
+    return table(
+        f"variants; CPU per request at {number(found.equal_load_rps)}/s for all",
+        sorted((variant.position for variant in result.request.variants), key=cost),
+        Column("variant", lambda position: position.variant, text=True),
+        Column("goodput, 1/s", lambda position: figure(found, GOODPUT, position)),
+        Column("nearest ceiling", lambda _: found.nearest or "–", text=True),
+        Column("share of it, %", lambda position: figure(found, CEILING_SHARE, position)),
+        Column("app CPU, µs/request", lambda position: figure(found, AT_EQUAL_LOAD, position)),
+        Column("limited by", limit, text=True),
+    )
 
 
 def report(result: Result[Ceilings]) -> Group:
     """The tables, then why rounds do not count and their warnings."""
     return Group(
         _ceilings(result),
-        _variants(result.conclusions),
+        _variants(result),
         Text(NOTE, style="dim"),
         *([spent(result)] if result.phases_s else []),
         *(Text(reason, style="yellow") for reason in result.reasons),
@@ -70,5 +73,6 @@ def report(result: Result[Ceilings]) -> Group:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """How near each variant comes to its ceiling. conclusions: as result.json has them."""
-    found = [(label, one) for label, one in conclusions["variants"].items() if one["share"] is not None]
-    return ", ".join(f"{label} {one['share']:.0%} of {one['nearest']}" for label, one in found)
+    found = Ceilings.model_validate(conclusions)
+    shares = [(one.variant, one.mean) for one in found.estimates if one.metric == CEILING_SHARE]
+    return ", ".join(f"{name} {share:.0f}% of {found.nearest}" for name, share in shares if share is not None)

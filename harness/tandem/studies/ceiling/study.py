@@ -4,20 +4,18 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
-from tandem.engine.blocks import Blocks, complete_blocks, in_blocks, of_each
-from tandem.engine.findings import verdict_of, warnings
+from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
+from tandem.engine.findings import not_counted, verdict_of, warnings
+from tandem.engine.grid import OPEN, warm_up_of, windows_of
 from tandem.engine.study import Study
 from tandem.errors import UsageError
+from tandem.facts.estimate import goodput, of_variants
+from tandem.facts.fact import at_full_load, by_label, facts
 from tandem.record.request import Request, StandIn, Variant
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.bench.conclusions import OPEN
-from tandem.studies.bench.study import warm_up_of, windows_of
 from tandem.studies.ceiling import report as tables
-from tandem.studies.ceiling.conclusions import Ceilings, Reached, nearest, rates, reached, reached_below
-
-EQUAL_LOAD = 0.5
-"""The equal offered load is this share of the slowest variant's goodput."""
+from tandem.studies.ceiling.conclusions import EQUAL_LOAD, NEEDED, Ceilings, estimates, nearest
 
 
 def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list[str]:
@@ -32,8 +30,9 @@ def supporting(catalog: Catalog, scenario: str, asked: list[str] | None) -> list
 
 def equal_load_rps(trials: Sequence[Trial], labels: Sequence[str]) -> int | None:
     """The equal load that follows from a block; None unless each of these variants has a goodput in it."""
-    found = [rates(own) for own in of_each(labels, trials).values()]
-    slowest = min((min(own.values(), default=0.0) for own in found), default=0.0)
+    good = by_label(one for one in facts(trials) if one.good)
+    found = [at_full_load(good.get(label, [])) for label in labels]
+    slowest = min((min((goodput(one.window) for one in own), default=0.0) for own in found), default=0.0)
     return int(slowest * EQUAL_LOAD) or None
 
 
@@ -101,23 +100,20 @@ class Ceiling(Study[Ceilings]):
         )
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Ceilings]:
-        of = of_each((variant.label for variant in self.variants), trials)
-        ceilings: dict[str, Reached] = {kind: reached(of[label]) for label, kind in self.stand_ins.items()}
+        found = of_variants(trials, self.variants, NEEDED)
+        ceilings = {one.variant.stand_in: one for one in found if one.variant.stand_in is not None}
+        variants = [one for one in found if one.variant.stand_in is None]
         lowest = nearest(ceilings)
-        beside = next((of[label] for label, kind in self.stand_ins.items() if kind == lowest), [])
-        below = {label: reached_below(of[label], lowest, beside) for label in self._labels}
-        every = {**ceilings, **below}
-        known = all(own.goodput_rps is not None for own in every.values())
         return Concluded(
-            verdict=verdict_of(trials, known),
-            reasons=[f"{name}: {text}" for name, own in every.items() for text in own.refused],
+            verdict=verdict_of(trials, all(one.ok for one in found)),
+            reasons=not_counted(trials),
             findings=warnings(trials),
             conclusions=Ceilings(
+                estimates=estimates(ceilings, variants, lowest),
                 rounds=self.timing.trials,
                 window_s=self.timing.closed_s,
                 equal_load_rps=self._rate(trials),
-                ceilings=ceilings,
-                variants=below,
+                nearest=lowest,
             ),
         )
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.findings import warnings, why
+from tandem.engine.grid import warm_up_of
 from tandem.engine.study import Options, Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict
-from tandem.studies.bench.study import warm_up_of
 from tandem.studies.crosscheck import report as tables
 from tandem.studies.crosscheck.conclusions import (
     GENERATORS,

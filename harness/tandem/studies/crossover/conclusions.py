@@ -4,74 +4,99 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import scipy
 from pydantic import Field
 
 from tandem.analysis.ratios import ALPHA, NO_WINNER
 from tandem.analysis.stack import Predicted
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Contrast, Coordinates, Estimate, found_at
 from tandem.record.part import Number, Part
 from tandem.record.result import Conclusions
-from tandem.studies.crossover.grid import GridPoint
-from tandem.studies.sweep.conclusions import MeanOfRounds
 
 Winner = Literal["first", "second", "nobody", "not decided"]
+WINNERS: tuple[Winner, ...] = get_args(Winner)
 
 
-class CrossSide(Part):
-    """One of the two in a cell."""
+class Prediction(Part):
+    """What the model says of a variant in a cell."""
 
-    label: str
+    variant: str
+    coordinates: Coordinates
     """Of its fresh starts: an async variant has the same for all numbers of threads."""
-    goodput_rps: MeanOfRounds
-    bottleneck: str | None
-    predicted: Predicted | None
+    predicted: Predicted
     calibrated: bool
     """Whether the prediction's demands were counted in windows of this wait."""
-    off: Number | None
+    off: Number | None = None
     """Prediction / measurement - 1."""
-    likely: list[str]
+    likely: list[str] = Field(default_factory=list)
     """Why, where that is more than 10 %."""
-
-
-class CrossCell(Part):
-    """Both in one cell."""
-
-    at: GridPoint
-    sides: list[CrossSide]
-    """The first, the second."""
-    blocks: int
-    ratio: Number | None
-    """Goodput of the second by that of the first: geometric mean over blocks in which both are good."""
-    interval: tuple[Number, Number] | None
-    """95 % for all cells together."""
-    winner: Winner
-    predicted_ratio: Number | None
 
 
 class Meeting(Part):
     """Between which waits the ratio passes 1, for one number of threads and one pool."""
 
-    threads: int | None
-    pool: int | None
+    coordinates: Coordinates
+    """Of all its cells: threads and pool."""
     measured_ms: list[Number]
     """Straight between the logarithms of the ratios of two neighbouring waits."""
     predicted_ms: list[Number]
 
 
 class Crossed(Conclusions):
-    """Who wins where."""
+    """A contrast for each cell, by threads and pool, then by wait; its word is who wins."""
 
     first: str
     second: str
     waits_for: Literal["database", "request"]
     """What `wait_ms` is: the distance of the database for each round trip, or a wait of each request."""
-    waits_ms: list[int]
     rounds: int
-    cells: list[CrossCell]
-    """By threads and pool, then by wait."""
+    predictions: list[Prediction] = Field(default_factory=list)
     meetings: list[Meeting] = Field(default_factory=list)
+
+    @property
+    def measured(self) -> bool:
+        """Whether any cell has a ratio."""
+        return any(cell.ratio is not None for cell in self.contrasts)
+
+    def goodput(self, variant: str, cell: Contrast) -> Estimate | None:
+        """What one of the two reached in a cell."""
+        rates = [one for one in self.estimates if one.metric == GOODPUT and one.variant == variant]
+        return next((one for one in rates if one.coordinates.items() <= cell.coordinates.items()), None)
+
+    def prediction(self, variant: str, cell: Contrast) -> Prediction | None:
+        """What the model says of one of the two in a cell."""
+        one = self.goodput(variant, cell)
+        return found_at(self.predictions, one.position) if one is not None else None
+
+    def predicted_ratio(self, cell: Contrast) -> float | None:
+        """The model's goodput of the second by that of the first."""
+        first, second = (self.prediction(name, cell) for name in (self.first, self.second))
+        if first is None or second is None:
+            return None
+        return second.predicted.throughput_rps / first.predicted.throughput_rps
+
+    def winner(self, cell: Contrast) -> str:
+        """The name of who wins."""
+        return {"first": self.first, "second": self.second}.get(cell.word or "", cell.word or "")
+
+
+def wait_of(cell: Contrast) -> int:
+    """The wait of a cell, in ms."""
+    return int(cell.coordinates["wait_ms"])
+
+
+def row_of(cell: Contrast) -> Coordinates:
+    """Threads and pool of a cell."""
+    return {name: value for name, value in cell.coordinates.items() if name != "wait_ms"}
+
+
+def row_name(coordinates: Coordinates) -> str:
+    """What a row of cells is called."""
+    parts = [f"{name} {value}" for name, value in coordinates.items() if name != "wait_ms"]
+    return ", ".join(parts) or "as they are"
 
 
 def intervals(ln_ratios: Sequence[Sequence[float]]) -> list[tuple[float, float] | None]:
@@ -103,6 +128,26 @@ def winner(interval: tuple[float, float] | None) -> Winner:
     return "second" if low > 1 else "first" if high < 1 else "not decided"
 
 
+def cells(
+    first: str, second: str, at: Sequence[Coordinates], ln_ratios: Sequence[Sequence[float]]
+) -> list[Contrast]:
+    """The second by the first in each cell. at: where the cells stand; ln_ratios: theirs, one of each block."""
+    return [
+        Contrast(
+            metric=GOODPUT,
+            of=second,
+            to=first,
+            coordinates=coordinates,
+            ratio=math.exp(statistics.fmean(ln)) if ln else None,
+            interval=interval,
+            n=len(ln),
+            word=winner(interval),
+            family="cells",
+        )
+        for coordinates, ln, interval in zip(at, ln_ratios, intervals(ln_ratios), strict=True)
+    ]
+
+
 def crossings(ratios: Mapping[int, float | None]) -> list[float]:
     """Waits at which the ratio passes 1. ratios: by wait, ascending; without one there is no line through it."""
     found = []
@@ -115,15 +160,14 @@ def crossings(ratios: Mapping[int, float | None]) -> list[float]:
     return found
 
 
-def meetings(cells: Sequence[CrossCell]) -> list[Meeting]:
+def meetings(found: Crossed) -> list[Meeting]:
     """Of each number of threads and pool."""
     return [
         Meeting(
-            threads=threads,
-            pool=pool,
-            measured_ms=crossings({cell.at.wait_ms: cell.ratio for cell in own}),
-            predicted_ms=crossings({cell.at.wait_ms: cell.predicted_ratio for cell in own}),
+            coordinates=row,
+            measured_ms=crossings({wait_of(cell): cell.ratio for cell in own}),
+            predicted_ms=crossings({wait_of(cell): found.predicted_ratio(cell) for cell in own}),
         )
-        for (threads, pool), group in groupby(cells, lambda cell: (cell.at.threads, cell.at.pool))
+        for row, group in groupby(found.contrasts, row_of)
         for own in [list(group)]
     ]

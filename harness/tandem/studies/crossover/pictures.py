@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.report.picture import Picture
-from tandem.studies.crossover.conclusions import CrossCell, Crossed
-from tandem.studies.crossover.plots import WIDEST, row_name, told
+from tandem.studies.crossover.conclusions import Crossed, row_name, wait_of
+from tandem.studies.crossover.plots import WIDEST, told
 
 HUES = ("--role-proxy", "--role-app")
 """Of the first, and of the second."""
@@ -16,7 +17,7 @@ NOBODY = ("nobody", "not decided")
 def pictures(result: Result[Crossed]) -> list[Picture]:
     """Nothing where nothing was measured."""
     found = result.conclusions
-    if all(cell.ratio is None for cell in found.cells):
+    if not found.measured:
         return []
     where = Picture(
         name="map",
@@ -51,20 +52,20 @@ def map_rows(found: Crossed) -> list[dict[str, Any]]:
     """One of each cell."""
     return [
         {
-            "threads, pool": row_name(cell),
-            "wait_ms": cell.at.wait_ms,
+            "threads, pool": row_name(cell.coordinates),
+            "wait_ms": wait_of(cell),
             "ratio": cell.ratio,
             "low": cell.interval and cell.interval[0],
             "high": cell.interval and cell.interval[1],
-            "wins": {"first": found.first, "second": found.second}.get(cell.winner, cell.winner),
-            "model's ratio": cell.predicted_ratio,
-            "blocks": cell.blocks,
-            "_row": row_name(cell),
-            "_decided": cell.winner not in NOBODY,
-            "_undecided": cell.winner == "not decided" or cell.ratio is None,
+            "wins": found.winner(cell),
+            "model's ratio": found.predicted_ratio(cell),
+            "blocks": cell.n,
+            "_row": row_name(cell.coordinates),
+            "_decided": cell.word not in NOBODY,
+            "_undecided": cell.word == "not decided" or cell.ratio is None,
             "_text": told(cell),
         }
-        for cell in found.cells
+        for cell in found.contrasts
     ]
 
 
@@ -119,33 +120,33 @@ def _map(found: Crossed) -> dict[str, Any]:
 def model_rows(found: Crossed) -> list[dict[str, Any]]:
     """Of each cell and side what was measured and what was predicted."""
     out: list[dict[str, Any]] = []
-    for cell in found.cells:
-        for place, side in enumerate(cell.sides):
+    for cell in found.contrasts:
+        for name, hue in zip((found.first, found.second), HUES, strict=True):
             common: dict[str, Any] = {
-                "threads, pool": row_name(cell),
-                "variant": (found.first, found.second)[place],
-                "wait_ms": cell.at.wait_ms,
-                "hue": HUES[place],
-                "_row": row_name(cell),
+                "threads, pool": row_name(cell.coordinates),
+                "variant": name,
+                "wait_ms": wait_of(cell),
+                "hue": hue,
+                "_row": row_name(cell.coordinates),
             }
-            rate = side.goodput_rps
-            if rate.mean is not None:
+            rate, model = found.goodput(name, cell), found.prediction(name, cell)
+            if rate is not None and rate.mean is not None:
                 low, high = rate.interval or (None, None)
                 told_here = {"from": "measurement", "goodput_rps": rate.mean, "low": low, "high": high}
-                out.append({**common, **told_here, **_label(cell, place)})
-            if side.predicted is not None:
-                out.append({**common, "from": "model", "goodput_rps": side.predicted.throughput_rps})
+                out.append({**common, **told_here, **_label(found, cell, name)})
+            if model is not None:
+                out.append({**common, "from": "model", "goodput_rps": model.predicted.throughput_rps})
     return out
 
 
-def _label(cell: CrossCell, place: int) -> dict[str, Any]:
+def _label(found: Crossed, cell: Contrast, name: str) -> dict[str, Any]:
     """Where the name of a line stands: that of the one that is ahead above all lines, the other's below."""
-    rates = [side.goodput_rps.mean for side in cell.sides]
-    known = [*rates, *(side.predicted.throughput_rps for side in cell.sides if side.predicted)]
-    means = [rate or 0.0 for rate in rates]
-    up = means[place] > means[1 - place] or (means[0] == means[1] and place == 0)
-    of = [rate for rate in known if rate]
-    return {"_up": up, "_label": max(of) if up else min(of)}
+    names = (found.first, found.second)
+    rates = {one: estimate.mean or 0.0 for one in names if (estimate := found.goodput(one, cell))}
+    models = [model.predicted.throughput_rps for one in names if (model := found.prediction(one, cell))]
+    known = [rate for rate in (*rates.values(), *models) if rate]
+    up = name == max(names, key=lambda one: rates.get(one, 0.0))
+    return {"_up": up, "_label": max(known) if up else min(known)}
 
 
 def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _model(found: Crossed, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "legend": None,
         "scale": {"domain": ["measurement", "model"], "range": [[1, 0], [5, 4]]},
     }
-    last = max(found.waits_ms)
+    last = max(map(wait_of, found.contrasts))
     names = [
         {
             # The one that is ahead has its name above its line, so that two names never cover each other.

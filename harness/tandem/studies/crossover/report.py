@@ -1,5 +1,6 @@
 """A crossover for people. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -9,10 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.analysis.stack import OFF
+from tandem.facts.metric import told_coordinates
+from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
-from tandem.report.parts import conditions_line, ending, table
-from tandem.studies.crossover.conclusions import CrossCell, Crossed, Winner
-from tandem.studies.crossover.plots import row_name
+from tandem.report.parts import conditions_line, ending
+from tandem.report.table import Column, table
+from tandem.studies.crossover.conclusions import WINNERS, Crossed, row_name, row_of, wait_of
 from tandem.wording import limited_by, number, ratio_with_interval, with_interval
 
 WAITS = {"database": "distance of the database", "request": "wait of each request"}
@@ -23,35 +26,49 @@ NOTE = (
 )
 
 
-def ratio(cell: CrossCell) -> str:
+def ratio(cell: Contrast) -> str:
     """With its interval."""
     return ratio_with_interval(cell.ratio, cell.interval)
-
-
-def name(found: Crossed, who: Winner) -> str:
-    return {"first": found.first, "second": found.second}.get(who, who)
 
 
 def cells_table(result: Result[Crossed]) -> Table:
     """A row for each number of threads and pool, and wait."""
     found = result.conclusions
-    left = ("threads, pool", "wins", "limits, first", "limits, second")
-    columns = ("threads, pool", "wait, ms", f"{found.first}, 1/s", f"{found.second}, 1/s", "ratio", "wins")
-    model = ("model, first", "model, second", "model's ratio")
-    out = table(conditions_line(result.request), *columns, *model, *left[2:], left=left)
-    for cell in found.cells:
-        first, second = cell.sides
-        out.add_row(
-            row_name(cell),
-            str(cell.at.wait_ms),
-            *(with_interval(side.goodput_rps.mean, side.goodput_rps.interval) for side in (first, second)),
-            ratio(cell),
-            name(found, cell.winner),
-            *(number(side.predicted.throughput_rps if side.predicted else None) for side in (first, second)),
-            number(cell.predicted_ratio, 2),
-            *(limited_by(side.bottleneck) for side in (first, second)),
-        )
-    return out
+
+    def rate(name: str) -> Column[Contrast]:
+        def told(cell: Contrast) -> str:
+            one = found.goodput(name, cell)
+            return with_interval(one.mean, one.interval) if one is not None else number(None)
+
+        return Column(f"{name}, 1/s", told)
+
+    def model(which: str, name: str) -> Column[Contrast]:
+        def told(cell: Contrast) -> str:
+            one = found.prediction(name, cell)
+            return number(one.predicted.throughput_rps if one is not None else None)
+
+        return Column(f"model, {which}", told)
+
+    def limit(which: str, name: str) -> Column[Contrast]:
+        def told(cell: Contrast) -> str:
+            one = found.goodput(name, cell)
+            return limited_by(one.limit if one is not None else None)
+
+        return Column(f"limits, {which}", told, text=True)
+
+    both = {"first": found.first, "second": found.second}
+    return table(
+        conditions_line(result.request),
+        found.contrasts,
+        Column("threads, pool", lambda cell: row_name(cell.coordinates), text=True),
+        Column("wait, ms", lambda cell: str(wait_of(cell))),
+        *map(rate, both.values()),
+        Column("ratio", ratio),
+        Column("wins", found.winner, text=True),
+        *(model(*which) for which in both.items()),
+        Column("model's ratio", lambda cell: number(found.predicted_ratio(cell), 2)),
+        *(limit(*which) for which in both.items()),
+    )
 
 
 def _meet(what: str, at_ms: Sequence[float]) -> str:
@@ -61,38 +78,39 @@ def _meet(what: str, at_ms: Sequence[float]) -> str:
 def sentences(found: Crossed) -> list[str]:
     """Who wins where, for each number of threads and pool."""
     out = []
-    groups = groupby(found.cells, row_name)
-    for (row, cells), meeting in zip(groups, found.meetings, strict=True):
-        own = list(cells)
+    groups = groupby(found.contrasts, row_of)
+    for (row, group), meeting in zip(groups, found.meetings, strict=True):
+        own = list(group)
         parts = []
-        for who in ("first", "second", "nobody", "not decided"):
-            waits = [str(cell.at.wait_ms) for cell in own if cell.winner == who]
+        for who in WINNERS:
+            won = [cell for cell in own if cell.word == who]
             verb = "" if who == "not decided" else " wins"
-            parts += [f"{name(found, who)}{verb} at {', '.join(waits)} ms"] if waits else []
+            waits = ", ".join(str(wait_of(cell)) for cell in won)
+            parts += [f"{found.winner(won[0])}{verb} at {waits} ms"] if won else []
         met = _meet("they", meeting.measured_ms) + _meet("in the model they", meeting.predicted_ms)
-        if not any(cell.winner in ("first", "second") for cell in own):
+        if not any(cell.word in ("first", "second") for cell in own):
             met = ""  # two that are alike meet wherever chance has it
-        out.append(f"{row}: {'; '.join(parts)}{met}")
+        out.append(f"{row_name(row)}: {'; '.join(parts)}{met}")
     return out
 
 
 def differing(found: Crossed) -> list[str]:
     """The fresh starts whose prediction is more than 10 % off, each once, with what may explain it."""
-    out: dict[str, str] = {}
-    for cell in found.cells:
-        for side in cell.sides:
-            if side.off is not None and abs(side.off) > OFF:
-                out[side.label] = (
-                    f"the model is {side.off:+.0%} off for {side.label}: {'; '.join(side.likely)}"
-                )
-    return list(out.values())
+    return [
+        f"the model is {one.off:+.0%} off for {one.variant} at {told_coordinates(one.coordinates)}: {'; '.join(one.likely)}"
+        for one in found.predictions
+        if one.off is not None and abs(one.off) > OFF
+    ]
 
 
 def headline(conclusions: dict[str, Any]) -> str:
     """For lists of results. conclusions: as result.json has them."""
-    won = [cell["winner"] for cell in conclusions["cells"]]
-    names = {"first": conclusions["first"], "second": conclusions["second"], "nobody": "nobody"}
-    return ", ".join(f"{names[who]} wins {won.count(who)} of {len(won)} cells" for who in names if who in won)
+    found = Crossed.model_validate(conclusions)
+    won = Counter(cell.word for cell in found.contrasts)
+    names = {"first": found.first, "second": found.second, "nobody": "nobody"}
+    return ", ".join(
+        f"{name} wins {won[who]} of {won.total()} cells" for who, name in names.items() if who in won
+    )
 
 
 def report(result: Result[Crossed]) -> Group:

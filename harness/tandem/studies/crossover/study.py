@@ -1,41 +1,34 @@
 """The study behind `crossover`: both variants in each cell of a grid, fresh starts in randomised complete blocks."""
 
-import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tandem.analysis.ratios import t_interval
 from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, predict
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine import deciding
-from tandem.engine.blocks import best, of_each
 from tandem.engine.findings import not_counted, verdict_of, warnings
-from tandem.engine.study import Study
+from tandem.engine.grid import Grid
 from tandem.errors import UsageError
-from tandem.facts.metric import GOODPUT
+from tandem.facts.estimate import OfVariant, goodput, ln_ratios, of_variants
 from tandem.lab.case import setup_of
-from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
-from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.bench.study import closed_blocks
+from tandem.record.trial import Trial
 from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import plots
 from tandem.studies.crossover import report as tables
-from tandem.studies.crossover.conclusions import CrossCell, Crossed, CrossSide, intervals, meetings, winner
+from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.crossover.grid import (
     CrossoverOptions,
-    GridPoint,
     refuse,
     refuse_impatient,
     variant_at,
     waits_by_itself,
 )
-from tandem.studies.sweep.conclusions import MeanOfRounds, good_windows, mean
 
 
-class Crossover(Study[Crossed]):
+class Crossover(Grid[Crossed]):
     """Each of two variants in each cell once in each round; a block has one wait and pool. Every trial has the plan's
     warm-up and closed window."""
 
@@ -79,15 +72,17 @@ class Crossover(Study[Crossed]):
     def variants(self) -> list[Variant]:
         return list({variant.label: variant for pair in self.at for variant in pair}.values())
 
-    def outline(self) -> list[list[TrialSpec]]:
-        groups: dict[
-            tuple[int, int | None], dict[str, None]
-        ] = {}  # an async variant is in the pairs of all threads
+    @property
+    def rounds(self) -> int:
+        return self.asked.rounds
+
+    @property
+    def groups(self) -> list[list[str]]:
+        # An async variant is in the pairs of all threads, so those of one wait and pool share a block.
+        groups: dict[tuple[int, int | None], dict[str, None]] = {}
         for point, pair in zip(self.points, self.at, strict=True):
             groups.setdefault((point.wait_ms, point.pool), {}).update({one.label: None for one in pair})
-        return closed_blocks(
-            self.timing, [list(own) for own in groups.values()], self.asked.rounds, self.request.seed
-        )
+        return [list(own) for own in groups.values()]
 
     def ahead(self, expected_s: float) -> list[str]:
         return deciding.too_few(
@@ -102,111 +97,64 @@ class Crossover(Study[Crossed]):
     # ---- afterwards ----
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Crossed]:
-        chosen = best(trials)
-        own = of_each((variant.label for variant in self.variants), chosen)
-        ln_ratios = [self._ln_ratios(*(own[variant.label] for variant in pair)) for pair in self.at]
-        bases = [self._base(side, own) for side in range(2)]
-        cells = [
-            self._cell(point, pair, own, ln, interval, bases)
-            for point, pair, ln, interval in zip(
-                self.points, self.at, ln_ratios, intervals(ln_ratios), strict=True
-            )
-        ]
-        known = all(cell.interval is not None for cell in cells)
-        return Concluded(
-            verdict=verdict_of(trials, known),
-            reasons=not_counted(chosen),
-            findings=warnings(trials),
-            conclusions=Crossed(
-                first=self.request.variants[0].label,
-                second=self.request.variants[1].label,
-                waits_for="request" if waits_by_itself(self.scenario) else "database",
-                waits_ms=self.asked.waits_ms,
-                rounds=self.asked.rounds,
-                cells=cells,
-                contrasts=[
-                    Contrast(
-                        metric=GOODPUT,
-                        of=self.request.variants[1].label,
-                        to=self.request.variants[0].label,
-                        coordinates=cell.at.coordinates,
-                        ratio=cell.ratio,
-                        interval=cell.interval,
-                        n=cell.blocks,
-                        word=cell.winner,
-                        family="cells",
-                    )
-                    for cell in cells
-                ],
-                meetings=meetings(cells),
+        first, second = (variant.label for variant in self.request.variants)
+        found = {one.variant.label: one for one in of_variants(trials, self.variants)}
+        pairs = [tuple(found[variant.label] for variant in pair) for pair in self.at]
+        crossed = Crossed(
+            estimates=[each for one in found.values() for each in one.standard()],
+            contrasts=cells(
+                first,
+                second,
+                [point.coordinates for point in self.points],
+                [ln_ratios(b.full_of_all_attempts, a.full_of_all_attempts, goodput) for a, b in pairs],
             ),
+            first=first,
+            second=second,
+            waits_for="request" if waits_by_itself(self.scenario) else "database",
+            rounds=self.rounds,
+            predictions=self._predictions(found),
+        )
+        crossed.meetings = meetings(crossed)
+        return Concluded(
+            verdict=verdict_of(trials, all(cell.interval is not None for cell in crossed.contrasts)),
+            reasons=not_counted(trials),
+            findings=warnings(trials),
+            conclusions=crossed,
         )
 
-    def _ln_ratios(self, first: Sequence[Trial], second: Sequence[Trial]) -> list[float]:
-        """ln(second / first) of each block in which both are good."""
-        rates = [
-            {t.spec.block: window.goodput_rps for t in side for window in good_windows([t])}
-            for side in (first, second)
-        ]
-        return [math.log(rates[1][b] / rates[0][b]) for b in rates[0] if b in rates[1]]
-
-    def _base(self, side: int, own: dict[str, list[Trial]]) -> Calibrated | None:
-        """What a side's predictions are made from: its windows at the shortest wait, where CPU time is most of it."""
+    def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
+        """Of each variant in each cell, from its own windows at the shortest wait, where CPU time is most of it."""
+        out: dict[str, Prediction] = {}
         shortest = min(self.asked.waits_ms)
-        labels = {
-            pair[side].label: None
-            for point, pair in zip(self.points, self.at, strict=True)
-            if point.wait_ms == shortest
-        }
-        return calibrated([window for label in labels for window in good_windows(own[label])])
+        for side in range(2):
+            labels = {
+                pair[side].label: point.wait_ms for point, pair in zip(self.points, self.at, strict=True)
+            }
+            near = [label for label, wait_ms in labels.items() if wait_ms == shortest]
+            base = calibrated([one.window for label in near for one in found[label].full])
+            for label in labels if base is not None else []:
+                assert base is not None
+                out[label] = self._prediction(side, found[label], base, label in near)
+        order = (variant.label for pair in self.at for variant in pair)
+        return [out[label] for label in dict.fromkeys(order) if label in out]
 
-    def _cell(
-        self,
-        point: GridPoint,
-        pair: Sequence[Variant],
-        own: dict[str, list[Trial]],
-        ln: Sequence[float],
-        interval: tuple[float, float] | None,
-        bases: Sequence[Calibrated | None],
-    ) -> CrossCell:
-        sides = [
-            self._side(n, point, variant, own[variant.label], bases[n]) for n, variant in enumerate(pair)
-        ]
-        first, second = (side.predicted for side in sides)
-        return CrossCell(
-            at=point,
-            sides=sides,
-            blocks=len(ln),
-            ratio=math.exp(statistics.fmean(ln)) if ln else None,
-            interval=interval,
-            winner=winner(interval),
-            predicted_ratio=second.throughput_rps / first.throughput_rps if first and second else None,
-        )
-
-    def _side(
-        self, side: int, point: GridPoint, variant: Variant, trials: Sequence[Trial], base: Calibrated | None
-    ) -> CrossSide:
-        good = good_windows(trials)
-        here = calibrated(good)
-        rates = [window.goodput_rps for window in good]
-        rate = MeanOfRounds(mean=statistics.fmean(rates), interval=t_interval(rates)) if rates else mean([])
-        predicted, distance, reasons = None, None, list[str]()
-        if base is not None:
-            settings = self._settings(side, variant, base)
-            # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
-            far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
-            asked = self.scenario.model_copy(update=variant.scenario_changes)
-            predicted = predict(base, setup_of(self.both[side], asked, settings, far_ms))
-            if rate.mean is not None and here is not None:
-                distance = off(predicted.throughput_rps, rate.mean)
-                if abs(distance) > OFF:
-                    reasons = likely(base, here, settings, too_high=distance > 0)
-        return CrossSide(
-            label=variant.label,
-            goodput_rps=rate,
-            bottleneck=statistics.mode(window.bottleneck for window in good) if good else None,
+    def _prediction(self, side: int, own: OfVariant, base: Calibrated, is_base: bool) -> Prediction:
+        variant, windows = own.variant, [one.window for one in own.full]
+        here, settings = calibrated(windows), self._settings(side, own.variant, base)
+        # Of the cell's own windows only the idle round trip is taken, and nothing that the load changes.
+        far_ms = here.distance_ms if here else float(variant.db_rtt_ms or 0)
+        asked = self.scenario.model_copy(update=variant.scenario_changes)
+        predicted = predict(base, setup_of(self.both[side], asked, settings, far_ms))
+        distance, reasons = None, list[str]()
+        if windows and here is not None:
+            distance = off(predicted.throughput_rps, statistics.fmean(map(goodput, windows)))
+            if abs(distance) > OFF:
+                reasons = likely(base, here, settings, too_high=distance > 0)
+        return Prediction(
+            variant=variant.asked,
+            coordinates=variant.coordinates,
             predicted=predicted,
-            calibrated=point.wait_ms == min(self.asked.waits_ms),
+            calibrated=is_base,
             off=distance,
             likely=reasons,
         )

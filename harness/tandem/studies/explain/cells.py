@@ -8,9 +8,9 @@ from tandem.analysis.block_model import CellMeans, fit
 from tandem.analysis.ceilings import reaches_ceiling
 from tandem.engine.blocks import of_each
 from tandem.engine.findings import why
+from tandem.engine.grid import CLOSED
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict, Window
-from tandem.studies.bench.conclusions import CLOSED
 from tandem.studies.explain.conclusions import CellFigures, CellState
 
 SHARED = ("generator", "generator-thread", "proxy", "faults")

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tandem.catalog.scenario import Scenario
+from tandem.engine.grid import LONGEST_DISTANCE_MS
 from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
-from tandem.studies.crossover.grid import LONGEST_DISTANCE_MS
 
 DISTANCE, CONNECTIONS = "db-rtt", "connections"
 LIMITS = {"proxy-limit": "APP_MAXCONN", "pooler-limit": "PGBOUNCER_POOL_SIZE"}

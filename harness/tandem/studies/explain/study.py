@@ -8,13 +8,13 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.blocks import Blocks, complete_blocks
 from tandem.engine.findings import warnings
+from tandem.engine.grid import fresh_start
 from tandem.engine.study import Study
 from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
-from tandem.studies.bench.study import closed_trial
 from tandem.studies.explain import pictures as drawn
 from tandem.studies.explain import report as tables
 from tandem.studies.explain import waterfall
@@ -85,7 +85,7 @@ class Explain(Study[Explained]):
         )
 
     def _trial(self, name: str, block: int) -> TrialSpec:
-        return closed_trial(self.timing, block, name.removesuffix(AGAIN), name)
+        return fresh_start(self.timing, block, name.removesuffix(AGAIN), name)
 
     def plan(self) -> Blocks:
         """A void start costs its cell one value and no other: the blocks are fitted, so none is made again as a whole. A

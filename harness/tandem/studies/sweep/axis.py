@@ -49,3 +49,8 @@ def parse_over(text: str) -> Over:
     if len(values) < 2:
         raise UsageError(f"--over {axis} needs at least two values: {WANTED}")
     return Over(axis, tuple(sorted(values)))
+
+
+def coordinate(axis: str) -> str:
+    """The coordinate of a value of an axis; it carries its unit."""
+    return "wait_ms" if axis == "wait" else axis

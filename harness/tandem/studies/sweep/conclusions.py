@@ -1,51 +1,41 @@
 """What the trials of a sweep say together: a curve for each variant. Pure."""
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
 
 from tandem.analysis.curves import loss, where
-from tandem.analysis.ratios import Floats, t_interval
+from tandem.analysis.ratios import Floats
+from tandem.engine.context import to_ceilings
+from tandem.facts.estimate import OfVariant, by_block, goodput
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import Coordinates, Estimate, Position
 from tandem.record.part import Number, Part
-from tandem.record.result import Conclusions
-from tandem.record.trial import Trial
-from tandem.record.window import Verdict, Window
-from tandem.studies.bench.conclusions import CLOSED
+from tandem.record.result import Baselines, Conclusions
+from tandem.studies.sweep.axis import coordinate
 from tandem.studies.sweep.usl import Usl, fit
 
 C90 = 0.9
+NEEDED = 2
+"""Good rounds of a value, else it has no figure."""
 
 
-class MeanOfRounds(Part):
-    """The mean over rounds with its 95 % Student t interval; null below two good rounds."""
+class NearCeiling(Part):
+    """How near a goodput comes to the ceilings, within the blocks."""
 
-    mean: Number | None
-    interval: tuple[Number, Number] | None
-
-
-class Level(Part):
-    """One variant at one value."""
-
-    value: int
-    rounds: int
-    goodput_rps: MeanOfRounds
-    app_cpu_us_per_request: MeanOfRounds
-    service_time_mean_ms: MeanOfRounds
-    bottleneck: str | None
-    ceiling_shares: dict[str, Number] = Field(default_factory=dict)
-    """Stand-in -> goodput by that of the stand-in in the same block, mean over the blocks."""
-    near_ceiling: str | None = None
+    variant: str
+    coordinates: Coordinates
+    shares: dict[str, Number] = Field(default_factory=dict)
+    """Stand-in -> goodput by that of the stand-in, mean over the blocks."""
+    near: str | None = None
     """The ceiling that cuts the goodput off, in words."""
 
 
 class Curve(Part):
-    """One variant over all values. Null where trials are missing."""
+    """What the law of one variant over all values says. Null where trials are missing."""
 
-    label: str
-    levels: list[Level]
-    peak_rps: Number | None
+    variant: str
     peak_at: int | None
     c90: int | None
     """The smallest value that reaches 90 % of the peak; null for `wait`, where less is more."""
@@ -63,88 +53,79 @@ class Curve(Part):
 
 
 class Swept(Conclusions):
-    """A curve for each variant."""
+    """Estimates of each variant at each value, and a curve for each variant."""
 
     axis: str
     values: list[int]
     rounds: int
     curves: list[Curve] = Field(default_factory=list)
+    ceilings: list[NearCeiling] = Field(default_factory=list)
+
+    def at(self, curve: Curve, value: int | None, metric: str = GOODPUT) -> Estimate | None:
+        """An estimate of a variant at a value."""
+        return None if value is None else self.estimate_of(metric, self.position(curve, value))
+
+    def position(self, curve: Curve, value: int) -> Position:
+        """Where a variant at a value stands."""
+        return Position(curve.variant, {coordinate(self.axis): value})
+
+    def peak_rps(self, curve: Curve) -> float | None:
+        """The highest mean."""
+        found = self.at(curve, curve.peak_at)
+        return found.mean if found is not None else None
 
 
-def mean(values: Sequence[float]) -> MeanOfRounds:
-    """Of the good rounds."""
-    found = statistics.fmean(values) if len(values) > 1 else None
-    return MeanOfRounds(mean=found, interval=t_interval(values))
+def near_ceilings(found: Sequence[OfVariant], baselines: Baselines) -> list[NearCeiling]:
+    """Of each variant at each value."""
+    near = to_ceilings(found, baselines)
+    return [
+        NearCeiling(
+            variant=one.variant.asked, coordinates=one.variant.coordinates, shares=own.shares, near=own.near
+        )
+        for one in found
+        for own in [near[one.variant.label]]
+    ]
 
 
-def good_windows(trials: Sequence[Trial]) -> list[Window]:
-    """Those whose figures count: a trial that is not ok has none."""
-    windows = [trial.window(CLOSED) for trial in trials if trial.verdict is Verdict.OK]
-    return [window for window in windows if window is not None]
-
-
-def level(value: int, trials: Sequence[Trial]) -> Level:
-    """trials: of one variant at that value, one of each round."""
-    good = good_windows(trials)
-    costs = [w.app_cpu_us_per_request for w in good if w.app_cpu_us_per_request is not None]
-    times = [w.service_time_ms.mean for w in good if w.service_time_ms.mean is not None]
-    return Level(
-        value=value,
-        rounds=len(good),
-        goodput_rps=mean([window.goodput_rps for window in good]),
-        app_cpu_us_per_request=mean(costs),
-        service_time_mean_ms=mean(times),
-        bottleneck=statistics.mode([window.bottleneck for window in good]) if good else None,
-    )
-
-
-def curve(label: str, axis: str, trials: dict[int, Sequence[Trial]]) -> Curve:
-    """trials: of that variant, value -> one of each round."""
-    levels = [level(value, own) for value, own in trials.items()]
-    values, rates = list(trials), _rounds(trials)
-    place, behind = where(rates, C90), loss(rates)
-    known = {lv.value: lv.goodput_rps.mean for lv in levels if lv.goodput_rps.mean is not None}
+def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:
+    """found: that variant by the value of the axis."""
+    rates = {value: list(by_block(one.full, goodput).values()) for value, one in found.items() if one.ok}
+    known = {value: float(np.mean(own)) for value, own in rates.items() if own}
+    values, complete_rounds = list(found), _rounds(list(found.values()))
+    position, behind = where(complete_rounds, C90), loss(complete_rounds)
     peak_at = max(known, key=lambda value: known[value], default=None)
     peak = None if peak_at is None else known[peak_at]
-    complete = len(known) == len(levels) and peak
+    complete = len(known) == len(found) and peak
     reached = [value for value in known if peak and known[value] >= C90 * peak]
     return Curve(
-        label=label,
-        levels=levels,
-        peak_rps=peak,
+        variant=variant,
         peak_at=peak_at,
         c90=min(reached) if complete and axis != "wait" else None,
-        retrograde_loss=1 - known[max(trials)] / peak if complete and peak else None,
-        usl=_usl(known, trials) if axis == "connections" else None,
-        peak_between=(values[place.peak[0]], values[place.peak[1]]) if place else None,
-        c90_between=(values[place.reaches[0]], values[place.reaches[1]])
-        if place and axis != "wait"
+        retrograde_loss=1 - known[max(found)] / peak if complete and peak else None,
+        usl=_usl(rates) if axis == "connections" else None,
+        peak_between=(values[position.peak[0]], values[position.peak[1]]) if position else None,
+        c90_between=(values[position.reaches[0]], values[position.reaches[1]])
+        if position and axis != "wait"
         else None,
         loss_interval=behind.interval if behind else None,
         loss_p=behind.p if behind else None,
     )
 
 
-def _rounds(trials: dict[int, Sequence[Trial]]) -> Floats:
+def _rounds(found: Sequence[OfVariant]) -> Floats:
     """The rates of each round in which every value has one: a row for each, a column for each value."""
     rates = [
-        {
-            trial.spec.block: window.goodput_rps
-            for trial in own
-            for window in good_windows([trial])
-            if window.goodput_rps > 0
-        }
-        for own in trials.values()
+        {block: rate for (block, _), rate in by_block(one.full, goodput).items() if rate > 0} for one in found
     ]
     complete = sorted(set.intersection(*(set(one) for one in rates)))
     return np.array([[one[block] for one in rates] for block in complete], float).reshape(-1, len(rates))
 
 
-def _usl(known: dict[int, float], trials: dict[int, Sequence[Trial]]) -> Usl:
-    """Few rounds do not give each mean's error well; the relative spread of all values together does."""
-    rates = [[window.goodput_rps for window in good_windows(trials[value])] for value in known]
-    residuals = [np.log(np.array(own) / np.mean(own)) for own in rates]
-    freedom = sum(len(own) - 1 for own in rates)
+def _usl(rates: Mapping[int, Sequence[float]]) -> Usl:
+    """Few rounds do not give each mean's error well; the relative spread of all values together does. rates: by value."""
+    means = [float(np.mean(own)) for own in rates.values()]
+    residuals = [np.log(np.array(own) / np.mean(own)) for own in rates.values()]
+    freedom = sum(len(own) - 1 for own in rates.values())
     spread = float(np.sqrt(sum((own**2).sum() for own in residuals) / freedom)) if freedom else 0.0
-    errors = [spread * rate / len(own) ** 0.5 for rate, own in zip(known.values(), rates, strict=True)]
-    return fit(list(known), list(known.values()), errors)
+    errors = [spread * mean / len(own) ** 0.5 for mean, own in zip(means, rates.values(), strict=True)]
+    return fit(list(rates), means, errors)

@@ -6,61 +6,69 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tandem.analysis.ceilings import cut_off
+from tandem.analysis.cost import APP
 from tandem.analysis.ratios import ALPHA
+from tandem.facts.metric import GOODPUT
+from tandem.record.conclusion import found_at
 from tandem.record.result import Result
-from tandem.report.parts import ceilings, ending, table
+from tandem.report.parts import ceilings, ending
+from tandem.report.table import Column, figure, table
 from tandem.studies.sweep.axis import AXES
-from tandem.studies.sweep.conclusions import Curve, Level, MeanOfRounds, Swept
-from tandem.wording import limited_by, number, with_interval
+from tandem.studies.sweep.conclusions import Curve, Swept
+from tandem.wording import limited_by, number
 
-COLUMNS = (
-    "rounds",
-    "goodput, 1/s",
-    "% of peak",
-    "app CPU, µs/request",
-    "mean service time, ms",
-    "limited by",
-)
-"""After the one of the axis."""
 CUT_OFF = "the peak is at {}: the ceiling shapes the peak, c90, the loss and the law as much as the application does"
+TESTED = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
+NOTE = (
+    "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
+)
 
 
-def _with(found: MeanOfRounds, digits: int = 0) -> str:
-    return with_interval(found.mean, found.interval, digits)
+def _near(found: Swept, curve: Curve, value: int) -> str | None:
+    one = found_at(found.ceilings, found.position(curve, value))
+    return one.near if one is not None else None
 
 
-def _highest(found: Result[Swept]) -> float:
-    return max((curve.peak_rps or 0.0 for curve in found.conclusions.curves), default=0.0)
+def _table(result: Result[Swept], curve: Curve) -> Table:
+    found, peak = result.conclusions, result.conclusions.peak_rps(curve)
+
+    def rounds(value: int) -> str:
+        one = found.at(curve, value)
+        return str(one.n if one is not None else 0)
+
+    def share(value: int) -> str:
+        one = found.at(curve, value)
+        return number(one.mean / peak * 100 if one is not None and one.mean is not None and peak else None)
+
+    def limits(value: int) -> str:
+        one = found.at(curve, value)
+        told = limited_by(one.limit if one is not None else None)
+        return "; ".join(filter(None, (told, _near(found, curve, value))))
+
+    def of(metric: str, digits: int) -> Column[int]:
+        headings = {GOODPUT: "goodput, 1/s", APP: "app CPU, µs/request"}
+        heading = headings.get(metric, "mean service time, ms")
+        return Column(heading, lambda value: figure(found, metric, found.position(curve, value), digits))
+
+    return table(
+        f"{curve.variant}, {result.request.scenario}: {AXES[found.axis]}; {found.rounds} rounds",
+        found.values,
+        Column(found.axis, str),
+        Column("rounds", rounds),
+        of(GOODPUT, 0),
+        Column("% of peak", share),
+        of(APP, 0),
+        of("service_time_mean_ms", 2),
+        Column("limited by", limits, text=True),
+    )
 
 
-def _near(found: Result[Swept], level: Level) -> str | None:
-    return cut_off(level.near_ceiling, level.goodput_rps.mean, found.baselines, _highest(found))
-
-
-def _table(found: Result[Swept], curve: Curve) -> Table:
-    asked = found.conclusions
-    title = f"{curve.label}, {found.request.scenario}: {AXES[asked.axis]}; {asked.rounds} rounds"
-    out = table(title, asked.axis, *COLUMNS, left=COLUMNS[-1:])
-    for level in curve.levels:
-        rate = level.goodput_rps.mean
-        share = None if rate is None or not curve.peak_rps else rate / curve.peak_rps * 100
-        out.add_row(
-            str(level.value),
-            str(level.rounds),
-            _with(level.goodput_rps),
-            number(share),
-            _with(level.app_cpu_us_per_request),
-            _with(level.service_time_mean_ms, 2),
-            "; ".join(filter(None, (limited_by(level.bottleneck), _near(found, level)))),
-        )
-    return out
-
-
-def _between(places: tuple[int, int] | None) -> str:
-    if places is None:
+def _between(positions: tuple[int, int] | None) -> str:
+    if positions is None:
         return ""
-    return f" ({places[0]} to {places[1]})" if places[0] < places[1] else f" ({places[0]} alone)"
+    return (
+        f" ({positions[0]} to {positions[1]})" if positions[0] < positions[1] else f" ({positions[0]} alone)"
+    )
 
 
 def _loss(curve: Curve, last: int) -> str:
@@ -74,17 +82,17 @@ def _loss(curve: Curve, last: int) -> str:
     return f"{curve.retrograde_loss:.0%} lost at {last} ({least} to {high:.0%})"
 
 
-def _words(found: Result[Swept], curve: Curve) -> list[Text]:
+def _words(found: Swept, curve: Curve) -> list[Text]:
     out = []
     if curve.peak_at is not None:
-        text = f"{curve.label}: peak {number(curve.peak_rps)}/s at {found.conclusions.axis} {curve.peak_at}{_between(curve.peak_between)}"
+        peak = number(found.peak_rps(curve))
+        text = f"{curve.variant}: peak {peak}/s at {found.axis} {curve.peak_at}{_between(curve.peak_between)}"
         if curve.c90 is not None:
             text += f"; 90 % of it from {curve.c90} on{_between(curve.c90_between)}"
         if curve.retrograde_loss is not None:
-            text += f"; {_loss(curve, max(found.conclusions.values))}"
+            text += f"; {_loss(curve, max(found.values))}"
         out.append(Text(text, style="bold"))
-        top = next(level for level in curve.levels if level.value == curve.peak_at)
-        if (near := _near(found, top)) is not None:
+        if (near := _near(found, curve, curve.peak_at)) is not None:
             out.append(Text(CUT_OFF.format(near), style="yellow"))
     usl = curve.usl
     if usl is not None and usl.reason is None:
@@ -97,20 +105,20 @@ def _words(found: Result[Swept], curve: Curve) -> list[Text]:
 
 def report(result: Result[Swept]) -> Group:
     """One table for each variant, the sentences under it, then why trials do not count and their warnings."""
-    parts: list[Table | Text] = []
-    for curve in result.conclusions.curves:
-        parts += [_table(result, curve), *_words(result, curve)]
-    tested = "in brackets: 95 % intervals; a loss is reported where Dunnett's test finds the largest value behind another one"
-    note = "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
-    shares = [level.ceiling_shares for curve in result.conclusions.curves for level in curve.levels]
-    parts += ceilings(result.baselines, shares, _highest(result))
-    return Group(*parts, Text(note, style="dim"), Text(tested, style="dim"), *ending(result))
+    found, parts = result.conclusions, list[Table | Text]()
+    for curve in found.curves:
+        parts += [_table(result, curve), *_words(found, curve)]
+    highest = max((found.peak_rps(curve) or 0.0 for curve in found.curves), default=0.0)
+    parts += ceilings(result.baselines, [one.shares for one in found.ceilings], highest)
+    return Group(*parts, Text(NOTE, style="dim"), Text(TESTED, style="dim"), *ending(result))
 
 
 def headline(conclusions: dict[str, Any]) -> str:
     """Where each curve is highest. conclusions: as result.json has them."""
-    found = [curve for curve in conclusions["curves"] if curve["peak_rps"] is not None]
-    axis = conclusions["axis"]
+    found = Swept.model_validate(conclusions)
+    peaks = [(one, found.peak_rps(one)) for one in found.curves]
     return ", ".join(
-        f"{one['label']} {number(one['peak_rps'])}/s at {axis} {one['peak_at']}" for one in found
+        f"{one.variant} {number(rate)}/s at {found.axis} {one.peak_at}"
+        for one, rate in peaks
+        if rate is not None
     )

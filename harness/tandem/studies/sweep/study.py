@@ -5,23 +5,21 @@ from itertools import count
 
 from pydantic import JsonValue
 
-from tandem.analysis.ceilings import nearness
 from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.blocks import best, of_each
 from tandem.engine.findings import not_counted, verdict_of, warnings
-from tandem.engine.study import Options, Study
+from tandem.engine.grid import Grid
+from tandem.engine.study import Options
 from tandem.errors import UsageError
+from tandem.facts.estimate import OfVariant, of_variants
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Trial, TrialSpec
+from tandem.record.trial import Trial
 from tandem.record.window import Finding
-from tandem.studies.bench.conclusions import GOODPUT, by_block
-from tandem.studies.bench.study import closed_blocks
 from tandem.studies.sweep import report as tables
-from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over
-from tandem.studies.sweep.conclusions import Swept, curve
+from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over, coordinate
+from tandem.studies.sweep.conclusions import NEEDED, Swept, curve, near_ceilings
 
 SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""
@@ -40,7 +38,7 @@ class SweepOptions(Options):
         return cls(axis=swept.axis, values=list(swept.values), rounds=rounds).as_options()
 
 
-class Sweep(Study[Swept]):
+class Sweep(Grid[Swept]):
     """Each variant at each value once in each block. The plan's warm-up and closed window are those of every trial."""
 
     name = "sweep"
@@ -62,17 +60,13 @@ class Sweep(Study[Swept]):
                     f"{SETTINGS[axis]} is the setting that is swept: --setting cannot fix it as well"
                 )
 
-    def label(self, variant: Variant, value: int) -> str:
-        """What the variant is called at a value."""
-        return f"{variant.label} {self.asked.axis}={value}"
-
     def at(self, variant: Variant, value: int) -> Variant:
         """The variant with the axis at a value."""
         axis = self.asked.axis
         changes = {
-            "label": self.label(variant, value),
+            "label": f"{variant.label} {axis}={value}",
             "base": variant.label,
-            "coordinates": {"wait_ms" if axis == "wait" else axis: value},
+            "coordinates": {coordinate(axis): value},
         }
         if axis in SETTINGS:
             return variant.model_copy(
@@ -92,9 +86,9 @@ class Sweep(Study[Swept]):
     def variants(self) -> list[Variant]:
         return [self.at(variant, value) for variant in self.request.variants for value in self.asked.values]
 
-    def outline(self) -> list[list[TrialSpec]]:
-        labels = [variant.label for variant in self.variants]
-        return closed_blocks(self.timing, [labels], self.asked.rounds, self.request.seed)
+    @property
+    def rounds(self) -> int:
+        return self.asked.rounds
 
     def ahead(self, expected_s: float) -> list[str]:
         rounds, values = self.asked.rounds, len(self.asked.values)
@@ -104,25 +98,29 @@ class Sweep(Study[Swept]):
         return deciding.too_few(rounds, least, "rounds", expected_s, cannot, f"--rounds {least}")
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Swept]:
-        asked, chosen = self.asked, best(trials)
-        by_label = of_each((variant.label for variant in self.variants), chosen)
+        asked, found = self.asked, of_variants(trials, self.variants, NEEDED)
         curves = [
-            curve(v.label, asked.axis, {value: by_label[self.label(v, value)] for value in asked.values})
-            for v in self.request.variants
+            curve(label, asked.axis, dict(zip(asked.values, own, strict=True)))
+            for label, own in self._by_variant(found)
         ]
-        rates = {label: by_block(own, GOODPUT) for label, own in by_label.items()}
-        to_ceilings = nearness(rates, baselines)
-        for v, found in zip(self.request.variants, curves, strict=True):
-            for level in found.levels:
-                one = to_ceilings[self.label(v, level.value)]
-                level.ceiling_shares, level.near_ceiling = one.shares, one.near
-        known = all(lv.goodput_rps.mean is not None for own in curves for lv in own.levels)
         return Concluded(
-            verdict=verdict_of(trials, known),
-            reasons=not_counted(chosen),
+            verdict=verdict_of(trials, all(one.ok for one in found)),
+            reasons=not_counted(trials),
             findings=[*self._pooler(), *warnings(trials)],
-            conclusions=Swept(axis=asked.axis, values=asked.values, rounds=asked.rounds, curves=curves),
+            conclusions=Swept(
+                estimates=[each for one in found for each in one.standard()],
+                axis=asked.axis,
+                values=asked.values,
+                rounds=asked.rounds,
+                curves=curves,
+                ceilings=near_ceilings(found, baselines),
+            ),
         )
+
+    def _by_variant(self, found: list[OfVariant]) -> list[tuple[str, list[OfVariant]]]:
+        """Each variant of the request at all values."""
+        labels = [variant.label for variant in self.request.variants]
+        return [(label, [one for one in found if one.variant.asked == label]) for label in labels]
 
     def _pooler(self) -> list[Finding]:
         under = self.catalog.pick("topology", self.request.conditions.topology, self.catalog.topologies)

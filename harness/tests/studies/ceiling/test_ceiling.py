@@ -4,17 +4,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from harness_engine import invalid_window, play, request, result_of, text, trial, void_window
+from harness_engine import invalid_window, is_golden, play, request, result_of, trial, void_window
 from harness_samples import good_window
 
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.errors import UsageError
-from tandem.record.request import Request
+from tandem.facts.estimate import of_variants
+from tandem.facts.metric import CEILING_SHARE, GOODPUT
+from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Result
 from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Verdict, Window
-from tandem.studies.ceiling.conclusions import Ceilings, nearest, reached, reached_below, shares
+from tandem.studies.ceiling.conclusions import AT_EQUAL_LOAD, Ceilings, share
 from tandem.studies.ceiling.report import report
 from tandem.studies.ceiling.study import Ceiling, equal_load_rps, supporting
 
@@ -148,20 +150,24 @@ def concluded(real: Catalog, of: dict[str, list[Trial]] = OF) -> Result[Ceilings
     return result_of(wanted, found)
 
 
+def means(found: Result[Ceilings], metric: str) -> dict[str, float | None]:
+    return {one.variant: one.mean for one in found.conclusions.estimates if one.metric == metric}
+
+
 def test_the_lowest_ceiling_is_the_nearest(real: Catalog) -> None:
-    found = concluded(real).conclusions
-    assert found.ceilings.keys() == {"null", "proxy", "database"}
-    assert found.variants["rust-async"].nearest == "database"
-    assert nearest({}) is None
-    assert nearest({"null": reached(rounds(NULL, 10_000.0))}) is None, "one round is too few"
+    found = concluded(real)
+    assert found.conclusions.nearest == "database"
+    assert means(found, GOODPUT).keys() == RATES.keys()
+    one_round = {label: own[:1] for label, own in OF.items()}
+    assert concluded(real, one_round).conclusions.nearest is None, "one round is too few"
 
 
 def test_a_share_is_taken_within_the_round(real: Catalog) -> None:
-    row = concluded(real).conclusions.variants["rust-async"]
-    assert row.share == pytest.approx((900 / 1000 + 960 / 1200) / 2)
-    assert row.share_interval is not None
-    assert row.share_interval[0] < 0.85 < row.share_interval[1]
-    assert (row.goodput_rps, row.bottleneck) == (930.0, "database")
+    found = concluded(real)
+    assert means(found, CEILING_SHARE) == {
+        "rust-async": pytest.approx(100 * (900 / 1000 + 960 / 1200) / 2),
+    }
+    assert means(found, GOODPUT)["rust-async"] == 930.0
 
 
 def test_a_share_is_of_one_attempt() -> None:
@@ -170,37 +176,34 @@ def test_a_share_is_of_one_attempt() -> None:
         trial("rust-async", 1, good_window(goodput_rps=500.0), attempt=2),
     ]
     ceiling = rounds(DATABASE, 1_000.0, 1_200.0)
-    assert shares(own, ceiling) == [0.9, 0.8], "the ceiling's second attempt was not good"
+    variants = [Variant(label=label, implementation="x") for label in ("rust-async", DATABASE)]
+    [told] = share(*of_variants([*own, *ceiling], variants))
+    assert told.mean == pytest.approx(85), "the ceiling's second attempt was not good"
     ceiling.append(trial(DATABASE, 1, good_window(goodput_rps=1_000.0), attempt=2))
-    assert shares(own, ceiling) == [0.5, 0.8]
+    [told] = share(*of_variants([*own, *ceiling], variants))
+    assert told.mean == pytest.approx(65)
 
 
-def test_the_cost_is_that_at_the_equal_load() -> None:
-    row = reached_below(rounds("rust-async", 900.0, 900.0, 900.0, costs=[240.0, 250.0]), None, [])
-    assert (row.app_cpu_us_per_request, row.share) == (245.0, None)
-    assert row.app_cpu_us_interval is not None
+def test_the_cost_is_that_at_the_equal_load(real: Catalog) -> None:
+    own = rounds("rust-async", 900.0, 900.0, 900.0, costs=[240.0, 250.0])
+    found = concluded(real, {**OF, "rust-async": own})
+    assert means(found, AT_EQUAL_LOAD) == {"rust-async": 245.0}
+    assert means(concluded(real), AT_EQUAL_LOAD) == {}, "one round is too few"
 
 
-def test_one_round_is_too_few(real: Catalog) -> None:
-    row = concluded(real).conclusions.variants["python-sync"]
-    assert (row.goodput_rps, row.share, row.interval, row.app_cpu_us_per_request) == (None, None, None, None)
-    assert row.values == [600.0]
-
-
-def test_the_report_says_what_does_not_count(real: Catalog) -> None:
-    found = concluded(real)
+def test_the_report_is_the_golden_one(real: Catalog) -> None:
+    own = rounds("rust-async", 900.0, 960.0, 930.0, costs=[245.0, 255.0], tags=["database"] * 3)
+    found = concluded(real, {**OF, "rust-async": own, "node": rounds("node", 700.0, 650.0, None)})
     assert found.verdict is Verdict.INVALID
     found.conclusions.equal_load_rps = 300
-    told = text(report(found))
-    assert "rust-async: round 3: void: the hypervisor took 20 %" in told
-    assert "python-sync: round 1: invalid: wrong" in told
-    assert "at 300/s for all" in told
-    assert "85 ± " in told
+    is_golden(report(found), "ceiling")
 
 
 def test_a_figure_that_is_missing_makes_it_void(real: Catalog) -> None:
     of = {**OF, "python-sync": rounds("python-sync", 600.0, None, None)}
-    assert concluded(real, of).verdict is Verdict.VOID
+    found = concluded(real, of)
+    assert found.verdict is Verdict.VOID
+    assert "python-sync, round 3: void: the hypervisor took 20 %" in found.reasons
 
 
 def test_a_record_can_be_read_back(real: Catalog) -> None:
@@ -208,16 +211,16 @@ def test_a_record_can_be_read_back(real: Catalog) -> None:
     assert Result[Ceilings].model_validate_json(told).model_dump_json() == told
 
 
-def test_the_same_rounds_give_the_same_figures() -> None:
-    """As a real session gave them once."""
-    database = rounds(DATABASE, 1328.54, 1184.61)
+def test_the_same_rounds_give_the_same_figures(real: Catalog) -> None:
+    """As a real session gave them once. The recorded rates have six digits, so the figures are near to about as many."""
     own = rounds("rust-async", 1067.33, 1063.33, tags=["database", "database"])
-    # The recorded rates have six digits, so the figures are near to about as many.
-    found, figure = reached_below(own, "database", database), reached(database)
-    assert figure.goodput_rps == pytest.approx(1256.58, rel=1e-4)
-    assert figure.interval == pytest.approx((342.155, 2171.0), rel=1e-4)
-    assert found.goodput_rps == pytest.approx(1065.33, rel=1e-3)
-    assert found.interval == pytest.approx((1039.92, 1090.75), rel=1e-3)
-    assert found.share == pytest.approx(0.850504, rel=1e-3)
-    assert found.share_interval == pytest.approx((0.251808, 1.4492), rel=1e-3)
-    assert (found.bottleneck, found.nearest) == ("database", "database")
+    found = concluded(real, {**OF, DATABASE: rounds(DATABASE, 1328.54, 1184.61), "rust-async": own})
+    told = {(one.variant, one.metric): one for one in found.conclusions.estimates}
+    for key, mean, interval in (
+        ((DATABASE, GOODPUT), 1256.58, (342.155, 2171.0)),
+        (("rust-async", GOODPUT), 1065.33, (1039.92, 1090.75)),
+        (("rust-async", CEILING_SHARE), 85.0504, (25.1808, 144.92)),
+    ):
+        assert told[key].mean == pytest.approx(mean, rel=1e-3)
+        assert told[key].interval == pytest.approx(interval, rel=1e-3)
+    assert told["rust-async", GOODPUT].limit == "database"

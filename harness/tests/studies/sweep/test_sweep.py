@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from harness_engine import (
     FakeLab,
     invalid_window,
+    is_golden,
     play,
     refusing,
     request,
@@ -23,9 +24,12 @@ from harness_engine import (
 )
 from harness_samples import good_window
 
+from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
 from tandem.errors import UsageError
+from tandem.facts.estimate import of_variants
+from tandem.facts.metric import GOODPUT
 from tandem.lab.prepare import check, scenario_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, CeilingLook, Result
@@ -33,15 +37,14 @@ from tandem.record.trial import Trial, TrialSpec, WindowSpec
 from tandem.record.window import Times, Verdict, Window
 from tandem.studies.registry import read_folder
 from tandem.studies.sweep.axis import Over, parse_over
-from tandem.studies.sweep.conclusions import Curve, Swept, curve, level
+from tandem.studies.sweep.conclusions import NEEDED, Curve, Swept
+from tandem.studies.sweep.conclusions import curve as curve_of
 from tandem.studies.sweep.report import report
 from tandem.studies.sweep.study import Sweep, SweepOptions
 from tandem.studies.sweep.usl import law
 
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 NAME = "rust-async"
-LOW: dict[str, float | None] = {"null": 1050.0, "proxy": 9000.0, "database": None}
-HIGH: dict[str, float | None] = {"null": 5000.0, "proxy": 9000.0, "database": None}
 
 
 def asked(over: str = "connections=1..4", *names: str, rounds: int = 3, **changes: Any) -> Request:
@@ -65,8 +68,16 @@ def measured(rates: dict[int, float], spread: float = 0.01) -> dict[int, list[Tr
     return {v: [made(v, r * (1 + spread * (n - 2)), n) for n in (1, 2, 3)] for v, r in rates.items()}
 
 
+def curve(trials: dict[int, list[Trial]], axis: str = "connections") -> Curve:
+    """trials: by value."""
+    variants = [Variant(label=f"{NAME} {axis}={value}", implementation=NAME) for value in trials]
+    found = of_variants([one for own in trials.values() for one in own], variants, NEEDED)
+    return curve_of(NAME, axis, dict(zip(trials, found, strict=True)))
+
+
 def drawn(rates: dict[int, float], axis: str) -> Curve:
-    return curve(NAME, axis, {**measured(rates)})
+    trials = {v: [made(v, r * (1 + (n - 2) / 100), n, axis) for n in (1, 2, 3)] for v, r in rates.items()}
+    return curve(trials, axis)
 
 
 # ---- what is asked ----
@@ -175,57 +186,45 @@ def test_a_request_without_an_axis_is_refused(real: Catalog) -> None:
 # ---- what the trials say ----
 
 
-def test_a_window_that_is_not_ok_has_no_figures() -> None:
-    good, bad = trial(NAME, 1, good_window()), trial(NAME, 2, void_window(goodput_rps=9.0))
-    found = level(4, [good, good.model_copy(), bad])
-    assert (found.rounds, found.goodput_rps.mean, found.bottleneck) == (2, 400.0, "unknown")
-    assert level(4, [bad]).bottleneck is None
-
-
 def test_peak_c90_and_what_is_lost() -> None:
     found = drawn({1: 100.0, 2: 190.0, 4: 460.0, 8: 500.0, 16: 400.0}, "pool")
-    assert found.peak_rps == pytest.approx(500)
     assert (found.peak_at, found.c90) == (8, 4)
     assert found.retrograde_loss == pytest.approx(0.2)
     assert found.usl is None
-    low, high = found.levels[0].goodput_rps.interval or (0, 0)
-    assert low < 100 < high
 
 
 def test_a_missing_trial_is_no_figure() -> None:
     trials = measured({1: 100.0, 2: 190.0, 4: 200.0})
-    found = curve(NAME, "pool", {**trials, 4: trials[4][:1]})
-    assert found.levels[2].goodput_rps.mean is None
+    found = curve({**trials, 4: trials[4][:1]})
     assert (found.c90, found.retrograde_loss, found.peak_at) == (None, None, 2)
-    nothing = curve(NAME, "connections", {1: [], 2: []})
-    assert (nothing.peak_rps, nothing.c90) == (None, None)
+    nothing = curve({1: [], 2: []})
+    assert (nothing.peak_at, nothing.c90) == (None, None)
 
 
 def test_for_waiting_there_is_no_c90() -> None:
     assert drawn({0: 500.0, 5: 400.0}, "wait").c90 is None
 
 
-def result(
-    real: Catalog, wanted: Request, trials: list[Trial], ceilings_rps: dict[str, float | None] | None = None
-) -> Result[Swept]:
+def result(real: Catalog, wanted: Request, trials: list[Trial]) -> Result[Swept]:
     """As the engine makes it of a study's answer."""
-    baselines = Baselines(ceilings_rps=ceilings_rps or {})
-    return result_of(wanted, Sweep(real, wanted).conclude(trials, baselines), baselines=baselines)
+    return result_of(wanted, Sweep(real, wanted).conclude(trials, Baselines()))
 
 
-def test_the_report(real: Catalog) -> None:
+def rates_of(found: Result[Swept]) -> list[float | None]:
+    return [one.mean for one in found.conclusions.estimates if one.metric == GOODPUT]
+
+
+def test_the_report_is_the_golden_one(real: Catalog) -> None:
+    """A disturbed round, a ceiling that cuts two values off, a law without a fit."""
     trials = [t for own in measured({1: 100.0, 2: 190.0, 4: 200.0}).values() for t in own]
     trials[-1] = trial(f"{NAME} connections=4", 3, void_window("much steal"))
-    found = result(real, asked("connections=1..4", NAME), trials)
+    wanted = asked("connections=1..4", NAME)
+    looks = {"null": [CeilingLook(block=n, goodput_rps=205.0) for n in (1, 2, 3)]}
+    baselines = Baselines(ceilings_rps={"null": 205.0}, looks=looks)
+    found = result_of(wanted, Sweep(real, wanted).conclude(trials, baselines), baselines=baselines)
     assert found.verdict is Verdict.OK
-    told = text(report(found))
-    assert "rust-async, recipes: connections of the closed loop; 3 rounds" in told
-    assert re.search(r"peak 199/s at connections 4 \(.*\); 90 % of it from 2 on", told)
-    assert "no loss shown at 4" in told
-    assert "no Universal Scalability Law: 3 points" in told
-    assert "rust-async connections=4, round 3: void: much steal" in told
-    assert "time: stop 3 s" in told
     assert Result[Swept].model_validate_json(found.model_dump_json()).conclusions.curves[0].peak_at == 4
+    is_golden(report(found), "sweep")
 
 
 def test_what_is_left_over_after_the_second_attempt(real: Catalog) -> None:
@@ -237,12 +236,10 @@ def test_what_is_left_over_after_the_second_attempt(real: Catalog) -> None:
     again = [trial(label, 1, good_window(goodput_rps=120.0), attempt=2) for label in (low, high)]
     found = result(real, wanted, [*trials, *again])
     assert (found.verdict, found.reasons) == (Verdict.OK, [])
-    rates = [lv.goodput_rps.mean for lv in found.conclusions.curves[0].levels]
-    assert rates == [160.0, 160.0], "the whole block is the second attempt's"
+    assert rates_of(found) == [160.0, 160.0], "the whole block is the second attempt's"
     again[1] = trial(high, 1, void_window(), attempt=2)
     found = result(real, wanted, [*trials, *again])
-    rates = [lv.goodput_rps.mean for lv in found.conclusions.curves[0].levels]
-    assert (found.verdict, rates) == (Verdict.OK, [160.0, 150.0]), (
+    assert (found.verdict, rates_of(found)) == (Verdict.OK, [160.0, 150.0]), (
         "a good trial is not lost by its repetition"
     )
 
@@ -253,7 +250,7 @@ def test_what_is_wrong_makes_the_sweep_invalid(real: Catalog, answer: Callable[.
     found = result(real, wanted, play(Sweep(real, wanted), answer))
     assert found.verdict is Verdict.INVALID
     assert len(found.reasons) == 4
-    assert found.conclusions.curves[0].peak_rps is None
+    assert rates_of(found) == [None, None]
 
 
 def test_beyond_poolers_own_pool_is_told(real: Catalog) -> None:
@@ -288,42 +285,16 @@ def test_a_loss_is_told_where_it_is_shown(real: Catalog) -> None:
 
 def test_only_complete_rounds_are_compared(real: Catalog) -> None:
     trials = noisy({1: 50.0, 4: 100.0, 16: 70.0}, 0.01)
-    whole = curve(NAME, "connections", {**trials})
+    whole = curve(trials)
     assert whole.loss_interval is not None
     assert whole.loss_p is not None
     assert whole.loss_p < 0.05
     trials[4][1:] = [trial(f"{NAME} connections=4", n, void_window()) for n in (2, 3)]
-    one = curve(NAME, "connections", {**trials})
+    one = curve(trials)
     assert (one.loss_p, one.loss_interval, one.c90_between, one.peak_between) == (None,) * 4
 
 
 # ---- ceilings ----
-
-
-def flat(rate: float) -> list[Trial]:
-    """Every value reaches the same."""
-    return [
-        trial(f"{NAME} connections={v}", n, good_window(goodput_rps=rate)) for v in (4, 16) for n in (1, 2)
-    ]
-
-
-def test_a_sweep_that_reaches_a_ceiling_is_a_bound(real: Catalog) -> None:
-    found = result(real, asked("connections=4,16", NAME, rounds=2), flat(1000.0), LOW)
-    assert found.verdict is Verdict.OK
-    told = text(report(found))
-    assert "peak 1,000/s at connections" in told
-    assert told.count("95 % of the ceiling null") == 3, "in both rows, and what follows"
-    assert "ceilings (one look): null 1,050/s" in told
-
-
-def test_a_sweep_far_below_is_none(real: Catalog) -> None:
-    told = text(report(result(real, asked("connections=4,16", NAME, rounds=2), flat(1000.0), HIGH)))
-    assert "peak 1,000/s" in told
-    assert "of the ceiling" not in told
-
-
-def test_a_sweep_without_looks(real: Catalog) -> None:
-    assert "ceiling" not in text(report(result(real, asked("connections=4,16", NAME), flat(1000.0))))
 
 
 def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
@@ -336,9 +307,9 @@ def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
     ]
     seen = {"null": [CeilingLook(block=1, goodput_rps=1000.0), CeilingLook(block=2, goodput_rps=500.0)]}
     baselines = Baselines(ceilings_rps={"null": 750.0}, looks=seen)
-    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.curves[0].levels
-    assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
-    assert far.ceiling_shares == {"null": pytest.approx(0.5)}
+    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.ceilings
+    assert (near.near, far.near) == ("95 % of the ceiling null", None)
+    assert far.shares == {"null": pytest.approx(0.5)}
 
 
 def test_the_plan_says_whether_it_looks(real: Catalog) -> None:
@@ -356,7 +327,7 @@ def test_with_noise_it_is_still_near() -> None:
         v: [made(v, float(r), n) for n, r in enumerate(column, start=1)]
         for v, column in zip(POWERS, (noise * rates).T, strict=True)
     }
-    usl = curve(NAME, "connections", {**trials}).usl
+    usl = curve(trials).usl
     assert usl is not None
     assert usl.reason is None
     assert usl.lambda_rps == pytest.approx(300, rel=0.05)
@@ -389,40 +360,45 @@ def test_a_sweep_that_is_interrupted_goes_on(real: Catalog, tmp_path: Path) -> N
     assert second.visited[0] == first.visited[-1], "what was running is made anew"
     assert (found.request.seed, found.verdict) == (7, Verdict.OK)
     assert found.baselines.ceilings_rps == {"null": 1000.0, "database": 1000.0}
-    assert found.conclusions.curves[0].peak_rps == 1000.0
+    assert rates_of(found) == [1000.0, 1000.0]
     assert read_folder(journal.folder)[1].model_dump() == found.model_dump()
 
 
-def test_the_same_points_give_the_same_curve() -> None:
+def test_the_same_points_give_the_same_curve(real: Catalog) -> None:
     """As a real sweep gave them once."""
     seen = {4: ((1328.33, 181.055, 3.00426), (1253.67, 185.184, 3.18464))}
     seen[16] = ((1128.0, 198.678, 14.1767), (1115.67, 205.082, 14.3265))
-    trials: dict[int, Sequence[Trial]] = {
-        value: [
-            trial(
-                f"{NAME} connections={value}",
-                round_,
-                good_window(
-                    goodput_rps=rate,
-                    app_cpu_us_per_request=cost,
-                    service_time_ms=Times(samples=100, mean=mean),
-                    bottleneck="database",
-                ),
-            )
-            for round_, (rate, cost, mean) in enumerate(points, start=1)
-        ]
+    trials = [
+        trial(
+            f"{NAME} connections={value}",
+            round_,
+            good_window(
+                goodput_rps=rate,
+                app_cpu_us_per_request=cost,
+                service_time_ms=Times(samples=100, mean=mean),
+                bottleneck="database",
+            ),
+        )
         for value, points in seen.items()
+        for round_, (rate, cost, mean) in enumerate(points, start=1)
+    ]
+    found = json.loads(
+        result(real, asked("connections=4,16", NAME, rounds=2), trials).conclusions.model_dump_json()
+    )
+    told = {(one["metric"], one["coordinates"]["connections"]): one for one in found["estimates"]}
+    wanted = {
+        (GOODPUT, 4): (1291.0, [816.677, 1765.32]),
+        (APP, 4): (183.12, [156.888, 209.351]),
+        ("service_time_mean_ms", 4): (3.09445, [1.94848, 4.24042]),
+        (GOODPUT, 16): (1121.84, [1043.5, 1200.17]),
+        (APP, 16): (201.88, [161.195, 242.565]),
+        ("service_time_mean_ms", 16): (14.2516, [13.2999, 15.2033]),
     }
-    found = json.loads(curve(NAME, "connections", trials).model_dump_json())
-    low, high = found["levels"]
-    assert low["goodput_rps"] == {"mean": 1291.0, "interval": [816.677, 1765.32]}
-    assert low["app_cpu_us_per_request"] == {"mean": 183.12, "interval": [156.888, 209.351]}
-    assert low["service_time_mean_ms"] == {"mean": 3.09445, "interval": [1.94848, 4.24042]}
-    assert high["goodput_rps"] == {"mean": 1121.84, "interval": [1043.5, 1200.17]}
-    assert high["app_cpu_us_per_request"] == {"mean": 201.88, "interval": [161.195, 242.565]}
-    assert high["service_time_mean_ms"] == {"mean": 14.2516, "interval": [13.2999, 15.2033]}
-    assert (low["rounds"], low["bottleneck"]) == (high["rounds"], high["bottleneck"]) == (2, "database")
-    assert (found["peak_rps"], found["peak_at"], found["c90"]) == (1291.0, 4, 4)
-    assert found["retrograde_loss"] == 0.131034
-    assert found["usl"]["reason"] == "2 points, and three parameters need 5"
-    assert None not in [found[name] for name in ("peak_between", "c90_between", "loss_interval", "loss_p")]
+    for key, (mean, interval) in wanted.items():
+        one = told[key]
+        assert (one["mean"], one["interval"], one["n"], one["limit"]) == (mean, interval, 2, "database")
+    [law_of] = found["curves"]
+    assert (law_of["peak_at"], law_of["c90"], law_of["retrograde_loss"]) == (4, 4, 0.131034)
+    assert law_of["usl"]["reason"] == "2 points, and three parameters need 5"
+    between = ("peak_between", "c90_between", "loss_interval", "loss_p")
+    assert None not in [law_of[name] for name in between]

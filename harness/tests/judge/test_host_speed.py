@@ -1,12 +1,10 @@
-"""tandem.studies.bench.host_speed: what the laboratory's own programs cost per request, from start to start."""
+"""tandem.judge.host_speed: what the laboratory's own programs cost per request, from start to start."""
 
 import pytest
-from harness_engine import made_trial, trial_spec
 from harness_samples import good_window
 
-from tandem.record.window import Role, Verdict, Window
-from tandem.studies.bench.conclusions import findings_of, summarise
-from tandem.studies.bench.host_speed import cost_us_per_request, host_speed
+from tandem.judge.host_speed import cost_us_per_request, host_speed
+from tandem.record.window import Role, Window
 
 
 def window(
@@ -79,13 +77,3 @@ def test_the_harness_itself_has_to_have_met_the_slower_host() -> None:
     broken = window(130)
     broken.host.hiccup = None
     assert host_speed([window(100), broken]) is not None, "a meter that broke says nothing"
-
-
-def test_only_good_starts_of_a_variant_count() -> None:
-    trials = [
-        made_trial(trial_spec(f"{number}-one"), closed=window(us)) for number, us in ((1, 100.0), (2, 130.0))
-    ]
-    summary = summarise(trials)
-    assert "host-speed" in [found.code for found in findings_of(trials, summary, Verdict.OK)]
-    trials[1].verdict = Verdict.VOID
-    assert "host-speed" not in [f.code for f in findings_of(trials, summarise(trials), Verdict.OK)]

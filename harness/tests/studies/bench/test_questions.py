@@ -1,26 +1,30 @@
-"""tandem.studies.questions: the conditions, and what their windows say of the three questions."""
+"""tandem.studies.bench.questions: the conditions, and what their windows say of the three questions."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_engine import FakeLab, Quiet, play, request, result_of, session, text
+from harness_engine import FakeLab, Quiet, is_golden, play, request, result_of, session
 from harness_samples import good_window, quiet_roles, role
 
+from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.engine.run import run
+from tandem.facts.metric import LATENCY_BOUND
 from tandem.lab.prepare import check
 from tandem.record import store
+from tandem.record.conclusion import Position
 from tandem.record.request import Variant
-from tandem.record.result import Baselines
+from tandem.record.result import Baselines, Result
 from tandem.record.trial import TrialSpec, WindowSpec
 from tandem.record.window import Resource, Verdict, Window
-from tandem.report.markdown import of_result
-from tandem.studies.questions.conclusions import Answered
-from tandem.studies.questions.conditions import APP_BOUND, CONDITIONS, CONNECTIONS
-from tandem.studies.questions.study import Questions
+from tandem.studies.bench.conclusions import Benched
+from tandem.studies.bench.conditions import APP_BOUND, CONDITIONS, CONNECTIONS, COST, WAITING
+from tandem.studies.bench.questions import Questions
+from tandem.studies.bench.questions_report import application_bound
 
-ASKED = request("rust-async", "python-sync", study="questions", plan="smoke")
+NAMES = ("rust-async", "python-sync")
+ASKED = request(*NAMES, study="questions", plan="smoke")
 
 
 def variant(study: Questions, label: str) -> Variant:
@@ -49,15 +53,18 @@ def test_what_is_compared_stands_side_by_side(real: Catalog) -> None:
     """A block is one condition with every implementation: the host has half a minute to drift, not minutes."""
     blocks = Questions(real, ASKED).outline()
     assert len(blocks) == 3 * len(CONDITIONS)
-    told = [{spec.variants[0].partition(" @ ")[2] for spec in block} for block in blocks]
-    assert all(len(conditions) == 1 for conditions in told)
+    positions = {variant.label: variant.position for variant in Questions(real, ASKED).variants}
+    told = [[positions[spec.variants[0]] for spec in block] for block in blocks]
+    assert all(one.coordinates == other.coordinates for one, other in told)
     for n in range(0, len(told), len(CONDITIONS)):
-        assert set.union(*told[n : n + len(CONDITIONS)]) == {one.name for one in CONDITIONS}, (
+        conditions = [str(one.coordinates) for one, _ in told[n : n + len(CONDITIONS)]]
+        assert sorted(conditions) == sorted(str(one.coordinates) for one in CONDITIONS), (
             "each once in a round"
         )
-    assert all(len({spec.variants[0] for spec in block}) == len(block) == 2 for block in blocks)
-    orders = {tuple(spec.variants[0].partition(" @ ")[0] for spec in block) for block in blocks}
-    assert len(orders) == 2, "in either order"
+    assert {(one.variant, other.variant) for one, other in told} == {
+        ("rust-async", "python-sync"),
+        ("python-sync", "rust-async"),
+    }, "in either order"
 
 
 def test_handler_threads_are_enough_for_the_pool(real: Catalog) -> None:
@@ -83,47 +90,36 @@ def answer(spec: TrialSpec, asked: WindowSpec) -> Window:
     return found
 
 
-def answered(real: Catalog) -> Answered:
+def answered(real: Catalog) -> Result[Benched]:
     study = Questions(real, ASKED)
-    found = study.conclude(play(study, answer), Baselines())
-    assert found.verdict is Verdict.OK
-    return found.conclusions
+    made = play(study, answer)
+    for trial in made:
+        trial.starts[trial.spec.variants[0]].memory_rest_bytes = 20 << 20
+    return result_of(ASKED, study.conclude(made, Baselines()), environments={})
 
 
 def test_what_the_windows_say(real: Catalog) -> None:
     found = answered(real)
-    assert found.application_bound == {
-        f"rust-async @ {APP_BOUND.name}": False,
-        f"python-sync @ {APP_BOUND.name}": True,
-    }
-    assert len(found.waited) == 8
-    one = found.waited["python-sync @ 15 ms, pool 80"]
-    assert one.share == pytest.approx(0.9)
-    assert one.ceiling_rps == pytest.approx(400 / 0.9)
-    cost = found.conditions["as asked"].rows[1].against_first["app_cpu_us_per_request"]
-    assert cost.ratio.ratio == pytest.approx(3.0)
-    assert found.conditions["as asked"].rows[0].against_first == {}
-    assert Questions.headline(found.model_dump(mode="json")) == (
+    assert found.verdict is Verdict.OK
+    told = found.conclusions
+    bound = [application_bound(told, Position(name, APP_BOUND.coordinates)) for name in NAMES]
+    assert bound == [False, True]
+    far = Position("python-sync", WAITING[-1].coordinates)
+    assert [one.mean for one in told.estimates if one.metric == LATENCY_BOUND] == [pytest.approx(90)] * 8
+    most = told.estimate_of("latency_bound_rps", far)
+    assert most is not None
+    assert most.mean == pytest.approx(400 / 0.9)
+    cost = told.contrast_of(APP, Position("python-sync", COST.coordinates))
+    assert cost is not None
+    assert cost.ratio == pytest.approx(3.0)
+    assert all(one.to == "rust-async" != one.of for one in told.contrasts)
+    assert Questions.headline(told.model_dump(mode="json")) == (
         "rust-async 3,333 per core-s, python-sync 1,111 per core-s"
     )
 
 
-def test_one_table_answers_the_three(real: Catalog) -> None:
-    study = Questions(real, ASKED)
-    result = result_of(ASKED, study.conclude(play(study, answer), Baselines()), environments={})
-    rows = [
-        line
-        for line in of_result(study.report(result), result).splitlines()
-        if line.startswith(("| rust", "| python"))
-    ]
-    assert len(rows) == 2
-    assert rows[0].startswith("| rust-async | 1,230 ± 0 | 1 | 300 ± 0 | 1 |")
-    assert "| 900 ± 0 | 3.000 (3.000–3.000) |" in rows[1]
-    assert [row.split(" | ")[8] for row in rows] == ["core 2: database 95 %", "core 4: application 97 %"]
-    assert rows[0].count("90 ± 0 %") == 4
-    told = " ".join(text(study.report(result)).split())
-    assert "rust-async @ direct, pool 4: the application was not the limit (core 2: database 95 %)" in told
-    assert "python-sync @ direct, pool 4: the application was not" not in told
+def test_the_report_is_the_golden_one(real: Catalog) -> None:
+    is_golden(Questions.report(answered(real)), "questions", 400)
 
 
 def test_a_session_to_its_end(real: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ APP_BOUND_POOL = 4
 DISTANCES_MS, POOLS = (5, 15), (20, 80)
 CONNECTIONS = 100
 """Of the client where the database is far away: more than the largest pool, so that the pool is what is waited with."""
-COST = "as asked"
+AS_ASKED = "as asked"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Condition:
     @property
     def question(self) -> str:
         """Which of the three it asks."""
-        return "cost" if self.name == COST else "waiting-bound" if self.distance_ms else "application-bound"
+        return (
+            "cost" if self.name == AS_ASKED else "waiting-bound" if self.distance_ms else "application-bound"
+        )
 
     @property
     def coordinates(self) -> Coordinates:
@@ -74,6 +76,7 @@ def _threads(implementation: Implementation, pool: int) -> dict[str, str]:
     return {"THREADS": str(pool)} if own < pool else {}
 
 
+COST = Condition(AS_ASKED)
 APP_BOUND = Condition("direct, pool 4", topology="direct", pool=APP_BOUND_POOL)
 """Without HAProxy and PgBouncer a request costs the other CPUs half as much, and four connections keep the database's
 own processes few: on two cores that lets the application be the limit. Whether it was, its windows say."""
@@ -82,4 +85,4 @@ WAITING = [
     for distance in DISTANCES_MS
     for pool in POOLS
 ]
-CONDITIONS = [Condition(COST), APP_BOUND, *WAITING]
+CONDITIONS = [COST, APP_BOUND, *WAITING]

@@ -1,0 +1,83 @@
+"""The design that most studies share: variants at coordinates, each a fresh start in every one of its blocks. Pure."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from tandem.catalog.catalog import Plan
+from tandem.engine.blocks import rounds_of_blocks
+from tandem.engine.study import Study
+from tandem.record.result import Conclusions
+from tandem.record.trial import TrialSpec, WarmUp, WindowSpec
+
+CLOSED, OPEN = "closed", "open"
+LONGEST_DISTANCE_MS = 250
+"""Of a database: drivers give up connecting after two seconds."""
+
+
+def warm_up_of(plan: Plan) -> WarmUp:
+    """The plan's warm-up."""
+    return WarmUp(
+        least_s=plan.warm_up_s,
+        requests_per_worker=plan.warm_up_requests_per_worker,
+        steady_buckets=plan.steady_buckets,
+        cap_s=plan.warm_up_cap_s,
+    )
+
+
+def windows_of(plan: Plan, label: str) -> list[WindowSpec]:
+    """A closed window, then an open one at a share of what it reached."""
+    closed = WindowSpec(
+        name=CLOSED,
+        variants=[label],
+        seconds=plan.closed_s,
+        trim_start_s=plan.trim_start_s,
+        trim_end_s=plan.trim_end_s,
+    )
+    opened = closed.model_copy(
+        update={
+            "name": OPEN,
+            "load": "open",
+            "seconds": plan.open_s,
+            "share": plan.open_load_fraction,
+            "share_of": CLOSED,
+        }
+    )
+    return [closed, opened]
+
+
+def fresh_start(
+    plan: Plan, block: int, label: str, name: str | None = None, opened: bool = False
+) -> TrialSpec:
+    """A fresh start with a closed window. name: where the label does not tell the starts of a block apart. opened: with an
+    open window behind it."""
+    return TrialSpec(
+        name=f"{block}-{name or label}",
+        block=block,
+        variants=[label],
+        warm_up=warm_up_of(plan),
+        windows=windows_of(plan, label)[: 1 + opened],
+    )
+
+
+class Grid[C: Conclusions](Study[C]):
+    """Every variant once in each round, in randomised complete blocks of those that are compared with one another."""
+
+    opened: ClassVar[bool] = False
+    """Whether each start has an open window, too."""
+
+    @property
+    def rounds(self) -> int:
+        """Fresh starts of each variant; default: what the plan says."""
+        return self.timing.trials
+
+    @property
+    def groups(self) -> Sequence[Sequence[str]]:
+        """Labels of variants that are compared with one another, which share a block; default: all."""
+        return [[variant.label for variant in self.variants]]
+
+    def outline(self) -> list[list[TrialSpec]]:
+        orders = rounds_of_blocks(self.groups, self.rounds, self.request.seed)
+        return [
+            [fresh_start(self.timing, number, label, opened=self.opened) for label in order]
+            for number, order in enumerate(orders, start=1)
+        ]

@@ -1,0 +1,65 @@
+"""The table of a study: a row for each variant at its coordinates, a column for each metric, ratio or text. Pure."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rich.table import Table as Table
+from rich.text import Text
+
+from tandem.facts.metric import metric
+from tandem.record.conclusion import Contrast, Position
+from tandem.record.result import Conclusions
+from tandem.wording import number, with_interval
+
+
+@dataclass(frozen=True)
+class Column[T]:
+    """cell: what stands in a row. text: to the left, as numbers are not. whole: never broken into lines."""
+
+    heading: str
+    cell: Callable[[T], str | Text]
+    text: bool = False
+    whole: bool = False
+
+
+def table[T](title: str, rows: Iterable[T], *columns: Column[T]) -> Table:
+    """The table of these rows."""
+    out = Table(title=title, title_justify="left")
+    for column in columns:
+        out.add_column(column.heading, justify="left" if column.text else "right", no_wrap=column.whole)
+    for row in rows:
+        out.add_row(*(column.cell(row) for column in columns))
+    return out
+
+
+def figure(found: Conclusions, key: str, position: Position, digits: int | None = None) -> str:
+    """An estimate with the half-width of its interval; a dash where there is none."""
+    one = found.estimate_of(key, position)
+    if one is None:
+        return number(None)
+    return with_interval(one.mean, one.interval, metric(key).digits if digits is None else digits)
+
+
+def figure_with_range(found: Conclusions, key: str, position: Position) -> str:
+    """An estimate with its least and greatest value over the starts."""
+    one = found.estimate_of(key, position)
+    if one is None or one.mean is None:
+        return number(None)
+    told, (low, high) = number(one.mean, 1), one.range or (None, None)
+    return told if low is None or high is None or low == high else f"{told} ({low:,.1f}–{high:,.1f})"
+
+
+def ratio(one: Contrast | None) -> str:
+    """A ratio with its interval, 1.234 (1.200–1.270)."""
+    if one is None or one.ratio is None:
+        return number(None)
+    told = f"{one.ratio:.3f}"
+    return told if one.interval is None else f"{told} ({one.interval[0]:.3f}–{one.interval[1]:.3f})"
+
+
+def ratio_to(found: Conclusions, key: str, position: Position, first: Position) -> tuple[str, str]:
+    """The ratio to the first variant with its interval, and the word; 1 of the first itself, a dash where nothing is compared."""
+    if position == first:
+        return ("1" if found.contrasts else number(None)), ""
+    one = found.contrast_of(key, position)
+    return ratio(one), (one.word or "") if one is not None else ""
