@@ -1,6 +1,6 @@
 """What a reader has to know beside the figures of a variant: what limited it, what was odd. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median
 
 from pydantic import Field
@@ -12,9 +12,9 @@ from tandem.facts.estimate import OfVariant, by_block, goodput, limit_of
 from tandem.facts.fact import at_full_load
 from tandem.judge.bottleneck import is_own, nearest, working
 from tandem.judge.host_speed import host_speed
-from tandem.record.conclusion import Coordinates, Estimate
+from tandem.record.conclusion import Coordinates, Estimate, Position, found_at
 from tandem.record.part import Number, Part
-from tandem.record.result import Baselines
+from tandem.record.result import Baselines, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Resource, Window
 from tandem.wording import limited_by, with_parts
@@ -34,8 +34,8 @@ class Context(Part):
     findings: list[Finding] = Field(default_factory=list)
     disturbed: int = 0
     """Starts that the host disturbed, whatever else was found in them."""
-    not_ranked: str | None = None
-    """Why its goodput is no property of the implementation."""
+    near_ceiling: str | None = None
+    """The ceiling that cuts its goodput off, in words."""
     ceiling_shares: dict[str, Number] = Field(default_factory=dict)
     """Stand-in -> goodput by that of the stand-in in the same block, mean over the blocks."""
     db_rtt: str | None = None
@@ -48,16 +48,21 @@ class Context(Part):
         told = "; ".join(with_parts(one.name, one.utilisation, one.parts) for one in busy)
         return told or limited_by(self.bottleneck)
 
-    def shared_limit(self) -> str | None:
-        """The limit, where it is something that the implementation shares with others."""
+    @property
+    def not_ranked(self) -> str | None:
+        """Why its goodput is no property of the implementation: a limit that it shares with others, or a ceiling."""
         tag = "+".join(one.tag for one in nearest(self.resources)) or self.bottleneck
-        return self.limit if tag is not None and not is_own(tag) else None
+        return self.limit if tag is not None and not is_own(tag) else self.near_ceiling
 
 
-def to_ceilings(found: Iterable[OfVariant], baselines: Baselines) -> dict[str, Nearness]:
-    """Label -> how near its goodput comes to the ceilings, within blocks. found: all that was measured together."""
-    rates = {one.variant.label: by_block(one.full_of_all_attempts, goodput) for one in found}
-    return nearness(rates, baselines)
+class InContext(Conclusions):
+    """Conclusions that say what explains the figures of each variant."""
+
+    contexts: list[Context] = Field(default_factory=list)
+
+    def context(self, position: Position) -> Context:
+        """What explains a variant's figures."""
+        return found_at(self.contexts, position) or Context(variant=position.variant)
 
 
 def contexts(
@@ -65,7 +70,8 @@ def contexts(
 ) -> list[Context]:
     """Of variants that are compared with one another. trials: all, bad ones too. estimates: theirs."""
     own_trials = of_each((one.variant.label for one in group), trials)
-    near = to_ceilings(group, baselines)
+    rates = {one.variant.label: by_block(one.full_of_all_attempts, goodput) for one in group}
+    near = nearness(rates, baselines)
     found = []
     for one in group:
         label, position = one.variant.label, one.variant.position
@@ -79,7 +85,7 @@ def _context(own: OfVariant, trials: Sequence[Trial], metrics: set[str], near: N
     loaded = own.full or at_full_load(own.every)
     tag = limit_of(loaded)
     variant, coordinates = own.variant.position
-    found = Context(
+    return Context(
         variant=variant,
         coordinates=coordinates,
         bottleneck=tag,
@@ -87,11 +93,10 @@ def _context(own: OfVariant, trials: Sequence[Trial], metrics: set[str], near: N
         resources=mean_resources(full),
         findings=_findings(own, trials, metrics, full),
         disturbed=sum(any(f.severity == "void" for f in trial.all_findings()) for trial in trials),
+        near_ceiling=near.near,
         ceiling_shares=near.shares,
         db_rtt=round_trip([one.window for one in own.every]),
     )
-    found.not_ranked = found.shared_limit() or near.near
-    return found
 
 
 def _findings(

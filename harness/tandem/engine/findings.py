@@ -1,11 +1,12 @@
 """What the findings of trials say together. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tandem.judge.disturbance import GATES, cannot_judge
 from tandem.judge.on_wire import stated
 from tandem.record.host import HostSeen
+from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict, Window
 
@@ -37,6 +38,16 @@ def not_counted(trials: Iterable[Trial]) -> list[str]:
         for trial in last.values()
         if trial.verdict is not Verdict.OK
     ]
+
+
+def together[C: Conclusions](trials: Sequence[Trial], known: bool, conclusions: C) -> Concluded[C]:
+    """The answer of a study whose figures count only together. known: whether it has them all."""
+    return Concluded(
+        verdict=verdict_of(trials, known),
+        reasons=not_counted(trials),
+        findings=warnings(trials),
+        conclusions=conclusions,
+    )
 
 
 def once[K](found: Iterable[tuple[K, str]]) -> dict[K, str]:

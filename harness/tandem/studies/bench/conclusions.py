@@ -2,27 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import Field
-
-from tandem.engine.context import Context, contexts
+from tandem.engine.context import InContext, contexts
 from tandem.facts.estimate import OfVariant, against_first, of_variants
 from tandem.facts.fact import Fact
 from tandem.facts.metric import LATENCY_BOUND, MEMORY_PER_CONNECTION, MEMORY_REST
-from tandem.record.conclusion import Position, found_at
 from tandem.record.request import Variant
-from tandem.record.result import Baselines, Concluded, Conclusions
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 
 
-class Benched(Conclusions):
+class Benched(InContext):
     """Estimates, ratios to the first variant under the same condition, and what explains them."""
-
-    contexts: list[Context] = Field(default_factory=list)
-
-    def context(self, position: Position) -> Context:
-        """What explains a variant's figures."""
-        return found_at(self.contexts, position) or Context(variant=position.variant)
 
 
 def offered(fact: Fact) -> float | None:

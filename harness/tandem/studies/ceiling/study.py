@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine import stand_ins
 from tandem.engine.blocks import Blocks, complete_blocks, in_blocks
-from tandem.engine.findings import not_counted, verdict_of, warnings
+from tandem.engine.findings import together
 from tandem.engine.grid import OPEN, warm_up_of, windows_of
 from tandem.engine.study import Study
 from tandem.errors import UsageError
@@ -104,18 +104,14 @@ class Ceiling(Study[Ceilings]):
         ceilings = {one.variant.stand_in: one for one in found if one.variant.stand_in is not None}
         variants = [one for one in found if one.variant.stand_in is None]
         lowest = nearest(ceilings)
-        return Concluded(
-            verdict=verdict_of(trials, all(one.ok for one in found)),
-            reasons=not_counted(trials),
-            findings=warnings(trials),
-            conclusions=Ceilings(
-                estimates=estimates(ceilings, variants, lowest),
-                rounds=self.timing.trials,
-                window_s=self.timing.closed_s,
-                equal_load_rps=self._rate(trials),
-                nearest=lowest,
-            ),
+        reached = Ceilings(
+            estimates=estimates(ceilings, variants, lowest),
+            rounds=self.timing.trials,
+            window_s=self.timing.closed_s,
+            equal_load_rps=self._rate(trials),
+            nearest=lowest,
         )
+        return together(trials, all(one.ok for one in found), reached)
 
     def _rate(self, trials: Sequence[Trial]) -> int | None:
         """The equal load of the open windows that were made."""

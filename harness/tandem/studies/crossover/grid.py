@@ -10,7 +10,6 @@ from tandem.engine.grid import LONGEST_DISTANCE_MS
 from tandem.engine.study import Options
 from tandem.errors import UsageError
 from tandem.record.conclusion import Coordinates
-from tandem.record.part import Part
 from tandem.record.request import Variant
 
 LONGEST_WAIT_MS = 1000
@@ -18,24 +17,6 @@ LONGEST_WAIT_MS = 1000
 PATIENCE_S, ROOM = 1.5, 0.8
 """The contract lets a request wait so long for a database connection, then it is refused; some of it is left for bursts."""
 SETTINGS = {"threads": "THREADS", "pool": "DB_POOL_MAX"}
-
-
-class GridPoint(Part):
-    """One cell of the grid. None: as the variant has it."""
-
-    wait_ms: int
-    threads: int | None
-    pool: int | None
-
-    @property
-    def coordinates(self) -> Coordinates:
-        named = {"wait_ms": self.wait_ms, "threads": self.threads, "pool": self.pool}
-        return {name: value for name, value in named.items() if value is not None}
-
-    @property
-    def text(self) -> str:
-        parts = {"wait": f"{self.wait_ms}ms", "threads": self.threads, "pool": self.pool}
-        return " ".join(f"{name}={value}" for name, value in parts.items() if value is not None)
 
 
 class CrossoverOptions(Options):
@@ -50,15 +31,12 @@ class CrossoverOptions(Options):
     """Those of the application in a lab; None: as the placement has them."""
 
     @property
-    def points(self) -> list[GridPoint]:
-        """By threads and pool, then by wait."""
-        none: list[int | None] = [None]
-        groups = product(self.threads or none, self.pools or none)
-        return [
-            GridPoint(wait_ms=wait, threads=threads, pool=pool)
-            for threads, pool in groups
-            for wait in self.waits_ms
-        ]
+    def points(self) -> list[Coordinates]:
+        """The cells, by threads and pool, then by wait; without what a variant keeps as it has it."""
+        axes = {"threads": self.threads, "pool": self.pools}
+        given = {name: values for name, values in axes.items() if values}
+        groups = [dict(zip(given, values, strict=True)) for values in product(*given.values())]
+        return [{"wait_ms": wait, **group} for group in groups for wait in self.waits_ms]
 
 
 def whole_numbers(option: str, text: str | None, least: int, unit: str = "") -> list[int]:
@@ -110,26 +88,24 @@ def refuse_impatient(label: str, scenario: Scenario, wait_ms: int, inside: int, 
     )
 
 
-def variant_at(variant: Variant, model: str, point: GridPoint, scenario: Scenario) -> Variant:
+def variant_at(variant: Variant, model: str, point: Coordinates, scenario: Scenario) -> Variant:
     """The variant in a cell. Threads are not varied where handlers hold none: such a variant has one start for them all."""
-    own = point if model == "sync" else point.model_copy(update={"threads": None})
-    chosen = {
-        SETTINGS[name]: str(value)
-        for name, value in (("threads", own.threads), ("pool", own.pool))
-        if value is not None
-    }
+    own = {name: value for name, value in point.items() if model == "sync" or name != "threads"}
+    chosen = {SETTINGS[name]: str(value) for name, value in own.items() if name in SETTINGS}
     twice = sorted({*chosen} & {*variant.settings})
     if twice:
         raise UsageError(f"{variant.label}: {twice[0]} is varied here, so it cannot be given as well")
+    wait_ms = own["wait_ms"]
+    told = [f"wait={wait_ms}ms", *(f"{name}={value}" for name, value in own.items() if name in SETTINGS)]
     changes: dict[str, object] = {
-        "label": f"{variant.label} {own.text}",
+        "label": " ".join([variant.label, *told]),
         "base": variant.label,
-        "coordinates": own.coordinates,
+        "coordinates": own,
         "settings": {**variant.settings, **chosen},
     }
     if waits_by_itself(scenario):
-        path = f"{scenario.path.partition('?')[0]}?delay_ms={point.wait_ms}"
+        path = f"{scenario.path.partition('?')[0]}?delay_ms={wait_ms}"
         changes["scenario_changes"] = {**variant.scenario_changes, "path": path}
     else:
-        changes["db_rtt_ms"] = point.wait_ms
+        changes["db_rtt_ms"] = wait_ms
     return variant.model_copy(update=changes)

@@ -6,11 +6,14 @@ from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.report.picture import Picture
 from tandem.studies.crossover.conclusions import Crossed, row_name, wait_of
-from tandem.studies.crossover.plots import WIDEST, told
+from tandem.wording import times
 
 HUES = ("--role-proxy", "--role-app")
 """Of the first, and of the second."""
 READ = "reference/crossover-and-advice"
+MAP = "map"
+WIDEST = 4.0
+"""Ratios beyond this and its reciprocal have the deepest colours."""
 NOBODY = ("nobody", "not decided")
 
 
@@ -20,7 +23,7 @@ def pictures(result: Result[Crossed]) -> list[Picture]:
     if not found.measured:
         return []
     where = Picture(
-        name="map",
+        name=MAP,
         title=f"From which wait {found.second} is ahead of {found.first}",
         says=f"Goodput of {found.second} divided by that of {found.first} in each cell: blue where the second wins, amber where the first"
         " does, white where nobody does by more than 10 %, grey with a question mark where the blocks do not decide. It says"
@@ -48,6 +51,11 @@ def _wait(found: Crossed) -> str:
     return "distance of the database, ms" if found.waits_for == "database" else "wait of each request, ms"
 
 
+def _told(cell: Contrast) -> str:
+    """What stands in a cell: the ratio, and a question mark where nobody is known to win."""
+    return times(cell.ratio) + (" ?" if cell.ratio and cell.word == "not decided" else "")
+
+
 def map_rows(found: Crossed) -> list[dict[str, Any]]:
     """One of each cell."""
     return [
@@ -63,7 +71,7 @@ def map_rows(found: Crossed) -> list[dict[str, Any]]:
             "_row": row_name(cell.coordinates),
             "_decided": cell.word not in NOBODY,
             "_undecided": cell.word == "not decided" or cell.ratio is None,
-            "_text": told(cell),
+            "_text": _told(cell),
         }
         for cell in found.contrasts
     ]

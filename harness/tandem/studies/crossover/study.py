@@ -7,7 +7,7 @@ from tandem.analysis.stack import OFF, Calibrated, calibrated, likely, off, pred
 from tandem.catalog.catalog import Catalog
 from tandem.catalog.placement import cpus_in
 from tandem.engine import deciding
-from tandem.engine.findings import not_counted, verdict_of, warnings
+from tandem.engine.findings import together
 from tandem.engine.grid import Grid
 from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, goodput, ln_ratios, of_variants
@@ -15,8 +15,8 @@ from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial
+from tandem.report.picture import svg
 from tandem.studies.crossover import pictures as drawn
-from tandem.studies.crossover import plots
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
 from tandem.studies.crossover.grid import (
@@ -79,9 +79,10 @@ class Crossover(Grid[Crossed]):
     @property
     def groups(self) -> list[list[str]]:
         # An async variant is in the pairs of all threads, so those of one wait and pool share a block.
-        groups: dict[tuple[int, int | None], dict[str, None]] = {}
+        groups: dict[tuple[object, ...], dict[str, None]] = {}
         for point, pair in zip(self.points, self.at, strict=True):
-            groups.setdefault((point.wait_ms, point.pool), {}).update({one.label: None for one in pair})
+            key = point["wait_ms"], point.get("pool")
+            groups.setdefault(key, {}).update({one.label: None for one in pair})
         return [list(own) for own in groups.values()]
 
     def ahead(self, expected_s: float) -> list[str]:
@@ -105,7 +106,7 @@ class Crossover(Grid[Crossed]):
             contrasts=cells(
                 first,
                 second,
-                [point.coordinates for point in self.points],
+                self.points,
                 [ln_ratios(b.full_of_all_attempts, a.full_of_all_attempts, goodput) for a, b in pairs],
             ),
             first=first,
@@ -115,22 +116,15 @@ class Crossover(Grid[Crossed]):
             predictions=self._predictions(found),
         )
         crossed.meetings = meetings(crossed)
-        return Concluded(
-            verdict=verdict_of(trials, all(cell.interval is not None for cell in crossed.contrasts)),
-            reasons=not_counted(trials),
-            findings=warnings(trials),
-            conclusions=crossed,
-        )
+        return together(trials, all(cell.interval is not None for cell in crossed.contrasts), crossed)
 
     def _predictions(self, found: Mapping[str, OfVariant]) -> list[Prediction]:
         """Of each variant in each cell, from its own windows at the shortest wait, where CPU time is most of it."""
         out: dict[str, Prediction] = {}
         shortest = min(self.asked.waits_ms)
         for side in range(2):
-            labels = {
-                pair[side].label: point.wait_ms for point, pair in zip(self.points, self.at, strict=True)
-            }
-            near = [label for label, wait_ms in labels.items() if wait_ms == shortest]
+            labels = dict.fromkeys(pair[side].label for pair in self.at)
+            near = [label for label in labels if found[label].variant.coordinates["wait_ms"] == shortest]
             base = calibrated([one.window for label in near for one in found[label].full])
             for label in labels if base is not None else []:
                 assert base is not None
@@ -167,4 +161,4 @@ class Crossover(Grid[Crossed]):
     @classmethod
     def files(cls, result: Result[Crossed]) -> dict[str, str]:
         """The heat map."""
-        return plots.files(result.conclusions)
+        return {f"{cls.name}.svg": svg(one) for one in drawn.pictures(result) if one.name == drawn.MAP}

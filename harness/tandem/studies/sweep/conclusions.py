@@ -7,29 +7,17 @@ from pydantic import Field
 
 from tandem.analysis.curves import loss, where
 from tandem.analysis.ratios import Floats
-from tandem.engine.context import to_ceilings
+from tandem.engine.context import InContext
 from tandem.facts.estimate import OfVariant, by_block, goodput
 from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import Coordinates, Estimate, Position
+from tandem.record.conclusion import Estimate, Position
 from tandem.record.part import Number, Part
-from tandem.record.result import Baselines, Conclusions
 from tandem.studies.sweep.axis import coordinate
 from tandem.studies.sweep.usl import Usl, fit
 
 C90 = 0.9
 NEEDED = 2
 """Good rounds of a value, else it has no figure."""
-
-
-class NearCeiling(Part):
-    """How near a goodput comes to the ceilings, within the blocks."""
-
-    variant: str
-    coordinates: Coordinates
-    shares: dict[str, Number] = Field(default_factory=dict)
-    """Stand-in -> goodput by that of the stand-in, mean over the blocks."""
-    near: str | None = None
-    """The ceiling that cuts the goodput off, in words."""
 
 
 class Curve(Part):
@@ -52,14 +40,13 @@ class Curve(Part):
     """For `connections` only."""
 
 
-class Swept(Conclusions):
+class Swept(InContext):
     """Estimates of each variant at each value, and a curve for each variant."""
 
     axis: str
     values: list[int]
     rounds: int
     curves: list[Curve] = Field(default_factory=list)
-    ceilings: list[NearCeiling] = Field(default_factory=list)
 
     def at(self, curve: Curve, value: int | None, metric: str = GOODPUT) -> Estimate | None:
         """An estimate of a variant at a value."""
@@ -73,18 +60,6 @@ class Swept(Conclusions):
         """The highest mean."""
         found = self.at(curve, curve.peak_at)
         return found.mean if found is not None else None
-
-
-def near_ceilings(found: Sequence[OfVariant], baselines: Baselines) -> list[NearCeiling]:
-    """Of each variant at each value."""
-    near = to_ceilings(found, baselines)
-    return [
-        NearCeiling(
-            variant=one.variant.asked, coordinates=one.variant.coordinates, shares=own.shares, near=own.near
-        )
-        for one in found
-        for own in [near[one.variant.label]]
-    ]
 
 
 def curve(variant: str, axis: str, found: Mapping[int, OfVariant]) -> Curve:

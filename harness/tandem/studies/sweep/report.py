@@ -9,7 +9,6 @@ from rich.text import Text
 from tandem.analysis.cost import APP
 from tandem.analysis.ratios import ALPHA
 from tandem.facts.metric import GOODPUT
-from tandem.record.conclusion import found_at
 from tandem.record.result import Result
 from tandem.report.parts import ceilings, ending
 from tandem.report.table import Column, figure, table
@@ -22,11 +21,6 @@ TESTED = "in brackets: 95 % intervals; a loss is reported where Dunnett's test f
 NOTE = (
     "mean ± half-width of the 95 % interval over the rounds, each a fresh start; a dash below two good rounds"
 )
-
-
-def _near(found: Swept, curve: Curve, value: int) -> str | None:
-    one = found_at(found.ceilings, found.position(curve, value))
-    return one.near if one is not None else None
 
 
 def _table(result: Result[Swept], curve: Curve) -> Table:
@@ -43,7 +37,7 @@ def _table(result: Result[Swept], curve: Curve) -> Table:
     def limits(value: int) -> str:
         one = found.at(curve, value)
         told = limited_by(one.limit if one is not None else None)
-        return "; ".join(filter(None, (told, _near(found, curve, value))))
+        return "; ".join(filter(None, (told, found.context(found.position(curve, value)).near_ceiling)))
 
     def of(metric: str, digits: int) -> Column[int]:
         headings = {GOODPUT: "goodput, 1/s", APP: "app CPU, µs/request"}
@@ -92,7 +86,7 @@ def _words(found: Swept, curve: Curve) -> list[Text]:
         if curve.retrograde_loss is not None:
             text += f"; {_loss(curve, max(found.values))}"
         out.append(Text(text, style="bold"))
-        if (near := _near(found, curve, curve.peak_at)) is not None:
+        if (near := found.context(found.position(curve, curve.peak_at)).near_ceiling) is not None:
             out.append(Text(CUT_OFF.format(near), style="yellow"))
     usl = curve.usl
     if usl is not None and usl.reason is None:
@@ -109,7 +103,7 @@ def report(result: Result[Swept]) -> Group:
     for curve in found.curves:
         parts += [_table(result, curve), *_words(found, curve)]
     highest = max((found.peak_rps(curve) or 0.0 for curve in found.curves), default=0.0)
-    parts += ceilings(result.baselines, [one.shares for one in found.ceilings], highest)
+    parts += ceilings(result.baselines, [one.ceiling_shares for one in found.contexts], highest)
     return Group(*parts, Text(NOTE, style="dim"), Text(TESTED, style="dim"), *ending(result))
 
 

@@ -8,7 +8,8 @@ from pydantic import JsonValue
 from tandem.analysis.curves import loss_in_scatters
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
-from tandem.engine.findings import not_counted, verdict_of, warnings
+from tandem.engine.context import contexts
+from tandem.engine.findings import together
 from tandem.engine.grid import Grid
 from tandem.engine.study import Options
 from tandem.errors import UsageError
@@ -19,7 +20,7 @@ from tandem.record.trial import Trial
 from tandem.record.window import Finding
 from tandem.studies.sweep import report as tables
 from tandem.studies.sweep.axis import SETTINGS, WAIT_SCENARIO, Over, coordinate
-from tandem.studies.sweep.conclusions import NEEDED, Swept, curve, near_ceilings
+from tandem.studies.sweep.conclusions import NEEDED, Swept, curve
 
 SCATTERS_MOST = 3.0
 """Of the scatter of a start: a sweep that would miss larger losses is too short."""
@@ -103,19 +104,18 @@ class Sweep(Grid[Swept]):
             curve(label, asked.axis, dict(zip(asked.values, own, strict=True)))
             for label, own in self._by_variant(found)
         ]
-        return Concluded(
-            verdict=verdict_of(trials, all(one.ok for one in found)),
-            reasons=not_counted(trials),
-            findings=[*self._pooler(), *warnings(trials)],
-            conclusions=Swept(
-                estimates=[each for one in found for each in one.standard()],
-                axis=asked.axis,
-                values=asked.values,
-                rounds=asked.rounds,
-                curves=curves,
-                ceilings=near_ceilings(found, baselines),
-            ),
+        estimates = [each for one in found for each in one.standard()]
+        swept = Swept(
+            estimates=estimates,
+            contexts=contexts(found, trials, estimates, baselines),
+            axis=asked.axis,
+            values=asked.values,
+            rounds=asked.rounds,
+            curves=curves,
         )
+        concluded = together(trials, all(one.ok for one in found), swept)
+        concluded.findings = [*self._pooler(), *concluded.findings]
+        return concluded
 
     def _by_variant(self, found: list[OfVariant]) -> list[tuple[str, list[OfVariant]]]:
         """Each variant of the request at all values."""

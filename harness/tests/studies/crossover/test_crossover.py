@@ -16,7 +16,6 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial
 from tandem.record.window import DbRtt, Pooler, Verdict, Window
-from tandem.studies.crossover import plots
 from tandem.studies.crossover.conclusions import Crossed, crossings, intervals, winner
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.report import report, sentences
@@ -336,4 +335,4 @@ def test_the_heat_map_has_a_cell_for_each_ratio(real: Catalog) -> None:
 def test_no_map_is_drawn_of_nothing(real: Catalog) -> None:
     nothing = concluded(real, asked(), []).conclusions
     assert {cell.ratio for cell in nothing.contrasts} == {None}
-    assert plots.files(nothing) == {}
+    assert Crossover.files(result_of(asked(), concluded(real, asked(), []))) == {}

@@ -307,9 +307,9 @@ def test_a_ceiling_is_compared_within_its_blocks(real: Catalog) -> None:
     ]
     seen = {"null": [CeilingLook(block=1, goodput_rps=1000.0), CeilingLook(block=2, goodput_rps=500.0)]}
     baselines = Baselines(ceilings_rps={"null": 750.0}, looks=seen)
-    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.ceilings
-    assert (near.near, far.near) == ("95 % of the ceiling null", None)
-    assert far.shares == {"null": pytest.approx(0.5)}
+    near, far = Sweep(real, wanted).conclude(trials, baselines).conclusions.contexts
+    assert (near.near_ceiling, far.near_ceiling) == ("95 % of the ceiling null", None)
+    assert far.ceiling_shares == {"null": pytest.approx(0.5)}
 
 
 def test_the_plan_says_whether_it_looks(real: Catalog) -> None:
