@@ -42,26 +42,17 @@ def _verdict(found: Benched, position: Position) -> Text:
     return Text(f"{verdict}, {Verdict.VOID}" if both else str(verdict), style=STYLES[verdict])
 
 
-def whole_or_own(found: Benched) -> str:
-    """The metric of cost: over all roles, or the application's own where the windows do not tell the whole."""
-    return TOTAL if any(one.metric == TOTAL for one in found.estimates) else APP
-
-
-def by_cost(found: Benched, positions: Sequence[Position], metric: str | None = None) -> list[Position]:
-    """The cheapest first; behind them those without a cost, in their order. metric: TOTAL or APP; None: `whole_or_own`."""
-    of = metric or whole_or_own(found)
-
-    def mean(position: Position) -> float | None:
-        one = found.estimate_of(of, position)
-        return one.mean if one else None
+def by_cost(found: Benched, positions: Sequence[Position]) -> list[Position]:
+    """The cheapest over all roles first; behind them those without a cost, in their order."""
 
     def key(position: Position) -> float:
-        one, cost, first = found.contrast_of(of, position), mean(position), mean(positions[0])
-        if one is not None and one.ratio is not None:
-            return one.ratio
-        if cost is None:
+        ratio, cost = found.contrast_of(TOTAL, position), found.estimate_of(TOTAL, position)
+        if ratio is not None and ratio.ratio is not None:
+            return ratio.ratio
+        first = found.estimate_of(TOTAL, positions[0])
+        if cost is None or cost.mean is None:
             return float("inf")
-        return cost / first if first else 1.0
+        return cost.mean / first.mean if first is not None and first.mean else 1.0
 
     return sorted(positions, key=key)
 
@@ -150,7 +141,7 @@ def words(result: Result[Benched], variant_label: str, position: Position) -> li
 
 def decided(found: Benched) -> list[Text]:
     """What the blocks can tell apart."""
-    ratios = [one for one in found.contrasts if one.metric == whole_or_own(found)]
+    ratios = [one for one in found.contrasts if one.metric == TOTAL]
     if not ratios:
         return []
     n = ratios[0].n

@@ -22,7 +22,6 @@ class Ceilings(Conclusions):
     """Estimates of stand-ins and variants, of these also the cost at the equal load and the share of the nearest ceiling."""
 
     rounds: int
-    window_s: int
     equal_load_rps: int | None
     nearest: StandIn | None
     """The lowest ceiling."""

@@ -107,7 +107,6 @@ class Ceiling(Study[Ceilings]):
         reached = Ceilings(
             estimates=estimates(ceilings, variants, lowest),
             rounds=self.timing.trials,
-            window_s=self.timing.closed_s,
             equal_load_rps=self._rate(trials),
             nearest=lowest,
         )
