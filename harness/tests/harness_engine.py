@@ -140,7 +140,8 @@ def result_of[C: Conclusions](asked: Request, found: Concluded[C], **changes: An
         "trials": {},
         "baselines": Baselines(),
         "phases_s": {"stop": 3.0},
-        **dict(found),
+        **{name: value for name, value in found if name not in ("variants", "complete")},
+        "variants": found.variants or [],
         **changes,
     }
     kind: Any = Result[type(found.conclusions)]  # type: ignore[misc]

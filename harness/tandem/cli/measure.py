@@ -15,10 +15,11 @@ from tandem.catalog.catalog import Catalog
 from tandem.cli.options import RESULTS, ROOT, err, out, print_json, progress
 from tandem.engine.journal import Journal
 from tandem.engine.run import Session, TrialLab, run
-from tandem.engine.study import Study
+from tandem.engine.study import Study, generators_of
 from tandem.errors import TandemError, UsageError
 from tandem.facts.session import SessionRecord, read_sessions
 from tandem.hosts import HERE
+from tandem.lab.file_io import FileIoLab, measures_itself
 from tandem.lab.laboratory import Laboratory, Work, refuse_or_clean_up
 from tandem.lab.live import Lines, View, make_view
 from tandem.lab.prepare import check
@@ -97,13 +98,13 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
     """Everything that the engine needs on this machine."""
 
     def lab(study: Study[Any], variants: Sequence[Variant], journal: Journal) -> TrialLab:
-        place = Laboratory if study.lab is None else pkgutil.resolve_name(study.lab)
+        place = FileIoLab if measures_itself(study.variants) else Laboratory
         first = next((spec.variants for block in study.outline() for spec in block), [])
         work = Work(
             study.request,
             variants,
             journal.folder,
-            generators=study.generators,
+            generators=generators_of(study),
             first=first,
             holds=study.holds,
         )
@@ -111,8 +112,8 @@ def session[C: Conclusions](kind: type[Study[C]], catalog: Catalog, view: View) 
         return found
 
     def ahead(variants: Sequence[Variant], request: Request) -> None:
-        if (
-            request.conditions.lab is None and kind(catalog, request).lab is None
+        if request.conditions.lab is None and not measures_itself(
+            variants
         ):  # a lab's CPUs are known once it is reached
             check(catalog, request, list(variants))
         refuse_or_clean_up(ROOT, RESULTS, view.note)

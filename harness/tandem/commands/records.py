@@ -18,6 +18,7 @@ from tandem.cli.options import RESULTS, ROOT, Json, Untested, app, err, out, pri
 from tandem.engine.run import blocks_s
 from tandem.engine.study import Study
 from tandem.errors import TandemError, UsageError
+from tandem.lab.file_io import measures_itself
 from tandem.lab.provenance import hashes
 from tandem.lab.sources import git
 from tandem.record.packed import archive_name, bring_back, pack, raw_files
@@ -63,7 +64,7 @@ def folders(results: Path) -> list[Path]:
 def asked(catalog: Catalog, kind: type[Study[Any]], result: Result[Any]) -> Study[Any]:
     """The study that makes a record anew. Raises UsageError for what is no longer there."""
     study = kind(catalog, kind.today(catalog, result.request))
-    for variant in study.variants if study.lab is None else ():
+    for variant in () if measures_itself(study.variants) else study.variants:
         catalog.implementation(variant.implementation)
     return study
 

@@ -49,7 +49,7 @@ def replay(
         request = kind.only(catalog, request, only)
         labels = [variant.label for variant in kind(catalog, request).variants]
     new, journal = make(kind, request, resume=False, as_json=as_json)
-    found = compare(kind, (old, trials), (new, journal.trials()), labels)
+    found = compare((old, trials), (new, journal.trials()), labels)
     write_model(journal.folder / FILE, found)
     journal.give_to(ROOT)
     if as_json:

@@ -15,7 +15,7 @@ def conclude(study: Study[Any], trials: Sequence[Trial], baselines: Baselines) -
     """The study's own conclusions, and for each variant the estimates that its windows give, where the study has none of that
     metric, and does not say that the variant has no figures. trials: all but the looks at the ceilings."""
     found: Concluded[Any] = study.conclude(trials, baselines)
-    if study.complete:
+    if found.complete:
         return found
     own = found.conclusions.estimates
     known = {_key(one.metric, one) for one in own}

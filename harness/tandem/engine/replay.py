@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tandem.analysis.repeated import Replayed, Values, figures
+from tandem.analysis.repeated import Replayed, Values, figures, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
 from tandem.engine.stand_ins import LOOK
-from tandem.engine.study import Study
+from tandem.judge.file_io import Counting
 from tandem.lab.prepare import VariantConditions
 from tandem.record.request import Request, Variant
 from tandem.record.result import Environment, Result
@@ -17,6 +17,8 @@ from tandem.record.store import read_model
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 
+MEASURED_BY_ITSELF = ("time_ms", "cpu_ms", "peak_memory_mib")
+"""Figures that are compared of a program that measures itself."""
 FILE = "replay.json"
 """In the folder of the new result."""
 
@@ -62,14 +64,13 @@ def _with_recorded(
 
 
 def compare(
-    kind: type[Study[Any]],
     old: tuple[Result[Any], Sequence[Trial]],
     new: tuple[Result[Any], Sequence[Trial]],
     labels: Collection[str] | None = None,
 ) -> Replayed:
     """The answer of a replay. old and new: results with their trials, of the same request. labels: the variants that were
     measured again; None: all."""
-    recorded, made = (_values(kind, trials) for _, trials in (old, new))
+    recorded, made = (_values(trials) for _, trials in (old, new))
     pairs = {
         (label, metric): (values, made.get(label, {}).get(metric, []))
         for label, own in recorded.items()
@@ -91,15 +92,25 @@ def compare(
     )
 
 
-def _values(kind: type[Study[Any]], trials: Sequence[Trial]) -> dict[str, Values]:
+def _values(trials: Sequence[Trial]) -> dict[str, Values]:
     """Label -> its values. The looks at the ceilings are the session's own."""
     good = [trial for trial in trials if trial.verdict is Verdict.OK and not trial.spec.name.startswith(LOOK)]
     counted = counting(good)
     labels = dict.fromkeys(label for trial in counted for label in trial.spec.variants)
     return {
-        label: kind.compared([trial for trial in counted if label in trial.spec.variants], label)
+        label: _compared([trial for trial in counted if label in trial.spec.variants], label)
         for label in labels
     }
+
+
+def _compared(trials: Sequence[Trial], label: str) -> Values:
+    """What the windows of a variant give, or a program that measures itself. trials: those that count, all good."""
+    counted = [
+        Counting.model_validate(trial.facts[label]).figures for trial in trials if label in trial.facts
+    ]
+    if not counted:
+        return of_windows(trials, label)
+    return {name: [one[name] for one in counted if name in one] for name in MEASURED_BY_ITSELF}
 
 
 def differences(old: dict[str, Environment], new: dict[str, Environment]) -> list[str]:

@@ -24,6 +24,8 @@ from tandem.record.result import Baselines, Conclusions, Environment, Result
 from tandem.record.store import write_atomically
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding
+from tandem.report import curves
+from tandem.report.picture import svg
 from tandem.wording import lasts
 
 FEW = 6
@@ -122,7 +124,7 @@ def run[C: Conclusions](
         result = Result[C](
             id=journal.folder.name,
             request=study.request,
-            variants=study.described,
+            variants=concluded.variants or study.variants,
             started_at=journal.started_at,
             finished_at=datetime.now(UTC),
             verdict=concluded.verdict,
@@ -138,7 +140,8 @@ def run[C: Conclusions](
             phases_s=phases(every, lab.phases_s),
             environments=lab.environments,
         )
-        for name, text in kind.files(result).items():
+        drawn = {one.file: svg(one) for one in kind.pictures(result) if one.file}
+        for name, text in {**curves.files(result.conclusions.estimates), **drawn}.items():
             write_atomically(journal.folder / name, text)
         journal.finish(result)
         return result, journal

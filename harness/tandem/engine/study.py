@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 from pydantic import JsonValue, ValidationError
 from rich.console import RenderableType
 
-from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks, in_blocks
 from tandem.errors import UsageError, unknown
@@ -57,14 +56,6 @@ class Study[C: Conclusions](ABC):
     name: ClassVar[str]
     kind: ClassVar[type[Conclusions]]
     """What `conclude` returns; result.json holds it under `conclusions`."""
-    lab: str | None = None
-    """A place of its own where its trials are made: the dotted name of a class that is called as
-    tandem.lab.laboratory.Laboratory is; None: that one. A name, because a study starts nothing and imports nothing that does."""
-
-    complete: ClassVar[bool] = False
-    """Whether its conclusions have every estimate that there is, because the windows of a variant differ; False: those that all
-    windows of a variant give together are added."""
-
     whole: ClassVar[str | None] = None
     """Why no part of a record of it is measured again without the rest, in words; None: `only` says what a part is."""
 
@@ -79,11 +70,6 @@ class Study[C: Conclusions](ABC):
         return self.timing.ceilings
 
     @property
-    def generators(self) -> set[str]:
-        """The load generators that its windows name; default: those of the outline."""
-        return {window.generator for block in self.outline() for spec in block for window in spec.windows}
-
-    @property
     def holds(self) -> list[tuple[int, int]]:
         """How many connections its loads hold, and how many threads the application has for them (0: not one for each), where
         a host may not have so many; default: none."""
@@ -93,11 +79,6 @@ class Study[C: Conclusions](ABC):
     def variants(self) -> list[Variant]:
         """Everything that appears in a trial; default: what was asked for."""
         return self.request.variants
-
-    @property
-    def described(self) -> list[Variant]:
-        """What trials and estimates name, for the record; default: everything that appears in a trial."""
-        return self.variants
 
     @abstractmethod
     def outline(self) -> list[list[TrialSpec]]:
@@ -153,16 +134,6 @@ class Study[C: Conclusions](ABC):
         """What a person reads."""
 
     @classmethod
-    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
-        """What a replay compares of a variant. trials: those that count, all good; default: what their windows tell."""
-        return of_windows(trials, label)
-
-    @classmethod
-    def files(cls, result: Result[C]) -> dict[str, str]:
-        """Further files that belong to the result: name -> text. They are written beside it."""
-        return {}
-
-    @classmethod
     def pictures(cls, result: Result[C]) -> list[Picture]:
         """What the result pages draw besides the tables and sentences of the report, which they always show; default:
         nothing."""
@@ -173,3 +144,8 @@ class Study[C: Conclusions](ABC):
         """The main figure in a few words, for lists of results. conclusions: as result.json has them, not validated;
         a KeyError, TypeError or ValueError means that they do not tell."""
         return ""
+
+
+def generators_of(study: Study[Any]) -> set[str]:
+    """The load generators that the windows of a study name."""
+    return {window.generator for block in study.outline() for spec in block for window in spec.windows}

@@ -1,7 +1,7 @@
 """The laboratory of the program in `file-io/`: one container with new files of its own for each trial."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from tandem.lab.live import View
 from tandem.lab.provenance import TANDEM_VERSION, hashes
 from tandem.lab.sources import git, has_changes
 from tandem.lab.stack import LABEL, engine_versions, tail, to_its_end
+from tandem.record.request import Variant
 from tandem.record.result import Environment
 from tandem.record.trial import Phase, Start, Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
@@ -35,6 +36,11 @@ OWN = {LABEL: "files"}
 FOLDER = "/data/sample"
 DOCUMENT = "asynctest.json"
 """The raw file of a start: what the program said."""
+
+
+def measures_itself(variants: Iterable[Variant]) -> bool:
+    """Whether the variants are of the program that measures itself, which has a laboratory of its own."""
+    return any(variant.implementation == PROGRAM for variant in variants)
 
 
 class FileIoContainer:

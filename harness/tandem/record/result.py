@@ -119,6 +119,11 @@ class Concluded[C: Conclusions](Part):
     findings: list[Finding] = Field(default_factory=list)
     """What else a reader has to know."""
     conclusions: C
+    variants: list[Variant] | None = None
+    """What trials and estimates name, where that is more than the study's variants."""
+    complete: bool = False
+    """Whether the conclusions have every estimate that there is, because the windows of a variant differ; False: those that all
+    windows of a variant give together are added."""
 
 
 class RawFiles(Part):

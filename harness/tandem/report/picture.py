@@ -23,6 +23,8 @@ class Picture:
     """The part of the first page that it belongs to."""
     read: str = ""
     """The document that says how to read it, such as `reference/explaining`."""
+    file: str = ""
+    """Name of the file beside the result that has it as well; empty: none."""
 
 
 COLOURS = {

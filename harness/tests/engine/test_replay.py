@@ -57,7 +57,7 @@ def recorded(made: list[Trial] | None = None, verdict: Verdict = Verdict.OK, **e
 
 
 def outcomes(old: list[Trial], new: list[Trial]) -> dict[str, str]:
-    found = compare(Bench, recorded(old), recorded(new))
+    found = compare(recorded(old), recorded(new))
     return {figure.metric: figure.outcome for figure in found.figures}
 
 
@@ -103,7 +103,7 @@ def test_the_interval_contains_the_new_mean_as_often_as_it_says(n: int) -> None:
 
 
 def test_the_same_again_is_within() -> None:
-    found = compare(Bench, recorded(), recorded())
+    found = compare(recorded(), recorded())
     assert found.reproduced
     assert {figure.outcome for figure in found.figures} == {"within"}
     assert found.differences == []
@@ -116,7 +116,7 @@ def test_the_same_again_is_within() -> None:
 
 
 def test_twice_as_fast_is_outside() -> None:
-    found = compare(Bench, recorded(), recorded(trials(1990, 2000, 2010)))
+    found = compare(recorded(), recorded(trials(1990, 2000, 2010)))
     assert not found.reproduced
     assert outcomes(trials(990, 1000, 1010), trials(1990, 2000, 2010))["goodput_rps"] == "outside"
     assert outcomes(trials(990, 1000, 1010), trials(995, 1005, 1015))["goodput_rps"] == "within"
@@ -132,7 +132,7 @@ def test_only_good_trials_are_compared_and_the_looks_at_the_ceilings_are_none() 
     bad = trials(5000, verdict=Verdict.INVALID)
     bad[0].spec.name = "9-rust-async"
     look = made_trial(trial_spec("look-null", "ceiling null"))
-    found = compare(Bench, recorded([*trials(990, 1000, 1010), *bad, look]), recorded(trials(1000)))
+    found = compare(recorded([*trials(990, 1000, 1010), *bad, look]), recorded(trials(1000)))
     assert {figure.label for figure in found.figures} == {"rust-async"}
     assert found.figures[0].recorded == [990, 1000, 1010]
 
@@ -140,14 +140,14 @@ def test_only_good_trials_are_compared_and_the_looks_at_the_ceilings_are_none() 
 def test_of_a_block_that_was_made_again_the_last_attempt_counts() -> None:
     first = trials(500)[0]
     last = first.model_copy(update={"spec": first.spec.again(), "windows": trials(1000)[0].windows})
-    found = compare(Bench, recorded([first, last]), recorded(trials(1000)))
+    found = compare(recorded([first, last]), recorded(trials(1000)))
     assert found.figures[0].recorded == [1000]
 
 
 def test_every_variant_is_compared_with_itself() -> None:
     old = [*trials(990, 1000, 1010), *trials(490, 500, 510, label="node")]
     new = [*trials(990, 1000, 1010), *trials(990, 1000, 1010, label="node")]
-    found = compare(Bench, recorded(old), recorded(new))
+    found = compare(recorded(old), recorded(new))
     outside = [(figure.label, figure.metric) for figure in found.figures if figure.outcome == "outside"]
     assert outside == [("node", "goodput_rps")]
 
@@ -161,18 +161,18 @@ def test_what_one_side_lacks_is_not_comparable() -> None:
 
 
 def test_a_variant_that_is_missing_now_is_not_comparable() -> None:
-    found = compare(Bench, recorded(), recorded([]))
+    found = compare(recorded(), recorded([]))
     assert {figure.outcome for figure in found.figures} == {"not comparable"}
     assert not found.reproduced
 
 
 @pytest.mark.parametrize("verdict", [Verdict.VOID, Verdict.INVALID, Verdict.FAILED])
 def test_a_new_result_that_is_not_ok_reproduces_nothing(verdict: Verdict) -> None:
-    assert not compare(Bench, recorded(), recorded(verdict=verdict)).reproduced
+    assert not compare(recorded(), recorded(verdict=verdict)).reproduced
 
 
 def test_nothing_to_compare_is_no_success() -> None:
-    assert not compare(Bench, recorded([]), recorded()).reproduced
+    assert not compare(recorded([]), recorded()).reproduced
 
 
 # ---- what windows tell ----
@@ -252,7 +252,7 @@ def test_what_changed_for_all_is_told_once_and_the_rest_with_its_variant() -> No
 
 
 def test_the_table_has_the_words() -> None:
-    found = compare(Bench, recorded(), recorded(trials(1990, 2000, 2010), git_dirty=True))
+    found = compare(recorded(), recorded(trials(1990, 2000, 2010), git_dirty=True))
     told = text(report(found), 160)
     assert "not reproduced: outside the recorded noise: rust-async goodput" in told
     assert "2,000" in told
@@ -375,7 +375,7 @@ def test_what_cannot_be_made_again(tmp_path: Path) -> None:
 
 def test_what_a_replay_found_is_read_again(tmp_path: Path) -> None:
     assert read_replayed(tmp_path) is None
-    found = compare(Bench, recorded(), recorded())
+    found = compare(recorded(), recorded())
     write_model(tmp_path / FILE, found)
     read = read_replayed(tmp_path)
     assert read is not None

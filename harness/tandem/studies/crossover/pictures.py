@@ -24,6 +24,7 @@ def pictures(result: Result[Crossed]) -> list[Picture]:
         return []
     where = Picture(
         name=MAP,
+        file="crossover.svg",
         title=f"From which wait {found.second} is ahead of {found.first}",
         says=f"Goodput of {found.second} divided by that of {found.first} in each cell: blue where the second wins, amber where the first"
         " does, white where nobody does by more than 10 %, grey with a question mark where the blocks do not decide. It says"

@@ -13,9 +13,8 @@ from tandem.errors import UsageError
 from tandem.facts.estimate import OfVariant, goodput, ln_ratios, of_variants
 from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial
-from tandem.report.picture import svg
 from tandem.studies.crossover import pictures as drawn
 from tandem.studies.crossover import report as tables
 from tandem.studies.crossover.conclusions import Crossed, Prediction, cells, meetings
@@ -157,8 +156,3 @@ class Crossover(Grid[Crossed]):
         cpus = base.cores[base.cpusets["app"]]
         chosen = {**self.request.settings, **variant.settings}
         return self.catalog.effective_settings(self.both[side], cpus, chosen)
-
-    @classmethod
-    def files(cls, result: Result[Crossed]) -> dict[str, str]:
-        """The heat map."""
-        return {f"{cls.name}.svg": svg(one) for one in drawn.pictures(result) if one.name == drawn.MAP}

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from tandem.analysis.repeated import Values, of_windows
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.study import Options, Study, of_rows
 from tandem.errors import UsageError
-from tandem.judge.file_io import PROGRAM, Counting
 from tandem.record.request import Conditions, Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
-from tandem.studies.reproduce import plots
 from tandem.studies.reproduce import report as tables
 from tandem.studies.reproduce.conclusions import Reproduced, conclude
 from tandem.studies.reproduce.experiment import (
@@ -27,9 +24,6 @@ from tandem.studies.reproduce.experiment import (
 from tandem.studies.reproduce.files import scaled
 from tandem.studies.reproduce.rows import ExperimentRows
 from tandem.studies.reproduce.trials import row_trials
-
-REPLAYED = ("time_ms", "cpu_ms", "peak_memory_mib")
-"""Figures that a replay compares of a program that measures itself."""
 
 
 class ReproduceOptions(Options):
@@ -92,7 +86,6 @@ class Reproduce(Study[Reproduced]):
 
     name = "reproduce"
     kind = Reproduced
-    complete = True
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
 
@@ -110,8 +103,6 @@ class Reproduce(Study[Reproduced]):
         in_lab = request.conditions.lab is not None
         self.rows = ExperimentRows(catalog, self.experiment, self.plan_name, self.asked.cpus, in_lab)
         self.together = self.asked.together or [list(self.rows.starts)]
-        if any(variant.implementation == PROGRAM for variant in self.rows.variants):
-            self.lab = "tandem.lab.file_io.FileIoLab"
 
     @property
     def looks_at_ceilings(self) -> bool:
@@ -124,13 +115,6 @@ class Reproduce(Study[Reproduced]):
     @property
     def variants(self) -> list[Variant]:
         return self.rows.variants
-
-    @property
-    def described(self) -> list[Variant]:
-        """The variants that are started, and the rows that share a start."""
-        started = {variant.label for variant in self.variants}
-        rows = (row.described for row in self.rows.rows.values())
-        return [*self.variants, *(variant for variant in rows if variant.label not in started)]
 
     def outline(self) -> list[list[TrialSpec]]:
         return self.rows.outline(self.request.seed, self.together)
@@ -173,19 +157,7 @@ class Reproduce(Study[Reproduced]):
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Reproduced]:
         rows = list(self.rows.rows.values())
         found = [one for trial in trials for one in row_trials(rows, trial, len(self.together))]
-        return conclude(self.experiment, self.plan_name, self.asked.digest, rows, found)
-
-    @classmethod
-    def compared(cls, trials: Sequence[Trial], label: str) -> Values:
-        """Figures of the windows of a variant, or of a program that measures itself."""
-        told = [
-            Counting.model_validate(trial.facts[label]).figures for trial in trials if label in trial.facts
-        ]
-        if not told:
-            return of_windows(trials, label)
-        return {name: [one[name] for one in told if name in one] for name in REPLAYED}
-
-    @classmethod
-    def files(cls, result: Result[Reproduced]) -> dict[str, str]:
-        """The plots of an experiment over numbers of connections."""
-        return plots.files(result.conclusions)
+        concluded = conclude(self.experiment, self.plan_name, self.asked.digest, rows, found)
+        started = {variant.label for variant in self.variants}
+        shared = [row.described for row in rows if row.described.label not in started]
+        return concluded.model_copy(update={"variants": [*self.variants, *shared], "complete": True})

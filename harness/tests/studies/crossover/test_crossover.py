@@ -16,6 +16,7 @@ from tandem.record.request import Conditions, Request, Variant
 from tandem.record.result import Baselines, Concluded, Result
 from tandem.record.trial import Trial
 from tandem.record.window import DbRtt, Pooler, Verdict, Window
+from tandem.report.picture import svg
 from tandem.studies.crossover.conclusions import Crossed, crossings, intervals, winner
 from tandem.studies.crossover.grid import CrossoverOptions, whole_numbers
 from tandem.studies.crossover.report import report, sentences
@@ -325,8 +326,9 @@ def test_the_result_can_be_read_again(real: Catalog) -> None:
 
 def test_the_heat_map_has_a_cell_for_each_ratio(real: Catalog) -> None:
     made = result(real)
-    [(name, drawn)] = Crossover.files(made).items()
-    assert name == "crossover.svg"
+    [picture] = [one for one in Crossover.pictures(made) if one.file]
+    assert picture.file == "crossover.svg"
+    drawn = svg(picture)
     for cell in made.conclusions.contrasts:
         assert f"× {cell.ratio:.2f}" in drawn
     assert "distance of the database, ms" in drawn
@@ -335,4 +337,5 @@ def test_the_heat_map_has_a_cell_for_each_ratio(real: Catalog) -> None:
 def test_no_map_is_drawn_of_nothing(real: Catalog) -> None:
     nothing = concluded(real, asked(), []).conclusions
     assert {cell.ratio for cell in nothing.contrasts} == {None}
-    assert Crossover.files(result_of(asked(), concluded(real, asked(), []))) == {}
+    nothing_made = result_of(asked(), concluded(real, asked(), []))
+    assert [one for one in Crossover.pictures(nothing_made) if one.file] == []

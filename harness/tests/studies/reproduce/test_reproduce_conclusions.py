@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tandem.analysis.ratios import MARGIN, Ratio, compare, compare_many
 from tandem.record.result import Result
 from tandem.record.window import Verdict
+from tandem.report import curves
 from tandem.report.markdown import of_result
-from tandem.studies.reproduce import plots
 from tandem.studies.reproduce.claims import Says, adjusted, implied, ratio, size, verdict
 from tandem.studies.reproduce.conclusions import JudgedClaim, Reproduced, estimates_of, figure_of
 from tandem.studies.reproduce.report import judged, judgement, report
@@ -307,7 +307,7 @@ def test_a_quoted_claim_has_its_source_and_one_sentence() -> None:
 
 def test_plots_are_svg_with_both_kinds_of_axes() -> None:
     own = reproduction(trials(RATES)).conclusions
-    assert plots.files(own) == {}, "no ladder of connections"
+    assert curves.files(own.estimates) == {}, "no ladder of connections"
     rates = {
         ("cpp-async", 1): 3_000.0,
         ("cpp-async", 100): 9_000.0,
@@ -318,10 +318,11 @@ def test_plots_are_svg_with_both_kinds_of_axes() -> None:
         own.estimates[0].model_copy(update={"variant": name, "mean": rate, "coordinates": {"connections": n}})
         for (name, n), rate in rates.items()
     ]
-    ladder = own.model_copy(update={"estimates": told})
-    assert [row["value"] for row in plots.rows(ladder, "goodput_rps", "linear")] == [3_000, 9_000, 300, 0]
-    assert len(plots.rows(ladder, "goodput_rps", "log")) == 3, "0 has no logarithm"
-    written = plots.files(ladder)
+    assert curves.axis_of(told) == "connections"
+    drawn = curves.rows(told, "connections", "goodput_rps", "linear")
+    assert [row["value"] for row in drawn] == [3_000, 9_000, 300, 0]
+    assert len(curves.rows(told, "connections", "goodput_rps", "log")) == 3, "0 has no logarithm"
+    written = curves.files(told)
     assert list(written) == ["goodput_rps-linear.svg", "goodput_rps-log.svg"]
     for drawing in map(ElementTree.fromstring, written.values()):
         assert drawing.tag == "{http://www.w3.org/2000/svg}svg"

@@ -172,7 +172,7 @@ def test_a_study_to_its_end(place: Place, request_: Request) -> None:
     assert len(those) == len(list(folder.glob("raw/*/asynctest.json"))) == 4
     assert "tokio is behind" in of_result(kind.report(again), again)
 
-    found = compare(Reproduce, (result, trials), (result, trials))
+    found = compare((result, trials), (result, trials))
     assert {("one thread", "time_ms"), ("tight loop", "cpu_ms")} <= {
         (f.label, f.metric) for f in found.figures
     }
