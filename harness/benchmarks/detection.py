@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from tandem.analysis import change
-from tandem.engine.blocks import counting
+from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
+from tandem.facts.paired import good_facts, ln_by_block
 from tandem.history import files
 from tandem.history.judged import series_of
-from tandem.studies.compare.conclusions import METRICS, ln_ratios, second
 from tandem.studies.registry import read_folder
 
 Floats = NDArray[np.float64]
@@ -136,9 +136,10 @@ def of_comparisons(root: Path) -> list[float]:
     found: list[float] = []
     for folder in sorted((root / "results/comparisons").iterdir()):
         _, result, trials = read_folder(folder)
-        blocks = counting(trial for trial in trials if not is_look(trial.spec))
+        good = good_facts(trial for trial in trials if not is_look(trial.spec))
         reference = result.conclusions.reference
-        found += ln_ratios(blocks, second(reference), [reference], METRICS["duet_cpu_us_per_request"])
+        ratios = ln_by_block(good, second(reference), [reference], "duet_cpu_us_per_request")
+        found += ratios.values()
     return found
 
 

@@ -84,7 +84,7 @@ def _in_minutes(minutes: float) -> str:
 def decided(records: Records) -> str:
     """A row for each metric: the scatter of a block in slices, and the machine time until a difference of SIZE is found, in the middle
     of the records that tell it."""
-    rows, compared = [], records.with_itself()
+    rows, compared = [], records.with_itself(METRICS.values())
     for name, metric in METRICS.items():
         # Too few blocks tell no scatter.
         known = [(stdev(ln[metric]), s) for ln, s in compared if len(ln[metric]) >= BLOCKS_TOLD]

@@ -1,5 +1,6 @@
 """What the documents read of the committed records. No other module here knows how a record is kept on disk."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from benchmarks.prediction import Predictions
 from benchmarks.window_length import WindowLength
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import counting
+from tandem.engine.side_by_side import second
 from tandem.engine.stand_ins import is_look
+from tandem.facts.paired import good_facts, ln_by_block
 from tandem.facts.session import read_sessions
 from tandem.facts.statement import read_statements
 from tandem.record.outcome import Outcome
@@ -24,7 +27,6 @@ from tandem.report.markdown import tables_in
 from tandem.selftest import registry
 from tandem.selftest.progress import FILE as SELFTEST
 from tandem.selftest.progress import Progress
-from tandem.studies.compare.conclusions import METRICS, ln_ratios, second
 from tandem.studies.registry import read_folder
 from tandem.studies.reproduce.conclusions import Reproduced
 from tandem.studies.reproduce.experiment import read_all, read_claims
@@ -81,13 +83,14 @@ class Records:
             name for name in found if self._folder(f"{COMPARISONS}/{name}")[0].request.scenario == scenario
         ]
 
-    def with_itself(self) -> list[tuple[dict[str, list[float]], float]]:
+    def with_itself(self, metrics: Iterable[str]) -> list[tuple[dict[str, list[float]], float]]:
         """Of each committed comparison in slices with the plan `quick`: by metric the ln ratio of each block, of the baseline's second
         start to its first; and the seconds of a block of two variants, which has three starts."""
         out = []
         for name in self._comparisons("recipes"):
             result, trials = self._folder(f"{COMPARISONS}/{name}")
-            blocks = counting(trial for trial in trials if not is_look(trial.spec))
+            made = [trial for trial in trials if not is_look(trial.spec)]
+            blocks, good = counting(made), good_facts(made)
             sliced = any(record.spec.slices for block in blocks for record in block.windows)
             if result.request.plan != "quick" or not sliced:
                 continue
@@ -95,10 +98,8 @@ class Records:
             lasts = [
                 sum(p.duration_s for p in block.phases) * 3 / len(block.spec.variants) for block in blocks
             ]
-            same = {
-                metric: ln_ratios(blocks, second(reference), [reference], known)
-                for metric, known in METRICS.items()
-            }
+            again = second(reference)
+            same = {one: [*ln_by_block(good, again, [reference], one).values()] for one in metrics}
             out.append((same, sum(lasts) / len(lasts)))
         return out
 

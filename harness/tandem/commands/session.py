@@ -105,7 +105,8 @@ def session(
     )
     variants = [Variant(label=name, implementation=name) for name in statements.implementations]
     # Each pair at rates of its own: those at which it is compared where nobody else takes part.
-    request = asked.request(Compare.name, catalog, variants, {"groups": groups})
+    pairs: list[JsonValue] = [[*pair] for pair in statements.pairs]
+    request = asked.request(Compare.name, catalog, variants, {"groups": groups, "pairs": pairs})
     request = request.model_copy(update={"title": "session"})
     result, journal = make(Compare, request, asked.resume, asked.as_json)
     if why := may_be_appended(result):
@@ -113,7 +114,7 @@ def session(
         raise TandemError(
             f"this session is not appended: {why}. What it measured is kept in {journal.folder}"
         )
-    record = session_of(catalog, result, journal.trials(), statements.pairs, "just session")
+    record = session_of(catalog, result, journal.trials(), "just session")
     file = append(record, RESULTS)
     with suppress(OSError):
         give(file.parent, ROOT)

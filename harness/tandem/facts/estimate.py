@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tandem.analysis.ceilings import Made
-from tandem.analysis.cost import APP, ROLES, TOTAL, at, cpu_us_per_request_by_role, total_cpu_us_per_request
+from tandem.analysis.cost import (
+    APP,
+    AT,
+    ROLES,
+    TOTAL,
+    at,
+    cpu_us_per_request_by_role,
+    total_cpu_us_per_request,
+)
 from tandem.analysis.histogram import over_starts
 from tandem.analysis.looks import PlannedLook
 from tandem.analysis.ratios import ONE_LOOK, Ratio, compare, t_interval, verdicts
-from tandem.facts.fact import Fact, at_full_load, by_label, counting, facts
-from tandem.facts.metric import GOODPUT, MEMORY, metric
+from tandem.facts.fact import Fact, at_full_load, by_label, counting, facts, wrong
+from tandem.facts.metric import GOODPUT, MEMORY, OFFERED, P99, metric
 from tandem.record.conclusion import Contrast, Estimate
 from tandem.record.request import Variant
 from tandem.record.trial import Trial
-from tandem.record.window import Finding, Verdict, Window
+from tandem.record.window import Verdict, Window
 
 type Read = Callable[[Window], float | None]
 type ReadFact = Callable[[Fact], float | None]
@@ -41,7 +49,8 @@ AT_FULL_LOAD: dict[str, Read] = {
 AT_EQUAL_RATE: dict[str, Read] = {
     TOTAL: total_cpu_us_per_request,
     APP: lambda window: window.app_cpu_us_per_request or None,
-    "response_time_p99_ms": lambda window: window.response_time_ms.p99 if window.response_time_ms else None,
+    P99: lambda window: window.response_time_ms.p99 if window.response_time_ms else None,
+    OFFERED: lambda window: window.offered_rps,
 }
 TOGETHER = {"duet": "duet_cpu_us_per_request", "saturated": "saturated_cpu_us_per_request"}
 """Role -> the metric of windows in which all were loaded at once: whom the other roles worked for is not known."""
@@ -90,11 +99,13 @@ def verdict_of(trials: Sequence[Trial], label: str, good: int, needed: int = 1) 
     for trial in trials:
         if label not in trial.spec.variants:
             continue
-        alone = len(trial.spec.variants) == 1
-        windows = [record.windows[label].verdict for record in trial.windows if label in record.windows]
-        found.update([trial.verdict] if alone else windows)
-        own = trial.all_findings() if alone else _own_findings(trial, label)
-        reasons += [f"{trial.spec.key}: {one.text}" for one in own if one.severity != "warning"]
+        if len(trial.spec.variants) == 1:
+            found[trial.verdict] += 1
+            own = [one.text for one in trial.all_findings() if one.severity != "warning"]
+        else:
+            seen, own = _beside_others(trial, label)
+            found.update(seen)
+        reasons += [f"{trial.spec.key}: {text}" for text in own]
         start = trial.starts.get(label)
         if start is not None and start.refused:
             found[Verdict.FAILED] += 1
@@ -106,12 +117,19 @@ def verdict_of(trials: Sequence[Trial], label: str, good: int, needed: int = 1) 
     return worst or Verdict.VOID, reasons or [few]
 
 
-def _own_findings(trial: Trial, label: str) -> Iterator[Finding]:
-    if label in trial.starts:
-        yield from trial.starts[label].findings
+def _beside_others(trial: Trial, label: str) -> tuple[list[Verdict], list[str]]:
+    """The verdicts of a variant that was up beside others, and their reasons: those of its own windows."""
+    seen, reasons = [], list[str]()
     for record in trial.windows:
-        if label in record.windows:
-            yield from record.windows[label].findings
+        window = record.windows.get(label)
+        if record.refused and label in record.spec.variants:
+            seen.append(Verdict.FAILED)
+            reasons.append(record.refused)
+        if window is None or (window.verdict is Verdict.INVALID and not wrong(record, window)):
+            continue
+        seen.append(window.verdict)
+        reasons += [one.text for one in window.findings if one.severity != "warning"]
+    return seen, reasons
 
 
 @dataclass(frozen=True)
@@ -196,7 +214,7 @@ class OfVariant:
             mean=mean,
             interval=interval,
             n=n,
-            limit=self.limit,
+            limit="offered-load" if AT in name else self.limit,
             verdict=self.verdict,
             reasons=self.reasons,
         )

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from tandem.analysis.ceilings import Made
 from tandem.record.conclusion import Coordinates
 from tandem.record.request import Variant
-from tandem.record.trial import Start, Trial, WindowRecord
+from tandem.record.trial import Start, Trial, WindowRecord, WindowRole
 from tandem.record.window import Verdict, Window
 
-type WindowRole = Literal["closed", "open", "sliced", "equal", "duet", "saturated", "probe"]
-"""What a window is for: full load alone; a rate alone; full load in slices; a rate that is the same for all; all variants at once,
-at a rate or at full load; a search's own question."""
+IN_SLICES = 0
+"""Stands for the number of a round: a window in slices is of no round."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,8 @@ class Fact:
     """What the request calls it, at whatever coordinates."""
     coordinates: Coordinates
     role: WindowRole
+    round: int
+    """Facts of several variants that are compared with one another share it."""
     share: float | None
     """Of a window at an equal rate: of what the slowest reaches."""
     good: bool
@@ -46,8 +46,10 @@ class Fact:
 
 
 def role_of(record: WindowRecord) -> WindowRole:
-    """The role of a window, from what it asked for."""
+    """The role of a window, from what it asked for. Older trials name windows of all variants at once `duet` and `saturated`."""
     spec = record.spec
+    if spec.role is not None:
+        return spec.role
     if spec.slices is not None:
         return "sliced"
     if spec.equal_share is not None:
@@ -55,6 +57,24 @@ def role_of(record: WindowRecord) -> WindowRole:
     if len(spec.variants) > 1:
         return "saturated" if spec.name == "saturated" else "duet"
     return spec.load if spec.counts else "probe"
+
+
+def round_of(record: WindowRecord) -> int:
+    """The number of a window's round. Older trials have it in the name, as in `round-2-node` and `duet-2`."""
+    spec = record.spec
+    if spec.slices is not None:
+        return IN_SLICES
+    if spec.round is not None or spec.equal_share is not None:
+        return spec.round or 1
+    number = spec.name.split("-")[1:2]
+    return int(number[0]) if number and number[0].isdecimal() else 1
+
+
+def wrong(record: WindowRecord, window: Window) -> bool:
+    """Whether a window says that its variant is wrong. Near the limit some requests may come too late."""
+    codes = {finding.code for finding in window.findings if finding.severity == "invalid"}
+    near = role_of(record) == "saturated" or not record.spec.counts
+    return window.verdict is Verdict.INVALID and not (near and codes <= {"incomplete"})
 
 
 def facts(trials: Iterable[Trial], variants: Iterable[Variant] = ()) -> list[Fact]:
@@ -81,6 +101,7 @@ def _fact(trial: Trial, record: WindowRecord, label: str, window: Window, varian
         variant=variant.asked if variant else label,
         coordinates=variant.coordinates if variant else {},
         role=role_of(record),
+        round=round_of(record),
         share=record.spec.equal_share,
         good=verdict is Verdict.OK,
         verdict=verdict,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tandem.analysis.cost import APP, AT, TOTAL
+from tandem.analysis.ratios import Better
 from tandem.record.conclusion import Coordinates
 
 
@@ -21,6 +22,11 @@ class Metric:
         """Name and unit: total CPU, µs/request."""
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
+    @property
+    def kind(self) -> Better:
+        """Which words a ratio of it gets (tandem.analysis.ratios.words)."""
+        return "higher" if self.better == "more" else "quicker" if self.unit in ("ms", "s") else "lower"
+
     def text(self, value: float) -> str:
         """With its unit: 1,234/s, 5.0 ms."""
         unit = self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
@@ -28,12 +34,13 @@ class Metric:
 
 
 UNITS = {"ms": " ms", "s": " s", "rps": "/s", "bytes": " bytes"}
-GOODPUT, P99 = "goodput_rps", "response_time_p99_ms"
+GOODPUT, OFFERED, P99 = "goodput_rps", "offered_rps", "response_time_p99_ms"
 MEMORY, MEMORY_REST = "anonymous_memory_mib", "memory_rest_mib"
 MEMORY_PER_CONNECTION = "memory_per_connection_kib"
 LATENCY_BOUND, CEILING_SHARE = "latency_bound_percent", "ceiling_percent"
 METRICS = {
     GOODPUT: Metric("goodput", "1/s", "more", 0),
+    OFFERED: Metric("offered rate", "1/s", "more", 0),
     TOTAL: Metric("total CPU", "µs/request", "less", 0),
     APP: Metric("app CPU", "µs/request", "less", 0),
     "duet_cpu_us_per_request": Metric("app CPU, all at once and at one rate", "µs/request", "less", 0),
@@ -49,7 +56,6 @@ METRICS = {
     P99: Metric("response time p99", "ms", "less"),
     "response_time_p999_ms": Metric("response time p99.9", "ms", "less"),
     "service_time_mean_ms": Metric("service time, mean", "ms", "less"),
-    "offered_rps": Metric("offered rate", "1/s", "more", 0),
     MEMORY_REST: Metric("memory at rest", "MiB", "less", 0),
     MEMORY_PER_CONNECTION: Metric("memory per connection", "KiB", "less", 0),
     LATENCY_BOUND: Metric("share of the latency-bound maximum", "%", "more", 0),

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from tandem.analysis.ratios import Ratio
+from tandem.record.conclusion import Contrast
 from tandem.record.part import Number, Part
 
 Line = Literal["today", "frozen", "weather", "first"]
@@ -131,7 +131,7 @@ class EventAnswer(Part):
     """Level of the series before: a logarithm."""
     scatter: Number
     """Standard deviation of its nights about that level, in the same unit."""
-    ratio: Ratio | None
+    ratio: Contrast | None
     """Today's image by the frozen one, over fresh blocks; None where the host left none."""
     moved: bool | None
     """Whether the ratio is another one than the series told before; None where there is none."""
@@ -166,7 +166,7 @@ class AlarmAnswer(Part):
     good: Program | None = None
     bad: Program | None = None
     """`good` and `bad` are neighbouring images: the last that is as before, the first that is not."""
-    ratio: Ratio | None = None
+    ratio: Contrast | None = None
     """bad by good, over fresh blocks; the data that raised the alarm are not among them."""
     results: list[str] = Field(default_factory=list)
     """The comparisons that were made for it."""

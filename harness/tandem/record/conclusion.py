@@ -85,8 +85,16 @@ class Contrast(Part):
     """Standard deviation of the logarithms over the blocks."""
     p: Number | None = Field(default=None, exclude_if=_unsaid)
     """The p value of no difference, adjusted within `family`."""
+    p_alone: Number | None = Field(default=None, exclude_if=_unsaid)
+    """The same before it was adjusted."""
+    p_sign_flip: Number | None = Field(default=None, exclude_if=_unsaid)
+    """The same by a test that assumes symmetry and no normal distribution."""
     word: str | None = Field(default=None, exclude_if=_unsaid)
     """The verdict on the ratio, such as `cheaper`, `equivalent`, `stands`."""
+    within_margin: bool = Field(default=False, exclude_if=lambda said: not said)
+    """Whether the whole difference lies within the margin; also one that was found."""
+    detectable_ratio: Number | None = Field(default=None, exclude_if=_unsaid)
+    """The smallest ratio above 1 that the verdict finds with a power of 80 %."""
     family: str | None = Field(default=None, exclude_if=_unsaid)
     """The contrasts that share one 5 %; null: this one stands alone."""
     not_ranked: str | None = Field(default=None, exclude_if=_unsaid)

@@ -9,6 +9,10 @@ from pydantic import Field
 from tandem.record.part import Figure, Part
 from tandem.record.window import Finding, Verdict, Window
 
+type WindowRole = Literal["closed", "open", "sliced", "equal", "duet", "saturated", "probe"]
+"""What a window is for: full load alone; a rate alone; full load in slices; a rate that is the same for all; all variants at once,
+at a moderate rate or near their joint limit; a search's own question."""
+
 
 class Slicing(Part):
     """How the variants of a window take turns in short slices, while the generators of the others stand still."""
@@ -27,6 +31,10 @@ class WindowSpec(Part):
     """Unique within its trial; that of its raw files."""
     variants: list[str]
     """Labels. Several are loaded in the same seconds, each by a generator process of its own."""
+    role: WindowRole | None = None
+    """What it is for. Null: its other fields say it; in older trials of a comparison, its name does."""
+    round: int | None = None
+    """Windows of several variants that are compared with one another share it. Null: there are no rounds."""
     seconds: int
     load: Literal["closed", "open"] = "closed"
     rates_rps: dict[str, int] = Field(default_factory=dict)

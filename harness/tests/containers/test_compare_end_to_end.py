@@ -24,8 +24,15 @@ class Compared:
     folder: Path
 
     @property
-    def entries(self) -> dict[str, Any]:
-        return {entry["variant"]: entry for entry in self.record["conclusions"]["entries"]}
+    def verdicts(self) -> dict[str, str]:
+        """By variant, the baseline's second start among the first."""
+        return {one["variant"]: one["verdict"] for one in self.record["conclusions"]["estimates"]}
+
+    def mean(self, variant: str, metric: str) -> float | None:
+        """None where it is not published."""
+        every = [one for one in self.record["conclusions"]["estimates"] if "coordinates" not in one]
+        means = [one["mean"] for one in every if (one["variant"], one["metric"]) == (variant, metric)]
+        return means[0] if means else None
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +50,14 @@ def undisturbed(compared: Compared) -> bool:
 
 
 def test_variants_are_measured_in_turn_and_leave_nothing(compared: Compared, undisturbed: bool) -> None:
-    lines = compared.entries
-    assert list(lines) == [*HONEST, LIAR]
+    assert list(compared.verdicts) == [*HONEST, LIAR]
     assert (
         per_variant(compared.record["environments"])["rust-async:DB_POOL_MAX=2"]["settings"]["DB_POOL_MAX"]
         == "2"
     )
     for name in HONEST:
-        assert lines[name]["verdict"] == "ok", compared.said
-        assert not undisturbed or lines[name]["means"]["goodput_rps"] > 100
+        assert compared.verdicts[name] == "ok", compared.said
+        assert not undisturbed or (compared.mean(name, "goodput_rps") or 0) > 100
     # The last time that the block was made: a void window voids it.
     [*_, file] = sorted(compared.folder.glob("*/trials/block-1*.json"), key=lambda file: file.stat().st_mtime)
     block = json.loads(file.read_text())
@@ -86,12 +92,11 @@ def test_then_the_honest_ones_are_loaded_at_once(compared: Compared, undisturbed
     answered = sum(window["good"] + window["probes"] for window in together.values())
     assert together["rust-async"]["statements"]["session"]["calls"] == pytest.approx(answered, rel=0.01)
     assert not undisturbed or all(
-        compared.entries[name]["means"]["duet_cpu_us_per_request"] > 20 for name in HONEST
+        (compared.mean(name, "duet_cpu_us_per_request") or 0) > 20 for name in HONEST
     )
 
 
 def test_a_variant_that_lies_is_invalid_and_the_others_are_not(compared: Compared) -> None:
     assert compared.status == 1, compared.said
-    liar = compared.entries[LIAR]
-    assert liar["verdict"] == "invalid", compared.said
-    assert liar["means"]["goodput_rps"] is None
+    assert compared.verdicts[LIAR] == "invalid", compared.said
+    assert compared.mean(LIAR, "goodput_rps") is None

@@ -18,7 +18,7 @@ def made(scatter: float, blocks: int = 6) -> OfRecord:
 
 
 def records(*made: OfRecord) -> Any:
-    return SimpleNamespace(with_itself=lambda: list(made))
+    return SimpleNamespace(with_itself=lambda metrics: list(made))
 
 
 def rows(*made: OfRecord) -> list[list[str]]:

@@ -9,7 +9,7 @@ from tandem.analysis.ratios import Ratio, compare, verdict
 from tandem.catalog.catalog import Catalog
 from tandem.page.answers import answer
 from tandem.page.lines import Kind, Line, kind_of, kinds, lines
-from tandem.page.pairs import COST, RATE, ModelPair, best, pairs, questions, turned
+from tandem.page.pairs import COST, RATE, ModelPair, best, pairs, questions
 from tandem.page.read import Run, find, read
 from tandem.record.conclusion import Estimate
 from tandem.record.window import Verdict
@@ -54,11 +54,9 @@ def test_a_comparison_gives_its_own_ratio(runs: dict[str, Run], real: Catalog) -
     found = {one.question: one for one in pairs(run, lines(run, kinds(real)))}
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
-    kept = next(e for e in conclusions.entries if e.variant == "falcon-async").against_reference
-    assert (found["cost"].ratio.ratio, found["cost"].ratio.interval) == (
-        kept[COST].ratio.ratio,
-        kept[COST].ratio.interval,
-    )
+    kept = conclusions.contrast("falcon-async", COST)
+    assert kept is not None
+    assert (found["cost"].ratio.ratio, found["cost"].ratio.interval) == (kept.ratio, kept.interval)
     assert "waiting-bound" not in found
 
 
@@ -69,13 +67,12 @@ def test_a_reference_that_is_async_is_turned(runs: dict[str, Run], real: Catalog
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
     assert conclusions.reference == "rust-async"
-    kept = next(e for e in conclusions.entries if e.variant == "rust-sync").against_reference[COST].ratio
-    assert [(one.ratio.ratio, one.ratio.interval) for one in found] == [
-        (turned(kept).ratio, turned(kept).interval)
-    ]
-    assert found[0].ratio.ratio == pytest.approx(1 / kept.ratio)  # type: ignore[operator]
-    low, high = found[0].ratio.interval or (0, 0)
-    assert low < (found[0].ratio.ratio or 0) < high
+    kept = conclusions.contrast("rust-sync", COST)
+    assert kept is not None
+    assert kept.interval is not None
+    [one] = found
+    assert one.ratio.ratio == pytest.approx(1 / (kept.ratio or 0))
+    assert one.ratio.interval == pytest.approx((1 / kept.interval[1], 1 / kept.interval[0]))
 
 
 def test_two_beside_a_third_are_compared_with_each_other(runs: dict[str, Run], real: Catalog) -> None:
@@ -84,10 +81,10 @@ def test_two_beside_a_third_are_compared_with_each_other(runs: dict[str, Run], r
     conclusions = run.result.conclusions
     assert isinstance(conclusions, Compared)
     assert conclusions.reference == "rust-hyper"
-    means = {entry.variant: entry.means[COST] or 0 for entry in conclusions.entries}
+    of, to = (conclusions.mean(label, COST) for label in ("cpp-async", "cpp-sync"))
     cost = found["cpp", "cost"].ratio
     assert cost.n == conclusions.blocks
-    assert cost.ratio == pytest.approx(means["cpp-async"] / means["cpp-sync"], rel=0.05)
+    assert cost.ratio == pytest.approx((of or 0) / (to or 1), rel=0.05)
 
 
 def test_the_pair_whose_stack_differs_least_is_shown(runs: dict[str, Run], real: Catalog) -> None:

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from tandem.analysis.cost import APP, TOTAL, at
+from tandem.catalog.catalog import EQUAL_SHARES
+from tandem.facts.metric import GOODPUT, OFFERED
 from tandem.record.result import Result
 from tandem.report.picture import Picture
 from tandem.studies.compare.conclusions import Compared
@@ -32,25 +35,21 @@ def pictures(result: Result[Compared]) -> list[Picture]:
 
 
 def curve_rows(found: Compared) -> list[dict[str, Any]]:
-    """One of each variant, rate and cost."""
+    """One of each variant, rate and cost; full load is the last rate."""
     out = []
-    for place, line in enumerate(found.entries):
-        for point in line.costs:
-            for cost, us, interval in (
-                (WHOLE, point.total_us, point.total_interval),
-                (OWN, point.app_us, point.app_interval),
-            ):
-                low, high = interval or (None, None)
-                row = {
-                    "variant": line.variant,
-                    "cost": cost,
-                    "share": point.share,
-                    "rate_rps": point.rate_rps,
-                }
-                row |= {"us_per_request": us, "low": low, "high": high, "blocks": point.blocks}
-                row |= {"hue": HUES[place % len(HUES)], "_last": point is line.costs[-1] and cost == WHOLE}
-                if us is not None:
-                    out.append(row)
+    for place, label in enumerate(found.variants):
+        own = [share for share in EQUAL_SHARES if found.mean(label, at(OFFERED, share)) is not None]
+        for share in (*own, None):
+            rate_rps = found.mean(label, GOODPUT if share is None else at(OFFERED, share))
+            for cost, key in ((WHOLE, TOTAL), (OWN, APP)):
+                one = found.estimate(label, key if share is None else at(key, share))
+                if one is None or one.mean is None:
+                    continue
+                low, high = one.interval or (None, None)
+                row = {"variant": label, "cost": cost, "share": share, "rate_rps": rate_rps}
+                row |= {"us_per_request": one.mean, "low": low, "high": high, "blocks": one.n}
+                row |= {"hue": HUES[place % len(HUES)], "_last": share is None and cost == WHOLE}
+                out.append(row)
     return out
 
 

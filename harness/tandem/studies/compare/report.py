@@ -1,8 +1,8 @@
 """The tables of a comparison. Pure: a result in, renderables out."""
 
 import math
-import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,27 +11,15 @@ from rich.text import Text
 
 from tandem.analysis import ratios
 from tandem.analysis.ceilings import cut_off
-from tandem.analysis.cost import APP, TOTAL, at
-from tandem.analysis.ratios import Better
+from tandem.analysis.cost import APP, AT, TOTAL, at
 from tandem.catalog.catalog import EQUAL_SHARES
+from tandem.engine.side_by_side import second
+from tandem.facts.metric import GOODPUT, OFFERED, P99, metric
+from tandem.record.conclusion import Contrast
 from tandem.record.result import Result
 from tandem.record.window import Verdict
-from tandem.report.parts import ceilings, conditions_line, findings, settings, spent
-from tandem.report.parts import table as empty
-from tandem.studies.compare.conclusions import (
-    GOODPUT,
-    METRICS,
-    P99,
-    TAILS,
-    Compared,
-    ComparedRatio,
-    ComparedVariant,
-    CostPoint,
-    bottleneck_in,
-    is_shared,
-    named,
-    second,
-)
+from tandem.report.parts import ceilings, conditions_line, findings, settings, spent, table
+from tandem.studies.compare.conclusions import METRICS, TAILS, Compared
 from tandem.studies.compare.detecting import PILOT, percent
 from tandem.wording import ROLES, limited_by, number, ratio_with_interval
 
@@ -73,18 +61,18 @@ NOTE = (
 _COLOURS = {"faster": "green", "cheaper": "green", "slower": "red", "dearer": "red"}
 
 
-def told(compared: ComparedRatio | None, better: Better) -> str:
+def told(one: Contrast | None) -> str:
     """Direction and size: `dearer by 1.8 % (1.3 to 2.3), within the margin of 3 %`; from twice on as a factor."""
-    if compared is None:
+    if one is None:
         return "–"
-    ratio, interval = compared.ratio.ratio, compared.ratio.interval
-    if ratio is None or interval is None:
-        return str(compared.verdict)
-    word, within = str(compared.verdict), compared.within_margin
+    ratio, interval, word, within = one.ratio, one.interval, str(one.word), one.within_margin
+    if ratio is None or interval is None or word == "not ranked":
+        return word
     if word == "equivalent":
         within = True
-        if compared.p_adjusted is not None and compared.p_adjusted < ratios.ALPHA:
-            word = ratios.words(better)[0 if ratio > 1 else 1]  # an older record, which said one of both
+        if one.p is not None and one.p < ratios.ALPHA:
+            # an older record, which said one of both
+            word = ratios.words(metric(one.metric).kind)[0 if ratio > 1 else 1]
     least, most = sorted((bound - 1) * 100 for bound in interval)
     if word in ("equivalent", "inconclusive"):
         size = f"{word}: {_signed((ratio - 1) * 100)} % ({_signed(least)} to {_signed(most)})"
@@ -105,157 +93,126 @@ def _p(value: float | None) -> str:
     return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _row(
-    label: str,
-    metric: str,
-    compared: ComparedRatio | None,
-    line: ComparedVariant | None,
-    near: str | None = None,
-    shared: bool = False,
-) -> list[str]:
-    """near: the ceiling that cuts its goodput off. shared: whether the figure is of something that all share."""
-    word = told(compared, METRICS[metric].better)
-    if line is not None and line.verdict is not Verdict.OK:
-        word = str(line.verdict)
-    if (near or shared) and compared:
-        word = "not ranked"
-    ratio = compared.ratio if compared else None
-    mean = line.means.get(metric) if line else None
-    limit = limited_by(bottleneck_in(line, metric)) if line else ""
+def rows(result: Result[Compared], name: str) -> Iterator[list[str]]:
+    """The cells of a metric's table; the reference has a second line, against itself."""
+    found = result.conclusions
+    for label in found.variants:
+        if label == found.reference:
+            yield _row(result, label, name, f"{label} (baseline)")
+            yield _row(result, second(label), name)
+        else:
+            yield _row(result, label, name)
+
+
+def _row(result: Result[Compared], label: str, name: str, shown: str = "") -> list[str]:
+    found = result.conclusions
+    one, own = found.contrast(label, name), found.variants.get(label)
+    estimate, (verdict, _) = found.estimate(label, name), found.verdict(label)
+    limit = limited_by(estimate.limit if estimate else found.limit(label)) if own else ""
+    near = _near(result, label) if own and name == GOODPUT else None
+    void = f", {own.void_blocks} void" if own and own.void_blocks else ""
     return [
-        label,
-        number(mean, 0 if metric == GOODPUT else 1),
-        "–" if ratio is None or ratio.ratio is None else f"{ratio.ratio:.3f}",
-        word,
-        _p(compared.p_adjusted if compared else None),
-        _p(ratio.p_sign_flip if ratio else None),
-        _blocks(ratio.n if ratio else None, line),
+        shown or label,
+        number(found.mean(label, name), 0 if name == GOODPUT else 1),
+        "–" if one is None or one.ratio is None else f"{one.ratio:.3f}",
+        told(one) if verdict is Verdict.OK else str(verdict),
+        _p(one.p if one else None),
+        _p(one.p_sign_flip if one else None),
+        f"{number(one.n if one else None)}{void}",
         "; ".join(filter(None, (limit, near))),
     ]
 
 
-def _blocks(used: int | None, line: ComparedVariant | None) -> str:
-    void = line.void_blocks if line else 0
-    return f"{number(used)}, {void} void" if void else number(used)
-
-
 def _highest(found: Compared) -> float:
-    return max((line.means[GOODPUT] or 0.0 for line in found.entries), default=0.0)
+    return max((found.mean(label, GOODPUT) or 0.0 for label in found.variants), default=0.0)
 
 
-def _near(result: Result[Compared], line: ComparedVariant) -> str | None:
-    return cut_off(line.near_ceiling, line.means[GOODPUT], result.baselines, _highest(result.conclusions))
-
-
-def rows(result: Result[Compared], metric: str) -> Iterator[list[str]]:
-    """The cells of a metric's table; the reference has a second line, against itself."""
+def _near(result: Result[Compared], label: str) -> str | None:
     found = result.conclusions
-    for line in found.entries:
-        near = _near(result, line) if metric == GOODPUT else None
-        if line.variant == found.reference:
-            yield _row(f"{line.variant} (baseline)", metric, None, line, near)
-            yield _row(second(line.variant), metric, found.same_against_itself.get(metric), None)
-        else:
-            shared = metric == GOODPUT and is_shared(found, line)
-            yield _row(line.variant, metric, line.against_reference.get(metric), line, near, shared)
+    recorded = found.variants[label].near_ceiling
+    return cut_off(recorded, found.mean(label, GOODPUT), result.baselines, _highest(found))
 
 
-def _effect(found: Compared, metric: str) -> str:
-    effects = [
-        (line.variant, compared.ratio.detectable_ratio)
-        for line in found.entries
-        if (compared := line.against_reference.get(metric)) is not None
+def _effect(found: Compared, name: str) -> str:
+    labels = [label for label in found.variants if label != found.reference] or [second(found.reference)]
+    every = [(label, one) for label in labels if (one := found.contrast(label, name))]
+    sizes = [
+        f"{label} {(one.detectable_ratio - 1) * 100:.1f} %" for label, one in every if one.detectable_ratio
     ]
-    again = found.same_against_itself.get(metric)
-    if again is not None and len(found.entries) == 1:
-        effects = [(second(found.reference), again.ratio.detectable_ratio)]
-    sizes = [f"{name} {(effect - 1) * 100:.1f} %" for name, effect in effects if effect]
     blocks = f"up to {found.looks[-1]} blocks" if found.looks else f"{found.blocks} such blocks"
     by = ", with the corrections of this verdict" if found.primary else ""
     return f"smallest difference that {blocks} can detect (80 % power{by}): {', '.join(sizes) or '–'}"
 
 
+def _is_told(found: Compared, name: str) -> bool:
+    return any(one.ratio is not None for one in found.contrasts if one.metric == name)
+
+
 def _shown(found: Compared) -> list[str]:
     """The metrics that have a table of their own, the one that decides first: of those at equal rates no other."""
-    own = [metric for metric in COLUMNS if METRICS[metric].of != "equal" and metric != found.primary]
-    order = [metric for metric in (found.primary, *own) if metric in COLUMNS]
-    return [
-        metric
-        for metric in order
-        if metric in ALWAYS or any(line.means.get(metric) is not None for line in found.entries)
-    ]
+    own = [name for name in COLUMNS if AT not in name and name != found.primary]
+    order = [name for name in (found.primary, *own) if name in COLUMNS]
+    return [name for name in order if name in ALWAYS or _is_told(found, name)]
 
 
 # ---- at equal rates ----
 
 
-def _shares(found: Compared) -> list[float]:
-    return [
-        one for one in EQUAL_SHARES if any(point.share == one for e in found.entries for point in e.costs)
-    ]
-
-
-def _of_share(line: ComparedVariant, share: float | None) -> CostPoint | None:
-    return next((point for point in line.costs if point.share == share), None)
-
-
-def _with_ratio(line: ComparedVariant, metric: str, digits: int) -> str:
-    mean, compared = line.means.get(metric), line.against_reference.get(metric)
-    if mean is None:
-        return "–"
+def _with_ratio(found: Compared, label: str, name: str, digits: int) -> str:
+    mean, one = found.mean(label, name), found.contrast(label, name)
     figure = number(mean, digits)
-    if compared is None or compared.ratio.ratio is None:
+    if mean is None or one is None or one.ratio is None:
         return figure
-    if metric in TAILS:
-        return f"{figure}; {told(compared, METRICS[metric].better)}"
-    return f"{figure}; {ratio_with_interval(compared.ratio.ratio, compared.ratio.interval)}"
+    return f"{figure}; {told(one) if name in TAILS else ratio_with_interval(one.ratio, one.interval)}"
 
 
-def curves(found: Compared) -> list[tuple[str, list[list[str]]]]:
-    """Title and cells, with their heads, of a table for each of TOGETHER: a line for each variant, a column for each rate.
-    Full load, where each has a rate of its own, is the last one of a cost."""
-    heads: list[tuple[str, float | None]] = []
-    for share in _shares(found):
-        rates = [one.rate_rps for line in found.entries if (one := _of_share(line, share))]
-        heads.append((f"{share * 100:.0f} %, {number(statistics.fmean(rates))}/s", share))
-    tables = []
-    for metric in TOGETHER:
+def _filled(title: str, rows: Sequence[Sequence[str]], *heads: str) -> Table:
+    out = table(title, *heads, left=heads[:1])
+    for cells in rows:
+        out.add_row(*cells)
+    return out
+
+
+def curves(found: Compared) -> list[Table]:
+    """A table for each of TOGETHER: a line for each variant, a column for each rate. Full load, where each has a rate of its own,
+    is the last one of a cost."""
+    heads: dict[float | None, str] = {}
+    for share in EQUAL_SHARES:
+        rates = [rate for label in found.variants if (rate := found.mean(label, at(OFFERED, share)))]
+        if rates:
+            heads[share] = f"{share * 100:.0f} %, {number(fmean(rates))}/s"
+    out = []
+    for name in TOGETHER if heads else ():
         columns = {
-            name: head
-            for head, share in (*heads, ("full load", None))
-            if any(line.means.get(name := named(metric, share)) is not None for line in found.entries)
+            key: head
+            for share, head in (*heads.items(), (None, "full load"))
+            if (key := name if share is None else at(name, share)) in COLUMNS
+            and any(found.mean(label, key) is not None for label in found.variants)
         }
-        if not heads or not columns:
-            continue
-        first = COLUMNS[next(iter(columns))]
-        title = f"{first[0].partition(',')[0]} at equal rates, {first[1]}; shares of what the slowest reaches"
         rows = [
             [
-                line.variant + (" (baseline)" if line.variant == found.reference else ""),
-                *(_with_ratio(line, name, 1 if metric == P99 else 0) for name in columns),
+                label + (" (baseline)" if label == found.reference else ""),
+                *(_with_ratio(found, label, key, 1 if name == P99 else 0) for key in columns),
             ]
-            for line in found.entries
+            for label in found.variants
         ]
-        tables.append((title, [["variant", *columns.values()], *rows]))
-    return tables
+        if columns:
+            title, unit = COLUMNS[next(iter(columns))]
+            title = f"{title.partition(',')[0]} at equal rates, {unit}; shares of what the slowest reaches"
+            out.append(_filled(title, rows, "variant", *columns.values()))
+    return out
 
 
-def by_role(found: Compared) -> tuple[str, list[list[str]]] | None:
-    """Title and cells of the table of each role's part at full load."""
-    points = {line.variant: point for line in found.entries if (point := _of_share(line, None))}
-    roles = [role for role in ROLES if any(role in point.by_role_us for point in points.values())]
-    if not roles:
-        return None
-    rows = [
-        [label, number(one.total_us), *(number(one.by_role_us.get(role)) for role in roles)]
-        for label, one in points.items()
-    ]
+def by_role(found: Compared) -> list[Table]:
+    """The table of each role's part at full load; none in a record without the cost of all roles."""
+    labels = [label for label in found.variants if found.mean(label, TOTAL) is not None]
+    if not _is_told(found, TOTAL) or not labels:
+        return []
+    heads = {TOTAL: "total", **{f"{role}_cpu_us_per_request": name for role, name in ROLES.items()}}
+    keys = [key for key in heads if any(found.mean(label, key) is not None for label in labels)]
+    rows = [[label, *(number(found.mean(label, key)) for key in keys)] for label in labels]
     title = "CPU of each role at full load, µs/request"
-    return title, [["variant", "total", *(ROLES[role] for role in roles)], *rows]
-
-
-def _compact(found: Compared) -> list[tuple[str, list[list[str]]]]:
-    return [*curves(found), *([own] if (own := by_role(found)) else [])]
+    return [_filled(title, rows, "variant", *(heads[key] for key in keys))]
 
 
 def _title(result: Result[Compared], metric: str) -> str:
@@ -266,21 +223,18 @@ def _title(result: Result[Compared], metric: str) -> str:
 
 
 def tables(result: Result[Compared]) -> list[Table | Text]:
-    """One table for each metric, its minimum detectable effect under it."""
+    """One table for each metric, its minimum detectable effect under it; behind the first one those of all rates and roles."""
     out: list[Table | Text] = []
-    for metric in _shown(result.conclusions):
-        table = Table(title=_title(result, metric), title_justify="left")
-        for place, head in enumerate(("variant", COLUMNS[metric][1], *HEADS)):
-            table.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
-        for row in rows(result, metric):
-            table.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
-        out += [table, Text(_effect(result.conclusions, metric), style="dim")]
-        if metric == _shown(result.conclusions)[0]:
-            for title, (heads, *further) in _compact(result.conclusions):
-                compact = empty(title, *heads, left=heads[:1])
-                for cells in further:
-                    compact.add_row(*cells)
-                out.append(compact)
+    found = result.conclusions
+    for name in (shown := _shown(found)):
+        own = Table(title=_title(result, name), title_justify="left")
+        for place, head in enumerate(("variant", COLUMNS[name][1], *HEADS)):
+            own.add_column(head, justify="right" if place in RIGHT else "left", no_wrap=place == 0)
+        for row in rows(result, name):
+            own.add_row(*row[:3], Text(row[3], style=_COLOURS.get(row[3].split()[0], "")), *row[4:])
+        out += [own, Text(_effect(found, name), style="dim")]
+        if name == shown[0]:
+            out += [*curves(found), *by_role(found)]
     return out
 
 
@@ -291,20 +245,20 @@ def excluded(found: Compared) -> list[str]:
     name = COLUMNS[found.primary][0]
     ended_early = found.blocks <= PILOT < found.design.blocks
     lines = [] if ended_early else [found.design.told]
-    for line in found.entries:
-        compared = line.against_reference.get(found.primary)
-        if compared is None or compared.ratio.interval is None:
+    for label in found.variants:
+        one = found.contrast(label, found.primary)
+        if one is None or one.interval is None:
             continue
-        sizes = [math.expm1(abs(math.log(end))) * 1e3 for end in compared.ratio.interval]
-        found_one = compared.ratio.interval[0] > 1 or compared.ratio.interval[1] < 1
+        sizes = [math.expm1(abs(math.log(end))) * 1e3 for end in one.interval]
+        found_one = one.interval[0] > 1 or one.interval[1] < 1
         # Rounded to the safe side, to a tenth of a percent.
         below = f" and below {percent(math.floor(min(sizes)) / 1e3)}" if found_one else ""
-        least = compared.ratio.detectable_ratio
+        least = one.detectable_ratio
         smallest = (
             f"; the smallest that these blocks can detect is {(least - 1) * 100:.1f} %" if least else ""
         )
         lines.append(
-            f"{line.variant}, {name}, {found.blocks} blocks: differences above {percent(math.ceil(max(sizes)) / 1e3)}{below}"
+            f"{label}, {name}, {found.blocks} blocks: differences above {percent(math.ceil(max(sizes)) / 1e3)}{below}"
             f" are excluded{smallest}"
         )
     return lines
@@ -321,7 +275,7 @@ def failed_control(found: Compared) -> str | None:
     metrics = found.control.metrics
     holm = f", p by Holm over {metrics} metrics" if metrics > 1 else ""
     said = f"The control failed: the baseline differs from itself: {'; '.join(differing)}{holm}."
-    if len(found.entries) > 1:
+    if len(found.variants) > 1:
         said += (
             " Any program may be off by as much in this session, so each interval below is wider on both sides by what the"
             " baseline shows in that metric, and the verdicts follow it."
@@ -333,24 +287,22 @@ def report(result: Result[Compared]) -> RenderableType:
     """All that a comparison says at its end."""
     found = result.conclusions
     again = second(found.reference)  # its settings are the reference's
-    named = {label: e for label, e in result.environments.items() if label != again}
+    named = {label: one for label, one in result.environments.items() if label != again}
     failed = failed_control(found)
     lines: list[RenderableType] = [Text(failed, style="bold red")] if failed else []
     lines += [*tables(result), Text(NOTE, style="dim")]
     lines.append(settings(result.model_copy(update={"environments": named})))
+    for label in found.variants:
+        verdict, reasons = found.verdict(label)
+        lines += [Text(f"{label}: {verdict}: {reason}", style="red") for reason in reasons]
     lines += [
-        Text(f"{line.variant}: {line.verdict}: {reason}", style="red")
-        for line in found.entries
-        for reason in line.reasons
+        Text(f"{label}: measured in alternating windows, not in slices: {own.in_turns}", style="yellow")
+        for label, own in found.variants.items()
+        if own.in_turns
     ]
-    lines += [
-        Text(
-            f"{line.variant}: measured in alternating windows, not in slices: {line.in_turns}", style="yellow"
-        )
-        for line in found.entries
-        if line.in_turns
-    ]
-    lines += ceilings(result.baselines, [line.ceiling_shares for line in found.entries], _highest(found))
+    lines += ceilings(
+        result.baselines, [own.ceiling_shares for own in found.variants.values()], _highest(found)
+    )
     lines += findings(result)
     lines += [Text(said, style="bold") for said in excluded(found)]
     if found.session is not Verdict.OK:
@@ -363,21 +315,16 @@ def report(result: Result[Compared]) -> RenderableType:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """The named metric of each variant. conclusions: as result.json has them."""
-    metric = conclusions.get("primary") or GOODPUT
-    found = [
-        (entry["variant"], entry["against_reference"][metric])
-        for entry in conclusions["entries"]
-        if metric in entry["against_reference"]
+    reference = conclusions["reference"]
+    name = conclusions.get("primary") or GOODPUT
+    parts = [
+        f"{one['of']} {ratio_with_interval(one['ratio'], one['interval'])}, {one['word']}"
+        for one in conclusions["contrasts"]
+        if (one["metric"], one["to"]) == (name, reference) and one["of"] != second(reference)
+        if one["ratio"] is not None
     ]
-    parts = [_against(label, one) for label, one in found if one["ratio"]["ratio"] is not None]
     if not parts:
         return ""
     control = conclusions.get("control")
     failed = "; the control failed" if control and control["verdict"] == "failed" else ""
-    return f"{metric.removesuffix('_rps')} against {conclusions['reference']}: {'; '.join(parts)}{failed}"
-
-
-def _against(label: str, found: dict[str, Any]) -> str:
-    ratio, interval = found["ratio"]["ratio"], found["ratio"]["interval"]
-    span = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
-    return f"{label} × {ratio:.2f}{span}, {found['verdict']}"
+    return f"{name.removesuffix('_rps')} against {reference}: {'; '.join(parts)}{failed}"

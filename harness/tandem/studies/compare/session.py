@@ -1,32 +1,28 @@
 """A finished comparison as a session: the contrasts that it has in common with other sessions. Pure."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from statistics import fmean
 
-from tandem.analysis import ratios
-from tandem.analysis.ratios import t_interval
+from tandem.analysis.ceilings import Made
+from tandem.analysis.cost import AT
 from tandem.catalog.catalog import Catalog
-from tandem.engine.blocks import counting
+from tandem.engine.side_by_side import second
+from tandem.facts.estimate import by_block, estimates
+from tandem.facts.fact import at_full_load
+from tandem.facts.metric import GOODPUT
+from tandem.facts.paired import Good, good_facts, reading, saying
 from tandem.facts.session import SessionControl, SessionMachine, SessionProgram, SessionRecord, name_of
-from tandem.record.conclusion import Contrast, Estimate
+from tandem.record.conclusion import Contrast
 from tandem.record.request import Variant
 from tandem.record.result import Environment, Result
 from tandem.record.trial import Trial
 from tandem.record.window import Verdict
-from tandem.studies.compare.conclusions import (
-    GOODPUT,
-    METRICS,
-    Compared,
-    bottleneck_in,
-    by_block,
-    family_of,
-    ln_ratios,
-    rate_of_pair,
-    second,
-    unlike,
-    unranked,
-)
+from tandem.studies.compare.conclusions import METRICS, Compared, unlike
 
+SAME_RATE = 0.95
+"""A rate that is no further below its pair's own is the pair's own: both starts of the baseline, and whole requests a second,
+set it."""
 CACHES = "cpu_cache_"
 """What the keys of a host's caches begin with: `cpu_cache_l2_bytes`."""
 
@@ -84,117 +80,59 @@ def programs_of(catalog: Catalog, result: Result[Compared]) -> dict[str, Session
     return found
 
 
-def pairs_of(
-    found: Compared, labels: Iterable[str], further: Iterable[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """(of, to): every variant by the baseline, and the further pairs whose both sides took part. Each pair once, in one
-    direction: the other way round it would be a second draw of the same statement."""
-    there = list(labels)
-    own = [
-        (label, found.reference) for label in there if label != found.reference and found.reference in there
+def rate_of_pair(good: Good, of: str, to: str, metric: str) -> bool:
+    """Whether the slower of the two set the rate of this metric, as it does where they are compared alone. The cost at the
+    rate of a slower third one is another statement."""
+    if AT not in metric:
+        return True
+    alone = [by_block(at_full_load(good.get(label, ())), reading(GOODPUT)) for label in (of, to)]
+    equal = [one for label in (of, to) for one in saying(good.get(label, ()), metric)]
+    rates: dict[Made, float] = {}
+    for one in equal:
+        if one.window.offered_rps is not None:
+            rates[one.made] = min(rates.get(one.made, math.inf), one.window.offered_rps / (one.share or 1))
+    told = [
+        rate / min(own[made] for own in alone)
+        for made, rate in rates.items()
+        if all(made in own for own in alone)
     ]
-    kept: dict[frozenset[str], tuple[str, str]] = {}
-    for pair in [*own, *(pair for pair in further if {*pair} <= {*there})]:
-        kept.setdefault(frozenset(pair), pair)
-    return list(kept.values())
-
-
-def widened_ln(found: Compared, metric: str) -> float:
-    """By how much either end of an interval moves out, on the logarithm: what the failed control shows, or how far the
-    baseline is from itself in a metric that a comparison does not publish."""
-    if found.control is not None and found.control.widened_ln:
-        return found.control.widened_ln.get(metric, 0.0)
-    again = found.same_against_itself
-    ratio = again[metric].ratio.ratio if metric in unlike(again) else None
-    return abs(math.log(ratio)) if ratio else 0.0
-
-
-def contrast_of(found: Compared, blocks: Sequence[Trial], metric: str, of: str, to: str) -> Contrast:
-    """A metric of one variant by that of another, or by both starts of the baseline, within the blocks. The interval is wider
-    where the control failed (`widened_ln`)."""
-    starts = [to, second(to)] if to == found.reference else [to]
-    logs = ln_ratios(blocks, of, starts, METRICS[metric])
-    ratio = ratios.compare(logs, widened_ln=widened_ln(found, metric))
-    line = next(line for line in found.entries if line.variant == of)
-    said = line.against_reference.get(metric) if to == found.reference else None
-    return Contrast(
-        metric=metric,
-        of=of,
-        to=to,
-        ratio=ratio.ratio,
-        interval=ratio.interval,
-        n=ratio.n,
-        sd_ln=ratio.sd_ln,
-        p=said.p_adjusted if said else ratio.p_t,
-        word=said.verdict if said else ratios.verdict(ratio, METRICS[metric].better),
-        family=family_of(found, metric) if said else None,
-        not_ranked=unranked(found, of, to) if metric == GOODPUT else None,
-    )
-
-
-def control_of(found: Compared) -> SessionControl:
-    """The baseline's second start against its first, and the metrics in which that failed."""
-    again = second(found.reference)
-    return SessionControl(
-        contrasts=[
-            Contrast(
-                metric=name,
-                of=again,
-                to=found.reference,
-                ratio=one.ratio.ratio,
-                interval=one.ratio.interval,
-                n=one.ratio.n,
-                sd_ln=one.ratio.sd_ln,
-                p=one.ratio.p_t,
-            )
-            for name, one in found.same_against_itself.items()
-            if one.ratio.ratio is not None
-        ],
-        failed=sorted(
-            {*(found.control.differing if found.control else ()), *unlike(found.same_against_itself)}
-        ),
-    )
+    return bool(told) and fmean(told) >= SAME_RATE
 
 
 def may_be_appended(result: Result[Compared]) -> str | None:
     """Why a comparison is no session; None if it is one. One that is void because its baseline differs from itself is: it
     carries the mark."""
-    marked = set(unlike(result.conclusions.same_against_itself).values())
+    found = result.conclusions
+    marked = set(unlike(control_of(found)).values())
     others = [reason for reason in result.reasons if reason not in marked]
-    if result.conclusions.session is not Verdict.OK and others:
+    if found.session is not Verdict.OK and others:
         return others[0]
-    good = [line for line in result.conclusions.entries if line.verdict is Verdict.OK]
+    good = [label for label in found.variants if found.verdict(label)[0] is Verdict.OK]
     return None if len(good) > 1 else "no two variants are ok"
 
 
+def control_of(found: Compared) -> list[Contrast]:
+    """The baseline's second start against its first."""
+    return [one for one in found.contrasts if one.of == second(found.reference)]
+
+
 def session_of(
-    catalog: Catalog,
-    result: Result[Compared],
-    trials: Sequence[Trial],
-    further: Iterable[tuple[str, str]] = (),
-    source: str = "just compare",
+    catalog: Catalog, result: Result[Compared], trials: Sequence[Trial], source: str = "just compare"
 ) -> SessionRecord:
-    """A comparison as a session. trials: all of them. further: pairs to compare besides those with the baseline, by
-    implementation. Variants that are no programs of this repository, or are not ok, are left out."""
-    found, request, blocks = result.conclusions, result.request, counting(trials)
-    lines = {line.variant: line for line in found.entries}
+    """A comparison as a session: its estimates and contrasts as they are, also those that it does not publish. trials: all of them.
+    Variants that are no programs of this repository, or are not ok, are left out, and so is a cost at a rate that a slower third
+    variant set."""
+    found, request, good = result.conclusions, result.request, good_facts(trials)
     programs = {
         label: one
         for label, one in programs_of(catalog, result).items()
-        if lines[label].verdict is Verdict.OK
+        if found.verdict(label)[0] is Verdict.OK
     }
     environment = next(iter(result.environments.values()))
     machine = machine_of(environment)
-    pairs = pairs_of(found, programs, further)
-    spans = [
-        window.measured_s
-        for block in blocks
-        for record in block.windows
-        if record.spec.slices
-        for window in record.windows.values()
-        if window.verdict is Verdict.OK
-    ]
-    lab = request.conditions.lab
+    spans = [one.window.measured_s for own in good.values() for one in own if one.role == "sliced"]
+    again, lab = control_of(found), request.conditions.lab
+    differing = found.control.differing if found.control else {}
     return SessionRecord(
         id=name_of(result.started_at, machine),
         started_at=result.started_at,
@@ -210,29 +148,21 @@ def session_of(
         placement=request.conditions.placement if lab is None else f"lab:{lab}",
         db_rtt_ms=request.conditions.db_rtt_ms,
         plan=request.plan,
-        blocks=len(blocks),
+        blocks=found.blocks,
         measured_s=min(spans, default=None),
         programs=programs,
         stack={name: environment.versions[name] for name in sorted(environment.versions)},
         estimates=[
-            Estimate(
-                metric=name,
-                variant=label,
-                mean=sum(values) / len(values),
-                interval=t_interval(values),
-                n=len(values),
-                limit=bottleneck_in(lines[label], name),
-            )
-            for label in programs
-            for name, metric in METRICS.items()
-            if (values := list(by_block(blocks, label, metric).values()))
+            one
+            for one in estimates(trials, request.variants)
+            if one.variant in programs and one.metric in METRICS
         ],
         contrasts=[
             one
-            for of, to in pairs
-            for name in METRICS
-            if rate_of_pair(blocks, of, to, METRICS[name])
-            and (one := contrast_of(found, blocks, name, of, to)).ratio is not None
+            for one in (*found.contrasts, *found.withheld)
+            if {one.of, one.to} <= {*programs}
+            and one.ratio is not None
+            and rate_of_pair(good, one.of, one.to, one.metric)
         ],
-        control=control_of(found),
+        control=SessionControl(contrasts=again, failed=sorted({*differing, *unlike(again)})),
     )

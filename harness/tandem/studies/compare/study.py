@@ -1,18 +1,14 @@
 """The study behind `compare`: blocks of fresh starts, all up and warm, a short window of each alone, one in which they take
-turns in slices, windows of each at equal rates, and where the plan has them some of all at once.
+turns in slices, windows of each at equal rates, and where the plan has them some of all at once (tandem.engine.side_by_side).
 
 In slices, what the host does for longer than a second falls on all alike. What cannot be sliced takes turns in windows while
 the others are frozen. What a request costs depends on the rate, so cost is compared at rates that are the same for all: shares
-of what the slowest reaches. A window of all at once is a duet (Bulej et al., ICPE 2020): what the host does to one it does to
-the others in the same moment, so the ratio of their costs is far steadier than that of windows taken one after the other. It
-tells costs and not rates: the variants share their CPUs. HAProxy is not in the path, and nobody knows for whom the database
-worked.
+of what the slowest reaches.
 """
 
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from statistics import fmean
 
 from pydantic import JsonValue
 
@@ -23,42 +19,45 @@ from tandem.analysis.ratios import BLOCKS_LEAST
 from tandem.catalog.catalog import Catalog, Implementation, Pairing
 from tandem.catalog.scenario import Scenario
 from tandem.engine import deciding, stand_ins
-from tandem.engine.blocks import Blocks, counting, in_blocks
+from tandem.engine.blocks import Blocks, in_blocks
 from tandem.engine.estimate import Overheads, overheads_of, trial_s
+from tandem.engine.side_by_side import (
+    again,
+    all_at_once,
+    duet_of,
+    honest,
+    in_turn,
+    is_duet,
+    reached,
+    second,
+    warm_up_of,
+    window_of,
+)
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError, unknown
+from tandem.facts.paired import good_facts
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines, Concluded
-from tandem.record.trial import Slicing, Trial, TrialSpec, WarmUp, WindowRecord, WindowSpec
-from tandem.record.window import Verdict
+from tandem.record.store import file_name
+from tandem.record.trial import Slicing, Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.studies.compare import detecting, pictures
 from tandem.studies.compare import report as tables
 from tandem.studies.compare.conclusions import (
-    DUET,
     METRICS,
-    SATURATED,
-    SLICED,
     Compared,
+    Pair,
+    against,
     conclude,
     decided,
-    equal_name,
-    ln_ratios,
-    second,
-    turn_name,
-    wrong,
+    with_itself,
 )
 
-DIRECT = "app:8080"
 LOOK_S = 2
 """Of the window of each variant alone, where figures come from slices."""
 WAITS_MOST = 0.25
 """Of a slice: a request that waits for longer than that has too few answers in it."""
 BLOCKS_MOST = 1000
 """The seed of a block's slices follows from the request's and from its number."""
-SHARE = 0.6
-"""Of what the slowest reaches alone: all rates of a duet together."""
-SATURATED_SHARE = 0.82
-"""Of what all together reach at one rate."""
 DECIDING_SHARE = 0.6
 """The equal rate that is nearest to this share decides."""
 NEAR_LIMIT = 0.75
@@ -67,51 +66,10 @@ EQUAL_TRIMS_S = (1.0, 0.5)
 """At both ends of a window at an equal rate: its connections are opened first."""
 
 
-def duet_rates(goodputs_rps: Sequence[float], saturated: bool = False) -> list[int]:
-    """At which rate each is asked, per second. goodputs_rps: of each, alone. saturated: near the limit of all together,
-    which is where their shares of what each reaches alone add up to one.
-
-    One rate, but that each next one is asked once a second more often: with equal rates the one that is always asked
-    just behind another finds its caches warm or cold, and two starts of one program differed by 1.7 % in seven blocks.
-    """
-    moderate_rps = SHARE * min(goodputs_rps) / len(goodputs_rps)
-    near_rps = SATURATED_SHARE / sum(1 / rate for rate in goodputs_rps)
-    least = max(1, int(near_rps if saturated else moderate_rps))
-    return [least + number for number in range(len(goodputs_rps))]
-
-
-def honest(labels: Sequence[str], made: Sequence[WindowRecord]) -> dict[str, list[WindowRecord]]:
-    """Who may be loaded together with others, and the windows of each: there are some, and none says that it is wrong.
-    Statements are counted for all together."""
-    records = {label: [record for record in made if label in record.spec.variants] for label in labels}
-
-    def good(label: str, record: WindowRecord) -> bool:
-        return label in record.windows and not wrong(record, record.windows[label])
-
-    return {
-        label: own for label, own in records.items() if own and all(good(label, record) for record in own)
-    }
-
-
 def sliced_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
     """The window in slices, of those whose own window was right; None below two."""
     labels = list(honest(spec.variants, made))
     return spec.model_copy(update={"variants": labels}) if len(labels) > 1 else None
-
-
-def reached(labels: Sequence[str], made: Sequence[WindowRecord]) -> dict[str, float] | None:
-    """The goodput of each honest variant: in slices, else in turn. None where the host left one of them none."""
-    alone = {
-        label: [
-            window.goodput_rps
-            for record in [record for record in own if record.spec.slices] or own
-            if record.spec.load == "closed" and (window := record.windows[label]).verdict is Verdict.OK
-        ]
-        for label, own in honest(labels, made).items()
-    }
-    if not alone or not all(alone.values()):
-        return None
-    return {label: fmean(found) for label, found in alone.items()}
 
 
 def equal_of(spec: WindowSpec, labels: Sequence[str], made: Sequence[WindowRecord]) -> WindowSpec | None:
@@ -124,17 +82,6 @@ def equal_of(spec: WindowSpec, labels: Sequence[str], made: Sequence[WindowRecor
     return spec.model_copy(update={"rates_rps": {label: rate}})
 
 
-def duet_of(spec: WindowSpec, made: Sequence[WindowRecord]) -> WindowSpec | None:
-    """The duet that follows from the windows before it; None where somebody reached nothing."""
-    alone = reached(spec.variants, made)
-    if alone is None:
-        return None
-    rates = duet_rates(list(alone.values()), spec.name == SATURATED)
-    return spec.model_copy(
-        update={"variants": list(alone), "rates_rps": dict(zip(alone, rates, strict=True))}
-    )
-
-
 def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float) -> str | None:
     """Why a variant cannot be measured in slices; None if it can."""
     why = implementation.unsupported.slices or scenario.unsliced
@@ -145,27 +92,6 @@ def unsliced(implementation: Implementation, scenario: Scenario, slice_s: float)
     if why is None and scenario.delay_ms > WAITS_MOST * slice_s * 1e3:
         return f"a request waits {scenario.delay_ms} ms, too long for a slice of {slice_s:g} s"
     return why
-
-
-def window_of(pairing: Pairing, name: str, labels: list[str], seconds: int) -> WindowSpec:
-    """A window of a pairing: it does not wait for a quiet host, as what is compared meets the same one."""
-    return WindowSpec(
-        name=name,
-        variants=labels,
-        seconds=seconds,
-        trim_start_s=pairing.trim_start_s,
-        trim_end_s=pairing.trim_end_s,
-        settled=False,
-    )
-
-
-def warm_up_of(pairing: Pairing) -> WarmUp:
-    """The pairing's warm-up."""
-    return WarmUp(
-        least_s=pairing.warm_up_s,
-        steady_buckets=pairing.steady_buckets,
-        cap_s=max(pairing.warm_up_s, pairing.warm_up_cap_s),
-    )
 
 
 def primary_of(pairing: Pairing) -> str:
@@ -214,6 +140,7 @@ class Compare(Study[Compared]):
         if self.primary not in METRICS:
             raise unknown("metric", self.primary, METRICS)
         self.groups = self._groups(request.options.get("groups"))
+        self.pairs = self._pairs(request.options.get("pairs"))
         self.aim = detecting.aim_of(request.options)
         self.looks = () if self.aim else self._looks(request.options.get("looks"))
         self._planned = detecting.PILOT
@@ -257,6 +184,19 @@ class Compare(Study[Compared]):
         if sorted(named) != sorted(labels):
             raise UsageError(f"groups name each variant once, in lists of labels, not {asked}")
         return [[str(label) for label in group] for group in groups]
+
+    def _pairs(self, asked: JsonValue) -> list[Pair]:
+        """Pairs without the baseline whose both sides take part. Each once, in one direction: the other way round it would be a
+        second draw of the same statement."""
+        _, *labels = [variant.label for variant in self.request.variants]
+        found: dict[frozenset[str], Pair] = {}
+        for pair in asked if isinstance(asked, list) else []:
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise UsageError(f"pairs are lists of two labels, not {pair}")
+            of, to = map(str, pair)
+            if {of, to} <= {*labels}:
+                found.setdefault(frozenset((of, to)), Pair(of, to))
+        return list(found.values())
 
     def _looks(self, asked: JsonValue) -> tuple[int, ...]:
         """The blocks at which it is looked: those asked for, else the plan's; empty: once, at the end."""
@@ -307,9 +247,7 @@ class Compare(Study[Compared]):
 
     @property
     def variants(self) -> list[Variant]:
-        first = self.request.variants[0]
-        again = {"label": second(first.label), "base": first.label, "coordinates": {"start": 2}}
-        return [*self.request.variants, first.model_copy(update=again)]
+        return [*self.request.variants, again(self.request.variants[0])]
 
     def outline(self) -> list[list[TrialSpec]]:
         if self.aim:
@@ -357,16 +295,14 @@ class Compare(Study[Compared]):
     def _design(self, aim: detecting.Aim, trials: Sequence[Trial]) -> detecting.Design:
         """What follows from the pilot among the trials, and from nothing behind it."""
         pilot = [trial for trial in trials if trial.spec.block <= detecting.PILOT]
-        blocks = counting(pilot)
+        good = good_facts(pilot)
         reference, *others = [variant.label for variant in self.request.variants]
-        starts = [reference, second(reference)]
-        metric = METRICS[self.primary]
-        scatter = [ln_ratios(blocks, label, starts, metric) for label in others]
+        scatter = [against(good, label, reference, self.primary) for label in others]
         if not others:
-            scatter = [ln_ratios(blocks, second(reference), [reference], metric)]
-        again = max(1.0, len(pilot) / detecting.PILOT)
+            scatter = [with_itself(good, reference, self.primary)]
+        made_again = max(1.0, len(pilot) / detecting.PILOT)
         [spec] = self._blocks(1)[0]
-        block_s = (trial_s(spec, overheads_of(pilot)) + self._look_s) * again
+        block_s = (trial_s(spec, overheads_of(pilot)) + self._look_s) * made_again
         return detecting.design(aim, scatter, self._spent_s(pilot), block_s, BLOCKS_MOST - 1)
 
     def _spent_s(self, trials: Sequence[Trial]) -> float:
@@ -382,18 +318,16 @@ class Compare(Study[Compared]):
 
     def _trial(self, block: AlternatingBlock, equal: Sequence[tuple[float, str]]) -> TrialSpec:
         reference = self.request.variants[0].label
-        again = {reference, second(reference)}
         sliced = [label for label in block.starts if label not in self.in_turns]
         if not self.pairing.sliced_s or reference in self.in_turns:
             sliced = []
         # What is not measured in slices takes turns with the reference. The others have one window alone, which tells
         # whether they do what they should: in slices and duets statements are counted for all together.
         turning = {label for label in block.starts if label not in sliced}
-        turning |= again if turning else set()
+        turning |= {reference, second(reference)} if turning else set()
+        pairing = self.pairing
         windows = [
-            self._window(
-                turn_name(number, label), [label], self.pairing.window_s if label in turning else LOOK_S
-            )
+            in_turn(pairing, number, label, pairing.window_s if label in turning else LOOK_S)
             for number, order in enumerate(block.rounds, start=1)
             for label in order
             if number == 1 or label in turning
@@ -401,13 +335,10 @@ class Compare(Study[Compared]):
         if sliced:
             windows.append(self._in_slices(block.number, sliced))
         windows += [self._at_equal_rate(share, label) for share, label in equal]
-        if self.pairing.duet_s:
-            duet = self._window(DUET, block.starts, self.pairing.duet_s)
-            windows.append(duet.model_copy(update={"load": "open", "address": DIRECT}))
-        if self.pairing.saturated_s:
-            near = self._window(SATURATED, block.starts, self.pairing.saturated_s)
-            how = {"load": "open", "address": DIRECT, "counts": False}
-            windows.append(near.model_copy(update=how))
+        if pairing.duet_s:
+            windows.append(all_at_once(pairing, block.starts, pairing.duet_s))
+        if pairing.saturated_s:
+            windows.append(all_at_once(pairing, block.starts, pairing.saturated_s, saturated=True))
         return TrialSpec(
             name=f"block-{block.number}",
             block=block.number,
@@ -420,13 +351,14 @@ class Compare(Study[Compared]):
         """With one slice more of each, which opens its connections."""
         pairing = self.pairing
         each_s = (math.ceil(pairing.sliced_s / pairing.slice_s) + 1) * pairing.slice_s
-        window = self._window(SLICED, labels, math.ceil(each_s * len(labels)))
+        window = window_of(pairing, "slices", labels, math.ceil(each_s * len(labels)))
         how = Slicing(slice_s=pairing.slice_s, seed=self.request.seed * BLOCKS_MOST + block)
         return window.model_copy(update={"slices": how, "trim_start_s": 0.0, "trim_end_s": 0.0})
 
     def _at_equal_rate(self, share: float, label: str) -> WindowSpec:
         """Through the whole path. Its rate follows from what was reached before it."""
-        window = self._window(equal_name(share, label), [label], self.pairing.equal_s)
+        name = f"equal-{share * 100:.0f}-{file_name(label)}"
+        window = window_of(self.pairing, name, [label], self.pairing.equal_s)
         trim_start_s, trim_end_s = EQUAL_TRIMS_S
         return window.model_copy(
             update={
@@ -442,19 +374,16 @@ class Compare(Study[Compared]):
         """Who is compared with a variant at equal rates: its group, the baseline's second start with the first; all, where
         there are no groups."""
         first = self.request.variants[0].label
-        again = {second(first): first}
-        own = next((group for group in self.groups if again.get(label, label) in group), labels)
-        return [one for one in labels if again.get(one, one) in own]
-
-    def _window(self, name: str, labels: list[str], seconds: int) -> WindowSpec:
-        return window_of(self.pairing, name, labels, seconds)
+        base = {second(first): first}
+        own = next((group for group in self.groups if base.get(label, label) in group), labels)
+        return [one for one in labels if base.get(one, one) in own]
 
     def windows(self, spec: TrialSpec) -> Windows:
         """Those of one variant, the slices, then those whose rates follow from them."""
         made: list[WindowRecord] = []
         absent: set[str] = set()
         for window in spec.windows:
-            if window.name in (DUET, SATURATED):
+            if is_duet(window):
                 duet = duet_of(window, made)
                 if duet is not None:
                     yield duet
@@ -473,6 +402,6 @@ class Compare(Study[Compared]):
                     absent.update(window.variants)
 
     def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Compared]:
-        labels = [variant.label for variant in self.request.variants]
         found = self._design(self.aim, trials) if self.aim else None
-        return conclude(trials, labels, baselines, self.in_turns, self.primary, self.looks, found)
+        looks, primary = self.looks, self.primary
+        return conclude(trials, self.variants, baselines, self.in_turns, primary, looks, found, self.pairs)

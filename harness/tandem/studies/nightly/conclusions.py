@@ -1,134 +1,106 @@
-"""What a night measured: for each series, a value per block. Pure."""
+"""What a night measured: today's image of everything by its frozen one, over blocks. Pure."""
 
 import math
 import statistics
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from tandem.analysis.ratios import compare
+from tandem.engine.findings import why
+from tandem.engine.side_by_side import second
+from tandem.facts.paired import Good, contrast, good_facts, ln_by_block, reading, saying
 from tandem.history.night import Line, Point
-from tandem.record.part import Number, Part
+from tandem.record.conclusion import Contrast
 from tandem.record.request import Variant
 from tandem.record.result import Concluded, Conclusions
 from tandem.record.trial import Trial
 from tandem.record.window import Finding, Verdict
-from tandem.studies.compare.conclusions import METRICS, ln_ratios, second, values
 
 NIGHTLY_METRICS = ("duet_cpu_us_per_request", "goodput_rps")
-"""Of tandem.studies.compare.conclusions.METRICS."""
 
 
-class MeasuredLine(Part):
-    """One series' values of a night."""
+class Lines(NamedTuple):
+    """The labels of the images that take part beside today's."""
 
-    implementation: str
-    scenario: str
-    metric: str
-    line: Line
-    by_block: dict[int, Number]
-    """Block -> a logarithm; see tandem.history.night.Line."""
-
-
-class NightMeasured(Conclusions):
-    """All that a night measured. No rate is among it that could be published: rates of two nights are not comparable."""
-
-    lines: list[MeasuredLine]
-    missing: dict[str, str]
-    """Implementation and scenario without any value -> why."""
+    frozen: str
+    again: str
+    """Its second start."""
+    first: str
+    """The image that was frozen first; it takes part where that is another."""
 
 
-def frozen_labels(today: str) -> tuple[str, str]:
-    """The labels of the frozen image's two starts, beside today's."""
-    return f"{today}~frozen", second(f"{today}~frozen")
+def beside(today: str) -> Lines:
+    """The labels beside that of today's image."""
+    frozen = f"{today}~frozen"
+    return Lines(frozen, second(frozen), f"{today}~first")
 
 
-def first_label(today: str) -> str:
-    """The label of the image that was frozen first, beside today's."""
-    return f"{today}~first"
+def ratios_of(good: Good, today: str, metric: str) -> dict[Line, tuple[str, str, list[float]]]:
+    """Line -> numerator, denominator, and a logarithm for each block; one without a block is left out."""
+    frozen, again, first = beside(today)
+    found: dict[Line, tuple[str, str, list[float]]] = {
+        "today": (today, frozen, [*ln_by_block(good, today, [frozen, again], metric).values()]),
+        "frozen": (again, frozen, [*ln_by_block(good, again, [frozen], metric).values()]),
+        "first": (today, first, [*ln_by_block(good, today, [first], metric).values()]),
+    }
+    return {line: one for line, one in found.items() if one[2]}
 
 
-def line_values(trial: Trial, today: str, metric: str) -> dict[Line, float]:
-    """What one block says of each line; one that has no good window is left out."""
-    first, again = frozen_labels(today)
-    known = METRICS[metric]
-    found: dict[Line, float] = {}
-    if ln := ln_ratios([trial], today, [first, again], known):
-        found["today"] = ln[0]
-    if ln := ln_ratios([trial], again, [first], known):
-        found["frozen"] = ln[0]
-    if own := [*values(trial, first, known).values(), *values(trial, again, known).values()]:
-        found["weather"] = statistics.fmean(map(math.log, own))
-    if ln := ln_ratios([trial], today, [first_label(today)], known):
-        found["first"] = ln[0]
-    return found
+def _weather(good: Good, today: str, metric: str) -> list[float]:
+    """The logarithm of the frozen image's own figure, for each block: only the machine can move it."""
+    frozen, again, _ = beside(today)
+    read, blocks = reading(metric), dict[int, list[float]]()
+    for one in saying([*good.get(frozen, ()), *good.get(again, ())], metric):
+        if value := read(one.window):
+            blocks.setdefault(one.block, []).append(math.log(value))
+    return [statistics.fmean(own) for own in blocks.values()]
 
 
-def conclude(trials: Sequence[Trial], variants: Sequence[Variant], scenario: str) -> Concluded[NightMeasured]:
-    """All lines. The verdict is ok if today's image of everything has a value."""
-    lines: list[MeasuredLine] = []
-    missing: dict[str, str] = {}
-    verdict = Verdict.OK
+def conclude(trials: Sequence[Trial], variants: Sequence[Variant]) -> Concluded[Conclusions]:
+    """A contrast for each line but the weather, which is an estimate. No rate is among them that could be published: rates of two
+    nights are not comparable. The verdict is ok if today's image of everything has a value; the notes say why one has none."""
+    good, found, missing, verdict = good_facts(trials), list[Contrast](), list[str](), Verdict.OK
     for variant in variants:
-        own = [trial for trial in trials if variant.label in trial.spec.variants]
-        found: dict[tuple[str, Line], dict[int, float]] = {}
-        for trial in own:
-            for metric in NIGHTLY_METRICS:
-                for line, value in line_values(trial, variant.label, metric).items():
-                    found.setdefault((metric, line), {})[trial.spec.block] = value
-        lines += [
-            MeasuredLine(
-                implementation=variant.implementation,
-                scenario=variant.scenario or scenario,
-                metric=metric,
-                line=line,
-                by_block=by_block,
-            )
-            for (metric, line), by_block in found.items()
+        known = [(name, ratios_of(good, variant.label, name)) for name in NIGHTLY_METRICS]
+        found += [
+            contrast(name, of, to, compare(logs)) for name, lines in known for of, to, logs in lines.values()
         ]
-        if not any(line == "today" for _, line in found):
-            last = own[-1] if own else None
-            missing[variant.label] = why(last)
-            bad = last.verdict if last is not None and last.verdict is not Verdict.OK else Verdict.VOID
+        if not any("today" in lines for _, lines in known):
+            own = [trial for trial in trials if variant.label in trial.spec.variants]
+            told = (why(own[-1]) or "no window was good") if own else "no block was measured"
+            missing.append(f"{variant.label}: {told}")
+            bad = own[-1].verdict if own and own[-1].verdict is not Verdict.OK else Verdict.VOID
             verdict = verdict if verdict is not Verdict.OK else bad
-    findings = (
-        [
-            Finding.of(
-                "void-blocks",
-                "warning",
-                f"{sum(t.verdict is Verdict.VOID for t in trials)} of {len(trials)} blocks are void",
-            )
-        ]
-        if any(trial.verdict is Verdict.VOID for trial in trials)
-        else []
-    )
+    void = sum(trial.verdict is Verdict.VOID for trial in trials)
+    findings = [Finding.of("void-blocks", "warning", f"{void} of {len(trials)} blocks are void")]
     return Concluded(
         verdict=verdict,
-        reasons=[f"{label}: {reason}" for label, reason in missing.items()],
-        findings=findings,
-        conclusions=NightMeasured(lines=lines, missing=missing),
+        reasons=missing,
+        findings=findings if void else [],
+        conclusions=Conclusions(contrasts=found, notes=missing),
     )
 
 
-def why(trial: Trial | None) -> str:
-    """Why a block has no value."""
-    if trial is None:
-        return "no block was measured"
-    refused = [start.refused for start in trial.starts.values() if start.refused]
-    grave = [finding.text for finding in trial.all_findings() if finding.severity != "warning"]
-    return next(iter([*refused, *grave]), "no window was good")
+def points_of(trials: Sequence[Trial], variants: Sequence[Variant], scenario: str) -> list[Point]:
+    """What the history keeps of a night: the mean of each line over its blocks, a logarithm."""
+    good = good_facts(trials)
+    return [
+        Point(
+            implementation=variant.implementation,
+            scenario=variant.scenario or scenario,
+            metric=name,
+            line=line,
+            value=statistics.fmean(logs),
+            blocks=len(logs),
+            sd=statistics.stdev(logs) if len(logs) > 1 else None,
+        )
+        for variant in variants
+        for name in NIGHTLY_METRICS
+        for line, logs in _lines(good, variant.label, name)
+    ]
 
 
-def points_of(measured: NightMeasured) -> list[Point]:
-    """What the history keeps of a night: each line's mean over its blocks."""
-    return [_point(line) for line in measured.lines if line.by_block]
-
-
-def _point(line: MeasuredLine) -> Point:
-    found = [*line.by_block.values()]
-    return Point(
-        implementation=line.implementation,
-        scenario=line.scenario,
-        metric=line.metric,
-        line=line.line,
-        value=statistics.fmean(found),
-        blocks=len(found),
-        sd=statistics.stdev(found) if len(found) > 1 else None,
-    )
+def _lines(good: Good, today: str, metric: str) -> list[tuple[Line, list[float]]]:
+    ratios = [(line, logs) for line, (_, _, logs) in ratios_of(good, today, metric).items()]
+    weather = _weather(good, today, metric)
+    return [*ratios, ("weather", weather)] if weather else ratios

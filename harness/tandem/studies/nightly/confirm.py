@@ -7,10 +7,10 @@ from datetime import datetime
 from statistics import NormalDist
 
 from tandem.analysis import change
-from tandem.analysis.ratios import Ratio
+from tandem.facts.metric import metric
 from tandem.history.judged import Doubted, JudgedSeries
 from tandem.history.night import AlarmAnswer, Answered, EventAnswer, Program
-from tandem.studies.compare.conclusions import METRICS
+from tandem.record.conclusion import Contrast
 
 ALPHA = 0.01
 """Of a confirmation."""
@@ -22,7 +22,7 @@ class FreshBlocks:
 
     id: str
     """Of its result."""
-    ratio: Ratio | None
+    ratio: Contrast | None
     """New by old; None where the host left none."""
     command: str
     """What repeats it."""
@@ -32,11 +32,11 @@ type Comparisons = Generator[tuple[Program, Program], FreshBlocks, AlarmAnswer |
 """Yields an old and a new image, receives what their comparison came to."""
 
 
-def differs_as(ratio: Ratio, up: bool) -> bool:
+def differs_as(ratio: Contrast, up: bool) -> bool:
     """Whether a comparison confirms an alarm: surely different, and on the same side."""
-    if ratio.ratio is None or ratio.p_t is None:
+    if ratio.ratio is None or ratio.p_alone is None:
         return False
-    return ratio.p_t < ALPHA and (ratio.ratio > 1) is up
+    return ratio.p_alone < ALPHA and (ratio.ratio > 1) is up
 
 
 def other_base(one: Program, other: Program) -> bool:
@@ -95,7 +95,7 @@ def answered(
                 "raised": one.raised,
                 "answered_at": at,
                 "word": word,
-                "worse": one.up == (METRICS[key.metric].better == "lower"),
+                "worse": one.up == (metric(key.metric).better == "less"),
                 **more,
             }
         )

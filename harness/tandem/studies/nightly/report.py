@@ -1,7 +1,6 @@
 """The tables of a night and of a history. Pure. Ratios only: no rate is printed."""
 
 import math
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +9,10 @@ from rich.text import Text
 
 from tandem.history.judged import Creep, JudgedSeries
 from tandem.history.night import AlarmAnswer, EventAnswer, SeriesKey
-from tandem.record.result import Result
+from tandem.record.conclusion import Contrast
+from tandem.record.result import Conclusions, Result
 from tandem.report.parts import conditions_line, table
-from tandem.studies.nightly.conclusions import MeasuredLine, NightMeasured
+from tandem.studies.nightly.conclusions import beside
 
 METRIC_NAMES = {"duet_cpu_us_per_request": "CPU per request", "goodput_rps": "goodput"}
 NOTE = (
@@ -22,26 +22,25 @@ NOTE = (
 COLOURS = {"alarm": "red", "machine": "yellow", "learning": "dim", "steady": "green"}
 
 
-def _ratio(line: MeasuredLine | None) -> str:
-    if line is None or not line.by_block:
+def _ratio(one: Contrast | None) -> str:
+    if one is None or one.ratio is None:
         return "–"
-    found = [*line.by_block.values()]
-    scatter = f" ± {statistics.stdev(found) / math.sqrt(len(found)):.3f}" if len(found) > 1 else ""
-    return f"{math.exp(statistics.fmean(found)):.3f}{scatter}"
+    return f"{one.ratio:.3f}" + (f" ± {one.sd_ln / math.sqrt(one.n):.3f}" if one.sd_ln is not None else "")
 
 
-def report(result: Result[NightMeasured]) -> RenderableType:
+def report(result: Result[Conclusions]) -> RenderableType:
     """A row for each series of today's images."""
     columns = ("implementation", "scenario", "figure", "today (standard error)", "frozen", "first", "blocks")
     out = table(conditions_line(result.request), *columns, left=columns[:3])
-    lines = {
-        (one.implementation, one.scenario, one.metric, one.line): one for one in result.conclusions.lines
-    }
-    for (implementation, scenario, metric, line), one in lines.items():
-        if line == "today":
-            others = [_ratio(lines.get((implementation, scenario, metric, of))) for of in ("frozen", "first")]
-            name = METRIC_NAMES.get(metric, metric)
-            out.add_row(implementation, scenario, name, _ratio(one), *others, str(len(one.by_block)))
+    ratios = {(one.metric, one.of, one.to): one for one in result.conclusions.contrasts}
+    for variant in result.request.variants:
+        frozen, again, first = beside(variant.label)
+        for metric, name in METRIC_NAMES.items():
+            if one := ratios.get((metric, variant.label, frozen)):
+                pairs = ((variant.label, frozen), (again, frozen), (variant.label, first))
+                told = [_ratio(ratios.get((metric, *pair))) for pair in pairs]
+                scenario = variant.scenario or result.request.scenario
+                out.add_row(variant.implementation, scenario, name, *told, str(one.n))
     said = [Text(reason, style="red") for reason in result.reasons]
     found = [Text(finding.text, style="yellow") for finding in result.findings]
     return Group(out, Text(NOTE, style="dim"), *said, *found)
@@ -114,7 +113,7 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
     ]
     if answer.ratio is not None and answer.ratio.ratio is not None:
         low, high = answer.ratio.interval or (math.nan, math.nan)
-        p = answer.ratio.p_t
+        p = answer.ratio.p_alone
         lines.append(
             f"  new / old: {answer.ratio.ratio:.3f} ({low:.3f} to {high:.3f}), p {'–' if p is None else f'{p:.2g}'},"
             f" over {answer.ratio.n} fresh blocks: {'worse' if answer.worse else 'better'}"
@@ -141,6 +140,6 @@ def answer_text(answer: AlarmAnswer, commits: Sequence[str] = ()) -> str:
 
 def headline(conclusions: dict[str, Any]) -> str:
     """What was measured and what was not. conclusions: as result.json has them."""
-    lines = {(line["implementation"], line["scenario"]) for line in conclusions["lines"]}
-    missing = f", {len(conclusions['missing'])} without a value" if conclusions["missing"] else ""
-    return f"{len(lines)} pairs of image and scenario, against their frozen images{missing}"
+    every = {one["of"] for one in conclusions["contrasts"] if one["to"] == beside(one["of"]).frozen}
+    missing = f", {len(conclusions['notes'])} without a value" if conclusions["notes"] else ""
+    return f"{len(every)} pairs of image and scenario, against their frozen images{missing}"

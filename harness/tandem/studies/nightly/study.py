@@ -2,7 +2,7 @@
 
 A block is one trial: today's image, the frozen one twice, and the one that was frozen first where that is another, up side by
 side on the frozen stack. Each is loaded alone for one short window,
-which tells how much it can do, and then all at once at one rate (see tandem.studies.compare.study). Passes over all
+which tells how much it can do, and then all at once at one rate (see tandem.engine.side_by_side). Passes over all
 implementations and scenarios follow each other until the budget is spent, so what the machine does meanwhile falls on all.
 """
 
@@ -13,16 +13,15 @@ from tandem.analysis.change import LEARNED
 from tandem.catalog.catalog import Catalog
 from tandem.engine.blocks import Blocks
 from tandem.engine.estimate import Overheads, trial_s
+from tandem.engine.side_by_side import again, all_at_once, duet_of, in_turn, is_duet, warm_up_of
 from tandem.engine.study import Study, Windows
 from tandem.errors import UsageError
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded
+from tandem.record.result import Baselines, Concluded, Conclusions
 from tandem.record.store import file_name
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
-from tandem.studies.compare.conclusions import DUET, turn_name
-from tandem.studies.compare.study import DIRECT, duet_of, warm_up_of, window_of
 from tandem.studies.nightly import report as tables
-from tandem.studies.nightly.conclusions import NightMeasured, conclude, first_label, frozen_labels
+from tandem.studies.nightly.conclusions import beside, conclude
 
 DUET_S = 6
 """Where the plan has none."""
@@ -30,7 +29,7 @@ AT_MOST = 200
 """Passes; a budget does not ask for more."""
 
 
-class Nightly(Study[NightMeasured]):
+class Nightly(Study[Conclusions]):
     """Every implementation under every scenario that was asked for, a block of each in turn.
 
     options: `frozen`, implementation -> tag of what it is compared with; `first`, the same of what was frozen first, of those
@@ -39,7 +38,7 @@ class Nightly(Study[NightMeasured]):
     """
 
     name = "nightly"
-    kind = NightMeasured
+    kind = Conclusions
     whole = "its budget is shared by all series"
     report = staticmethod(tables.report)
     headline = staticmethod(tables.headline)
@@ -57,34 +56,20 @@ class Nightly(Study[NightMeasured]):
     @property
     def variants(self) -> list[Variant]:
         stack = {"variables": self._option("stack")}
-        frozen, first = self._option("frozen"), self._option("first")
-        kept = [
-            variant.model_copy(
-                update={
-                    "label": label,
-                    "base": variant.label,
-                    "coordinates": {"image": "frozen", "start": start},
-                    "tag": frozen[variant.implementation],
-                    **stack,
-                }
-            )
-            for variant in self.request.variants
-            for start, label in enumerate(frozen_labels(variant.label), start=1)
-        ]
-        kept += [
-            variant.model_copy(
-                update={
-                    "label": first_label(variant.label),
-                    "base": variant.label,
-                    "coordinates": {"image": "first"},
-                    "tag": first[variant.implementation],
-                    **stack,
-                }
-            )
-            for variant in self.request.variants
-            if variant.implementation in first
-        ]
-        return [*(variant.model_copy(update=stack) for variant in self.request.variants), *kept]
+        tags = {"frozen": self._option("frozen"), "first": self._option("first")}
+
+        def kept(variant: Variant, image: str, label: str) -> Variant:
+            how = {"label": label, "base": variant.label, "tag": tags[image][variant.implementation]}
+            return variant.model_copy(update={**how, **stack, "coordinates": {"image": image}})
+
+        found = [variant.model_copy(update=stack) for variant in self.request.variants]
+        for variant in self.request.variants:
+            labels = beside(variant.label)
+            frozen = kept(variant, "frozen", labels.frozen)
+            found += [frozen, again(frozen)]
+            if variant.implementation in tags["first"]:
+                found.append(kept(variant, "first", labels.first))
+        return found
 
     def _option(self, name: str) -> dict[str, str]:
         found = self.request.options.get(name, {})
@@ -116,19 +101,19 @@ class Nightly(Study[NightMeasured]):
 
     def _trial(self, number: int, variant: Variant, chance: random.Random) -> TrialSpec:
         today = variant.label
-        labels = [today, *frozen_labels(today)]
+        frozen, second, first = beside(today)
+        labels = [today, frozen, second]
         if variant.implementation in self._option("first"):
-            labels.append(first_label(today))
+            labels.append(first)
         chance.shuffle(labels)
         pairing = self.pairing
-        windows = [window_of(pairing, turn_name(1, label), [label], pairing.window_s) for label in labels]
-        duet = window_of(pairing, DUET, labels, pairing.duet_s or DUET_S)
+        windows = [in_turn(pairing, 1, label, pairing.window_s) for label in labels]
         return TrialSpec(
             name=f"{number:03}-{file_name(today)}",
             block=number,
             variants=labels,
             warm_up=warm_up_of(pairing),
-            windows=[*windows, duet.model_copy(update={"load": "open", "address": DIRECT})],
+            windows=[*windows, all_at_once(pairing, labels, pairing.duet_s or DUET_S)],
         )
 
     def ahead(self, expected_s: float) -> list[str]:
@@ -155,12 +140,13 @@ class Nightly(Study[NightMeasured]):
         """Those in turn, then the duet at rates that follow from them. An image of long ago may not serve today's contract:
         without the first one the others go on."""
         made: list[WindowRecord] = []
-        needed = {label for label in spec.variants if not label.endswith(first_label(""))}
+        first = {one.label for one in self.variants if one.coordinates.get("image") == "first"}
+        needed = {*spec.variants} - first
         for window in spec.windows:
-            if window.name != DUET:
+            if not is_duet(window):
                 made.append((yield window))
             elif (duet := duet_of(window, made)) is not None and needed <= {*duet.variants}:
                 yield duet
 
-    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[NightMeasured]:
-        return conclude(trials, self.request.variants, self.request.scenario)
+    def conclude(self, trials: Sequence[Trial], baselines: Baselines) -> Concluded[Conclusions]:
+        return conclude(trials, self.request.variants)

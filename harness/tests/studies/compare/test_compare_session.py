@@ -14,13 +14,16 @@ from harness_places import ROOT
 from harness_samples import NOW, good_window
 from rich.console import Group
 
+from tandem.analysis.cost import APP
 from tandem.catalog.catalog import Catalog
 from tandem.cli import measure
 from tandem.cli import options as cli
 from tandem.commands import session as command
 from tandem.engine.run import drive, run
 from tandem.errors import TandemError, UsageError
-from tandem.facts.session import append, read_sessions
+from tandem.facts.metric import GOODPUT
+from tandem.facts.paired import good_facts
+from tandem.facts.session import SessionRecord, append, read_sessions
 from tandem.facts.statement import Statements, beside, draws, key_of, keys_now, known, read_statements, turned
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Result
@@ -29,8 +32,8 @@ from tandem.record.trial import Start, Trial, TrialSpec, WindowRecord, WindowSpe
 from tandem.record.window import Verdict, Window
 from tandem.report.sessions import beside_lines, known_lines
 from tandem.studies.compare import command as compare
-from tandem.studies.compare.conclusions import METRICS, Compared, family_of, rate_of_pair
-from tandem.studies.compare.session import may_be_appended, session_of
+from tandem.studies.compare.conclusions import METRICS, Compared
+from tandem.studies.compare.session import may_be_appended, rate_of_pair, session_of
 from tandem.studies.compare.study import Compare
 
 PAIR = ("starlette-psycopg", "starlette-threads")
@@ -73,8 +76,11 @@ def compared(real: Catalog, tmp_path: Path) -> Callable[..., Measured]:
         "closed_s = 6\nopen_s = 6\nopen_load_fraction = 0.6\n[compare]\nblocks = 6\nrounds = 1\nwindow_s = 4\nwarm_up_s = 2\n"
     )
 
-    def made(cost: dict[str, float], *variants: str, seed: int = 1, **how: Any) -> Measured:
-        asked = request(*(variants or VARIANTS), study="compare", plan=str(plan), seed=seed)
+    def made(
+        cost: dict[str, float], *variants: str, seed: int = 1, pairs: Any = (PAIR,), **how: Any
+    ) -> Measured:
+        options: dict[str, Any] = {"pairs": [[*pair] for pair in pairs]}
+        asked = request(*(variants or VARIANTS), study="compare", plan=str(plan), seed=seed, options=options)
         result, journal = run(
             Compare, asked, engine(real, tmp_path, FakeLab(answer=answers(cost, seed=seed, **how)))
         )
@@ -83,25 +89,39 @@ def compared(real: Catalog, tmp_path: Path) -> Callable[..., Measured]:
     return made
 
 
-def test_a_comparison_has_the_contrasts_of_its_baseline_and_of_further_pairs(
+def width(record: SessionRecord, metric: str = APP) -> float:
+    """Of the first interval, on the logarithm."""
+    interval = next(one.interval for one in record.contrasts if one.metric == metric)
+    assert interval is not None
+    return math.log(interval[1] / interval[0])
+
+
+def failed(record: SessionRecord) -> list[str]:
+    assert record.control is not None
+    return record.control.failed
+
+
+def test_a_session_has_the_contrasts_of_its_comparison_as_they_are(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
-    result, trials = compared({"falcon-async": 700.0, "starlette-psycopg": 300.0, "starlette-threads": 600.0})
-    record = session_of(real, result, trials, [PAIR, ("rust-async", "rust-sync")])
-    found = {(one.of, one.to): one for one in record.contrasts if one.metric == "app_cpu_us_per_request"}
+    """Those of its baseline, and those of further pairs whose both sides take part."""
+    cost = {"falcon-async": 700.0, "starlette-psycopg": 300.0, "starlette-threads": 600.0}
+    result, trials = compared(cost, pairs=[PAIR, PAIR[::-1], ("rust-async", "rust-sync")])
+    record = session_of(real, result, trials)
+    found = {(one.of, one.to): one for one in record.contrasts if one.metric == APP}
     assert set(found) == {*((name, "falcon-sync") for name in VARIANTS[1:]), PAIR}
+    assert found["falcon-async", "falcon-sync"] == result.conclusions.contrast("falcon-async", APP)
     assert found["falcon-async", "falcon-sync"].ratio == pytest.approx(1.4, rel=0.02)
     assert found[PAIR].ratio == pytest.approx(0.5, rel=0.02)
     assert found[PAIR].word == "cheaper"
+    assert {key: one.family for key, one in found.items()} == {
+        **dict.fromkeys(found, "primary, against the baseline"),
+        PAIR: None,
+    }
     assert all(one.n == 6 for one in found.values())
-    of_result = next(line for line in result.conclusions.entries if line.variant == "falcon-async")
-    assert found["falcon-async", "falcon-sync"].interval == pytest.approx(
-        of_result.against_reference["app_cpu_us_per_request"].ratio.interval
-    )
     assert record.programs["falcon-sync"].version == real.implementations["falcon-sync"].version
-    assert record.control is not None
-    assert record.control.failed == []
-    means = {one.variant: one.mean for one in record.estimates if one.metric == "app_cpu_us_per_request"}
+    assert failed(record) == []
+    means = {one.variant: one.mean for one in record.estimates if one.metric == APP}
     assert means["falcon-async"] == pytest.approx(700, rel=0.02)
 
 
@@ -109,8 +129,7 @@ def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
     """Turned, it would be a second draw of the same statement."""
-    result, trials = compared({}, *reversed(PAIR))
-    record = session_of(real, result, trials, [PAIR, (PAIR[1], PAIR[0])])
+    record = session_of(real, *compared({}, *reversed(PAIR), pairs=[PAIR, PAIR[::-1]]))
     keys = [key_of(record, one) for one in record.contrasts]
     assert {(one.of, one.to) for one in record.contrasts} == {PAIR}
     assert [len(draws([record], key)) for key in keys] == [1] * len(keys)
@@ -122,80 +141,38 @@ def test_a_pair_is_compared_once_whichever_of_it_is_the_baseline(
 def test_a_failed_control_marks_the_session_and_widens_its_intervals(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
-    cost = {"falcon-async": 700.0}
     plain, shifted = (
-        session_of(real, *compared({**cost, "falcon-sync~2": 500.0 * by})) for by in (1.0, 1.02)
+        session_of(real, *compared({"falcon-async": 700.0, "falcon-sync~2": 500.0 * by}))
+        for by in (1.0, 1.02)
     )
-    assert plain.control is not None
-    assert plain.control.failed == []
-    assert shifted.control is not None
-    assert "app_cpu_us_per_request" in shifted.control.failed
-
-    def width(record: Any) -> float:
-        interval = next(one.interval for one in record.contrasts if one.metric == "app_cpu_us_per_request")
-        return math.log(interval[1] / interval[0])
-
+    assert failed(plain) == []
+    assert APP in failed(shifted)
     assert width(shifted) > width(plain) + 0.03
 
 
+@pytest.mark.parametrize("by", [1.18, 1.04])
 def test_a_metric_that_is_not_published_is_marked_and_wider(
-    real: Catalog, compared: Callable[..., Measured]
+    real: Catalog, compared: Callable[..., Measured], by: float
 ) -> None:
     """A comparison leaves the metric out. The session keeps it: who drops what scatters finds too little scatter."""
-    plain = session_of(real, *compared({}, rates={"falcon-async": 900.0}))
-    result, trials = compared({}, rates={"falcon-async": 900.0, "falcon-sync~2": 1080.0})
-    assert all("goodput_rps" not in line.against_reference for line in result.conclusions.entries)
-    shifted = session_of(real, result, trials)
-    assert shifted.control is not None
-    assert "goodput_rps" in shifted.control.failed
-    assert plain.control is not None
-    assert plain.control.failed == []
-
-
-def test_what_the_one_limit_lets_pass_but_a_comparison_does_not_publish_is_marked(
-    real: Catalog, compared: Callable[..., Measured]
-) -> None:
-    result, trials = compared({}, rates={"falcon-async": 900.0})
-    plain = session_of(real, result, trials)
-    found = result.conclusions
-    again = found.same_against_itself["goodput_rps"]
-    again.ratio = again.ratio.model_copy(update={"ratio": 1.05, "interval": (1.01, 1.09)})
-    assert found.control is not None
-    assert found.control.verdict == "passed"
-    found.session, result.reasons = Verdict.VOID, ["the baseline differs from itself in goodput_rps: 1.050"]
+    rates = {"falcon-async": 900.0}
+    plain = session_of(real, *compared({}, rates=rates))
+    result, trials = compared({}, rates={**rates, "falcon-sync~2": 1000.0 * by})
+    assert result.conclusions.contrast("falcon-async", GOODPUT) is None
     assert may_be_appended(result) is None
-    marked = session_of(real, result, trials)
-    assert marked.control is not None
-    assert marked.control.failed == ["goodput_rps"]
-
-    def width(record: Any, metric: str) -> float:
-        interval = next(one.interval for one in record.contrasts if one.metric == metric)
-        return math.log(interval[1] / interval[0])
-
-    more = width(marked, "goodput_rps") - width(plain, "goodput_rps")
-    assert more == pytest.approx(2 * math.log(1.05), rel=1e-6)
-    assert width(marked, "app_cpu_us_per_request") == width(plain, "app_cpu_us_per_request")
+    shifted = session_of(real, result, trials)
+    assert (failed(plain), GOODPUT in failed(shifted)) == ([], True)
+    more = width(shifted, GOODPUT) - width(plain, GOODPUT)
+    assert more == pytest.approx(2 * math.log(by), abs=0.01)
 
 
 def test_a_pair_is_ranked_by_its_own_limits_not_by_the_baselines(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
-    record = session_of(real, *compared({}, limits={"falcon-sync": "database"}), [PAIR])
-    found = {(one.of, one.to): one.not_ranked for one in record.contrasts if one.metric == "goodput_rps"}
+    record = session_of(real, *compared({}, limits={"falcon-sync": "database"}))
+    found = {(one.of, one.to): one.not_ranked for one in record.contrasts if one.metric == GOODPUT}
     assert found[PAIR] is None
     assert "the database" in str(found["falcon-async", "falcon-sync"])
-
-
-def test_contrasts_name_the_family_that_shares_the_error(
-    real: Catalog, compared: Callable[..., Measured]
-) -> None:
-    result, trials = compared({})
-    record = session_of(real, result, trials, [PAIR])
-    found = {(one.metric, one.of, one.to): one.family for one in record.contrasts}
-    assert found["app_cpu_us_per_request", "falcon-async", "falcon-sync"] == "primary, against the baseline"
-    assert found["goodput_rps", "falcon-async", "falcon-sync"] == "others, against the baseline"
-    assert found["app_cpu_us_per_request", *PAIR] is None
-    assert family_of(result.conclusions, "response_time_p99_ms_at_60") == "p99, against the baseline"
 
 
 def test_what_is_no_program_of_this_repository_is_left_out(
@@ -228,7 +205,8 @@ def test_a_wrong_variant_takes_no_part_and_a_void_session_is_not_appended(
     real: Catalog, compared: Callable[..., Measured]
 ) -> None:
     result, trials = compared({})
-    result.conclusions.entries[1].verdict = Verdict.INVALID
+    for one in result.conclusions.estimates:
+        one.verdict = Verdict.INVALID if one.variant == "falcon-async" else one.verdict
     record = session_of(real, result, trials)
     assert "falcon-async" not in record.programs
     assert may_be_appended(result) is None
@@ -507,14 +485,15 @@ def test_each_pair_of_a_session_has_the_rates_of_its_slower_side(real: Catalog) 
     assert {found[name] for name in ("falcon-sync", "falcon-sync~2", "falcon-async")} == {240}
     assert {found[name] for name in PAIR} == {540}
     concluded = study.conclude(trials, Baselines()).conclusions
-    lines = {line.variant: line for line in concluded.entries}
-    at_60 = "app_cpu_us_per_request_at_60"
-    assert lines["falcon-async"].against_reference[at_60].ratio.ratio == pytest.approx(1.0)
-    assert lines[PAIR[0]].against_reference[at_60].ratio.ratio is None, "another rate is another cost"
-    assert rate_of_pair(trials, *PAIR, METRICS[at_60])
-    _, together = played(asked.model_copy(update={"options": {}}))
-    assert not rate_of_pair(together, *PAIR, METRICS[at_60]), "the slowest of all set the rate"
-    assert rate_of_pair(together, "falcon-async", "falcon-sync", METRICS[at_60])
+    at_60 = f"{APP}_at_60"
+    found_ratios = [concluded.contrast(name, at_60) for name in ("falcon-async", PAIR[0])]
+    assert [one and one.ratio for one in found_ratios] == [pytest.approx(1.0), None], (
+        "another rate is another cost"
+    )
+    assert rate_of_pair(good_facts(trials), *PAIR, at_60)
+    good = good_facts(played(asked.model_copy(update={"options": {}}))[1])
+    assert not rate_of_pair(good, *PAIR, at_60), "the slowest of all set the rate"
+    assert rate_of_pair(good, "falcon-async", "falcon-sync", at_60)
 
 
 @pytest.mark.parametrize(

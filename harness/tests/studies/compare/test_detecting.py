@@ -133,7 +133,9 @@ def test_a_large_difference_ends_it_after_the_pilot() -> None:
     assert "is decided" in study.news()[0]
     found = study.conclude(made(asking(detect=0.03), effect=1.3), Baselines()).conclusions
     assert found.blocks == PILOT
-    assert found.entries[1].against_reference[study.primary].verdict == "dearer"
+    one = found.contrast("B", study.primary)
+    assert one is not None
+    assert one.word == "dearer"
 
 
 def test_the_plan_is_the_same_when_it_is_told_again() -> None:

@@ -1,6 +1,7 @@
 """tandem.studies.nightly: which blocks are made within a budget, what a night is, what confirms an alarm."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,25 +16,33 @@ from tandem.analysis.ratios import compare
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.options import read_variant
+from tandem.commands import nightly as command
+from tandem.commands.nightly import MOVED, WORSE, _finished, cells, comparison, status
 from tandem.engine.journal import BEGUN, Begun
 from tandem.engine.study import Study
 from tandem.errors import UsageError
+from tandem.facts.paired import contrast
 from tandem.history.judged import Creep, Doubted, JudgedSeries, Said
 from tandem.history.night import AlarmAnswer, EventAnswer, Frozen, Night, Program, SeriesKey
 from tandem.lab import images
+from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
 from tandem.record.result import Baselines
 from tandem.record.store import write_model
 from tandem.record.trial import Phase, Trial, TrialSpec, WindowRecord
 from tandem.record.window import Verdict
-from tandem.studies.nightly import command
-from tandem.studies.nightly.command import MOVED, WORSE, _finished, cells, comparison, status
-from tandem.studies.nightly.conclusions import first_label, frozen_labels, points_of
+from tandem.studies.nightly.conclusions import beside, points_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, differs_as, event_answer
 from tandem.studies.nightly.report import answer_text, creep_text, event_text
 from tandem.studies.nightly.study import Nightly
 
 ONE = "node index"
+*FROZEN, FIRST = beside(ONE)
+
+
+def fresh(values: list[float]) -> Contrast:
+    """A ratio over blocks with these logarithms."""
+    return contrast("goodput_rps", "new", "old", compare(values))
 
 
 def asked(**options: Any) -> Request:
@@ -81,11 +90,11 @@ def run(study: Nightly, took_s: float) -> list[Trial]:
 def test_a_block_has_todays_image_and_the_frozen_one_twice(real: Catalog) -> None:
     study = Nightly(real, asked(blocks=2))
     first, second = [spec for [spec] in study.outline()]
-    assert {*first.variants} == {ONE, *frozen_labels(ONE)}
+    assert {*first.variants} == {ONE, *FROZEN}
     assert [window.name == "duet" for window in first.windows] == [False, False, False, True]
     assert (first.block, second.block) == (1, 2)
     tags = {variant.label: variant.tag for variant in study.variants}
-    assert tags == {ONE: None, **dict.fromkeys(frozen_labels(ONE), "kept")}
+    assert tags == {ONE: None, **dict.fromkeys(FROZEN, "kept")}
 
 
 def test_all_run_on_the_frozen_stack(real: Catalog) -> None:
@@ -94,7 +103,7 @@ def test_all_run_on_the_frozen_stack(real: Catalog) -> None:
         (Nightly(real, asked(blocks=1, stack=stack)), stack),
         (Nightly(real, asked(blocks=1)), {}),
     ):
-        assert {variant.label for variant in study.variants} == {ONE, *frozen_labels(ONE)}
+        assert {variant.label for variant in study.variants} == {ONE, *FROZEN}
         assert all(variant.variables == wanted for variant in study.variants)
 
 
@@ -102,17 +111,20 @@ def test_the_image_that_was_frozen_first_is_a_third(real: Catalog) -> None:
     """It is loaded in the same duet, and its line is that of today's image by it."""
     study = Nightly(real, asked(blocks=1, first={"node": "oldest"}))
     [[spec]] = study.outline()
-    assert {*spec.variants} == {ONE, *frozen_labels(ONE), first_label(ONE)}
-    assert {variant.label: variant.tag for variant in study.variants}[first_label(ONE)] == "oldest"
+    assert {*spec.variants} == {ONE, *FROZEN, FIRST}
+    assert {variant.label: variant.tag for variant in study.variants}[FIRST] == "oldest"
     concluded = study.conclude([made(spec, today=1.05)], Baselines())
-    lines = {(one.metric, one.line): one.by_block for one in concluded.conclusions.lines}
-    assert lines["duet_cpu_us_per_request", "first"] == {1: pytest.approx(math.log(1.05))}
+    ratios = {(one.metric, one.of, one.to): one.ratio for one in concluded.conclusions.contrasts}
+    assert ratios["duet_cpu_us_per_request", ONE, FIRST] == pytest.approx(1.05)
     [[without]] = Nightly(real, asked(blocks=1)).outline()
     concluded = study.conclude([made(without)], Baselines())
-    assert {one.line for one in concluded.conclusions.lines} == {"today", "frozen", "weather"}
+    assert {(one.of, one.to) for one in concluded.conclusions.contrasts} == {
+        (ONE, FROZEN[0]),
+        (FROZEN[1], FROZEN[0]),
+    }
 
 
-@pytest.mark.parametrize(("refused", "duet"), [(first_label(ONE), True), (ONE, False)])
+@pytest.mark.parametrize(("refused", "duet"), [(FIRST, True), (ONE, False)])
 def test_the_others_go_on_without_the_first(real: Catalog, refused: str, duet: bool) -> None:
     """An image of long ago may not serve today's contract; without one of the others nothing can be said."""
     study = Nightly(real, asked(blocks=1, first={"node": "oldest"}))
@@ -155,8 +167,8 @@ def test_everything_gets_a_block_whatever_the_budget(real: Catalog) -> None:
 
 
 def night_values(real: Catalog, trials: list[Trial]) -> dict[tuple[str, str], float]:
-    concluded = Nightly(real, asked(blocks=3)).conclude(trials, Baselines())
-    return {(point.metric, point.line): point.value for point in points_of(concluded.conclusions)}
+    points = points_of(trials, Nightly(real, asked(blocks=3)).request.variants, "index")
+    return {(point.metric, point.line): point.value for point in points}
 
 
 def test_a_night_has_the_ratio_of_the_same_blocks(real: Catalog) -> None:
@@ -225,8 +237,8 @@ def test_a_kill_after_the_measurement_goes_on_with_what_it_measured(
     broken = tmp_path / "20260101T030000Z-nightly-node-nightly" / BEGUN
     broken.parent.mkdir()
     broken.write_text("{")
-    result = _finished(asked(blocks=1))
-    assert (result.id if result is not None else None) == found
+    done = _finished(asked(blocks=1))
+    assert (done[0].id if done is not None else None) == found
 
 
 def test_only_what_is_served_is_measured(real: Catalog) -> None:
@@ -255,7 +267,7 @@ def test_a_variant_may_be_an_image_that_is_there() -> None:
 def test_only_a_sure_difference_on_the_same_side_confirms(
     values: list[float], up: bool, confirmed: bool
 ) -> None:
-    assert differs_as(compare(values), up) is confirmed
+    assert differs_as(fresh(values), up) is confirmed
 
 
 KEY = SeriesKey(
@@ -278,25 +290,35 @@ def alarm(between: list[Program], said: Said = "alarm") -> JudgedSeries:
 
 
 def play(
-    one: JudgedSeries, there: list[Program], slow_from: int, void: bool = False
+    one: JudgedSeries,
+    there: list[Program],
+    slow: Callable[[Program], int],
+    again: Callable[[Program], Program | None] = lambda program: None,
+    void: bool = False,
 ) -> tuple[AlarmAnswer | None, list[str]]:
-    """The answer, and which images were compared, where those from IMAGES[slow_from] on are slower."""
-    steps, compared = answered(one, there, lambda: NOW), list[str]()
+    """The answer, and which images were compared. slow: in how many ways an image is slower, each by 2 %."""
+    steps, compared = answered(one, there, lambda: NOW, again), list[str]()
     try:
         old, new = next(steps)
         while True:
             compared.append(old.tag + new.tag)
-            differ = (IMAGES.index(old) < slow_from) and (IMAGES.index(new) >= slow_from)
-            ratio = compare([-0.02, -0.021, -0.019, -0.02] if differ else [0.001, -0.001, 0.002, -0.002])
-            command = f"just compare {compared[-1]}"
-            old, new = steps.send(FreshBlocks(compared[-1], None if void else ratio, command))
+            by = 0.02 * (slow(old) - slow(new))
+            ratio = fresh([by + 0.001, by - 0.001, by + 0.002, by - 0.002])
+            old, new = steps.send(
+                FreshBlocks(compared[-1], None if void else ratio, f"just compare {compared[-1]}")
+            )
     except StopIteration as end:
         return end.value, compared
 
 
+def from_image(number: int) -> Callable[[Program], int]:
+    """Images from this one on are slower."""
+    return lambda program: IMAGES.index(program) >= number
+
+
 @pytest.mark.parametrize("slow_from", [1, 2, 3, 4])
 def test_bisection_ends_at_the_two_neighbours_between_which_it_came(slow_from: int) -> None:
-    found, compared = play(alarm(IMAGES), IMAGES, slow_from)
+    found, compared = play(alarm(IMAGES), IMAGES, from_image(slow_from))
     assert found is not None
     assert (found.word, found.worse) == ("confirmed", True)
     assert (found.good, found.bad) == (IMAGES[slow_from - 1], IMAGES[slow_from])
@@ -307,14 +329,14 @@ def test_bisection_ends_at_the_two_neighbours_between_which_it_came(slow_from: i
 
 
 def test_two_neighbours_are_compared_once() -> None:
-    found, compared = play(alarm(IMAGES[:2]), IMAGES[:2], 1)
+    found, compared = play(alarm(IMAGES[:2]), IMAGES[:2], from_image(1))
     assert found is not None
     assert (found.word, found.good, found.bad) == ("confirmed", IMAGES[0], IMAGES[1])
     assert compared == ["ab"]
 
 
 def test_what_no_fresh_block_shows_is_not_confirmed() -> None:
-    found, compared = play(alarm(IMAGES), IMAGES, 5)
+    found, compared = play(alarm(IMAGES), IMAGES, from_image(5))
     assert found is not None
     assert (found.word, found.good, found.bad) == ("not confirmed", IMAGES[0], IMAGES[4])
     assert found.ratio is not None
@@ -333,14 +355,14 @@ def test_what_no_fresh_block_shows_is_not_confirmed() -> None:
 def test_some_alarms_are_answered_without_a_comparison(
     one: JudgedSeries, there: list[Program], word: str
 ) -> None:
-    found, compared = play(one, there, 1)
+    found, compared = play(one, there, from_image(1))
     assert found is not None
     assert (found.word, compared) == (word, [])
 
 
 def test_an_image_between_that_is_gone_is_left_out() -> None:
     there = [IMAGES[0], IMAGES[1], IMAGES[4]]
-    found, compared = play(alarm(IMAGES), there, 3)
+    found, compared = play(alarm(IMAGES), there, from_image(3))
     assert found is not None
     assert (found.good, found.bad) == (IMAGES[1], IMAGES[4]), "as near as it can be told"
     assert compared == ["ae", "ab"]
@@ -350,10 +372,10 @@ def test_an_image_between_that_is_gone_is_left_out() -> None:
 def test_an_event_hides_no_regression(slow_from: int, word: str) -> None:
     """The machine moved, and it is known what came: fresh blocks on the new one tell whether the images differ too."""
     both = alarm(IMAGES[:2], "machine")
-    found, compared = play(replace(both, events=["kernel 6.1 -> 6.2"]), IMAGES[:2], slow_from)
+    found, compared = play(replace(both, events=["kernel 6.1 -> 6.2"]), IMAGES[:2], from_image(slow_from))
     assert found is not None
     assert (found.word, compared) == (word, ["ab"])
-    found, compared = play(both, IMAGES[:2], slow_from)
+    found, compared = play(both, IMAGES[:2], from_image(slow_from))
     assert found is not None
     assert (found.word, compared) == ("machine", [])
 
@@ -373,23 +395,15 @@ def play_on_bases(
         for tag, base in zip("abcde", bases, strict=False)
     ]
 
-    def cost(program: Program) -> float:
-        late = slow_commit is not None and "abcde".index(program.tag.lower()) >= slow_commit
-        return 0.02 * late + 0.02 * (slow_base and program.base == NEW)
-
     def again(program: Program) -> Program | None:
         return program.model_copy(update={"tag": program.tag.upper(), "base": NEW}) if can_build else None
 
-    steps, compared = answered(alarm(images), images, lambda: NOW, again), list[str]()
-    try:
-        old, new = next(steps)
-        while True:
-            compared.append(old.tag + new.tag)
-            by = cost(old) - cost(new)
-            ratio = compare([by + 0.001, by - 0.001, by + 0.002, by - 0.002])
-            old, new = steps.send(FreshBlocks(compared[-1], ratio, f"just compare {compared[-1]}"))
-    except StopIteration as end:
-        return cast(AlarmAnswer, end.value), compared
+    def slow(program: Program) -> int:
+        late = slow_commit is not None and "abcde".index(program.tag.lower()) >= slow_commit
+        return late + (slow_base and program.base == NEW)
+
+    found, compared = play(alarm(images), images, slow, again)
+    return cast(AlarmAnswer, found), compared
 
 
 def test_a_new_base_is_not_blamed_on_commits() -> None:
@@ -440,8 +454,8 @@ def event(ratio: float | None, level: float = 0.01, scatter: float = 0.008) -> E
     """Twelve fresh blocks that scatter by 1 %."""
     doubt = Doubted(KEY, "night-9", ["kernel 6.1 -> 6.2"], level, scatter, IMAGES[1])
     values = [] if ratio is None else [ratio + (0.01 if n % 2 else -0.01) for n in range(12)]
-    fresh = FreshBlocks("r", compare(values) if values else None, "just compare node@a node@b")
-    return event_answer(doubt, fresh, NOW)
+    found = FreshBlocks("r", fresh(values) if values else None, "just compare node@a node@b")
+    return event_answer(doubt, found, NOW)
 
 
 @pytest.mark.parametrize(
@@ -540,7 +554,7 @@ def test_a_frozen_image_that_is_missing_is_built_again_and_said(
 
 
 def test_an_alarm_whose_comparison_the_host_voids_stays_open() -> None:
-    assert play(alarm(IMAGES), IMAGES, 1, void=True) == (None, ["ae"])
+    assert play(alarm(IMAGES), IMAGES, from_image(1), void=True) == (None, ["ae"])
 
 
 def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
@@ -555,7 +569,7 @@ def answer(word: str = "confirmed", worse: bool = True) -> AlarmAnswer:
             "worse": worse,
             "good": Program(tag="aaa", commit="1" * 40),
             "bad": Program(tag="bbb", commit="2" * 40, dirty=True),
-            "ratio": compare([-0.02, -0.021, -0.019]),
+            "ratio": fresh([-0.02, -0.021, -0.019]),
             "command": "just compare node@aaa node@bbb",
         }
     )

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from tandem.analysis import change
-from tandem.analysis.ratios import Ratio
 from tandem.catalog.catalog import Catalog
 from tandem.cli import options as cli
 from tandem.cli.measure import begun, make, page_of, sentence, tell_places, view_for
@@ -23,16 +22,19 @@ from tandem.lab import images
 from tandem.lab.laboratory import refuse_or_clean_up
 from tandem.lab.sources import git
 from tandem.lab.stack import engine_name, image_variable
+from tandem.record.conclusion import Contrast
 from tandem.record.request import Request, Variant
-from tandem.record.result import Result
+from tandem.record.result import Conclusions, Result
 from tandem.record.store import RESULT, file_name, give
+from tandem.record.trial import Trial
 from tandem.record.window import Verdict
 from tandem.studies.compare.conclusions import Compared
 from tandem.studies.compare.study import Compare
 from tandem.studies.nightly import report
-from tandem.studies.nightly.conclusions import NightMeasured, points_of
+from tandem.studies.nightly.conclusions import points_of
 from tandem.studies.nightly.confirm import FreshBlocks, answered, event_answer
 from tandem.studies.nightly.study import Nightly
+from tandem.studies.registry import read_folder
 
 HISTORY = "history"
 """The folder in that of the results."""
@@ -174,7 +176,7 @@ def nightly(
                     },
                 }
             )
-            result = _measured(request, asked.resume, asked.as_json)
+            result, trials = _measured(request, asked.resume, asked.as_json)
             night = Night(
                 id=result.id,
                 machine=folder.name,
@@ -187,7 +189,7 @@ def nightly(
                 stack=stack.images,
                 kernel=of_host(result, "kernel"),
                 microcode=of_host(result, "cpu_microcode"),
-                points=points_of(result.conclusions),
+                points=points_of(trials, request.variants, request.scenario),
             )
             kept = files.append(folder, night)
             if kept.clock:
@@ -203,7 +205,7 @@ def nightly(
     raise typer.Exit(status(result.verdict, answers, asked_at_once))
 
 
-def of_host(result: Result[NightMeasured], what: str) -> str | None:
+def of_host(result: Result[Conclusions], what: str) -> str | None:
     """Fact about the application's host by its key in the record; None where it is not known."""
     told = (environment.host.get(what) for environment in result.environments.values())
     found = next(filter(None, told), None)
@@ -222,15 +224,18 @@ def status(
     return MOVED if stands or any(event.moved for event in asked_at_once) else 0
 
 
-def _measured(request: Request, resume: bool, as_json: bool) -> Result[NightMeasured]:
-    if resume:
-        newest = _finished(request)
-        if newest is not None:
-            return newest
-    return make(Nightly, request, resume, as_json)[0]
+type Measured = tuple[Result[Conclusions], list[Trial]]
 
 
-def _finished(request: Request) -> Result[NightMeasured] | None:
+def _measured(request: Request, resume: bool, as_json: bool) -> Measured:
+    newest = _finished(request) if resume else None
+    if newest is not None:
+        return newest
+    result, journal = make(Nightly, request, resume, as_json)
+    return result, journal.trials()
+
+
+def _finished(request: Request) -> Measured | None:
     """The newest night of this request if it was measured to its end: a kill came after it, in a confirmation."""
     for file in sorted(cli.RESULTS.glob(f"*-{Nightly.name}-*/{BEGUN}"), reverse=True):
         try:
@@ -238,8 +243,7 @@ def _finished(request: Request) -> Result[NightMeasured] | None:
         except (ValueError, OSError):
             continue
         if begun.request.same_but_for_the_seed(request):
-            done = file.with_name(RESULT)
-            return Result[NightMeasured].model_validate_json(done.read_text()) if done.is_file() else None
+            return read_folder(file.parent)[1:] if file.with_name(RESULT).is_file() else None
     return None
 
 
@@ -346,11 +350,10 @@ def comparison(
     return request.model_copy(update={"conditions": asked.conditions, "variants": on_it})
 
 
-def ratio_of(result: Result[Compared], metric: str) -> Ratio | None:
+def ratio_of(result: Result[Compared], metric: str) -> Contrast | None:
     """New by old; None where the session gives none."""
-    entry = result.conclusions.entries[-1]
-    found = entry.against_reference.get(metric)
-    return found.ratio if found is not None and found.ratio.p_t is not None else None
+    found = result.conclusions.contrast(result.request.variants[-1].label, metric)
+    return found if found is not None and found.p_alone is not None else None
 
 
 def command(result: str) -> str:
@@ -363,7 +366,7 @@ def command(result: str) -> str:
 
 def _told(
     folder: Path,
-    result: Result[NightMeasured],
+    result: Result[Conclusions],
     answers: Sequence[AlarmAnswer],
     asked_at_once: Sequence[EventAnswer],
     as_json: bool,
