@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tandem.catalog.catalog import Catalog
 
@@ -16,6 +17,10 @@ from tandem.catalog.catalog import Catalog
 sys.path.insert(0, str(Path(__file__).parent))
 
 from harness_places import FIXTURES, ROOT
+
+# How long an example takes depends on what else runs on the machine.
+settings.register_profile("shared-machine", deadline=None)
+settings.load_profile("shared-machine")
 
 
 @pytest.fixture(scope="session")

@@ -315,7 +315,7 @@ def test_some_rows_alone(real: Catalog, root: Path, folder: str, rows: list[str]
     assert trials
     assert {label for spec in trials for label in spec.variants} == {*started}
     assert [variant.label for variant in kind(real, whole).variants] != started, "all of them is more"
-    found = compare(kind, (result, made), (result, made), started)
+    found = compare((result, made), (result, made), started)
     assert {figure.label for figure in found.figures} <= {*started}
     assert {figure.outcome for figure in found.figures} == {"within"}
 
