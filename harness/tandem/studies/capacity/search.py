@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import geometric_mean
 
+from tandem.analysis.threshold import StartProbes
 from tandem.errors import TandemError, UsageError
 from tandem.load.rows import SAMPLES_BEYOND
 from tandem.record.part import Number, Part
@@ -191,11 +192,15 @@ class Approach:
         return max(1, round(upper / APPROACH_STEP)) if upper is not None else self.start_rps
 
 
-def middle_rps(made: Iterable[tuple[float, bool]]) -> float:
+def middle_rps(made: StartProbes) -> float:
     """Where one start's limit is about: between its edges, or at the only one."""
-    made = list(made)
     edges = (
         max((rate for rate, passed in made if passed), default=None),
         min((rate for rate, passed in made if not passed), default=None),
     )
     return geometric_mean(edge for edge in edges if edge is not None)
+
+
+def next_start_rps(starts: Iterable[StartProbes]) -> int:
+    """Where a further fresh start begins: near the limits of those before it."""
+    return max(1, round(geometric_mean(middle_rps(start) for start in starts)))

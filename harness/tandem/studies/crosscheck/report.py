@@ -29,7 +29,7 @@ def report(result: Result[CrossChecked]) -> Group:
         tolerance = CRITERIA[one.metric].tolerance(fmean(both)) if both else None
         out.add_row(
             metric(one.metric).heading,
-            *(number(mean, 2) for mean in both or [None, None]),
+            *(number(mean, 2) for mean in both or (None, None)),
             ratio_with_interval(one.ratio, one.interval),
             number(tolerance, 2),
             Text(one.word or "", style=_STYLES[one.word or ""]),
