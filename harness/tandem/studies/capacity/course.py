@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.catalog.catalog import Plan
+from tandem.engine.grid import warm_up_of
 from tandem.errors import TandemError
 from tandem.load.rows import WRONG_LENGTH
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
-from tandem.engine.grid import warm_up_of
 from tandem.studies.capacity.conclusions import Behaviour, behaviour, recovery
 from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
 from tandem.studies.capacity.search import Approach, Search, Slo, next_start_rps, window_s

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
-from tandem.engine.grid import warm_up_of
 from tandem.engine.study import Study, Windows
 from tandem.errors import TandemError, UsageError
 from tandem.record.request import Request
