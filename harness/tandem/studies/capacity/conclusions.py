@@ -129,7 +129,7 @@ def limited_by(probes: Sequence[Judged], capacity_rps: int | None) -> str | None
 
 
 def behaviour(record: WindowRecord, share: float) -> Behaviour:
-    """What one load showed. Raises TandemError for wrong answers."""
+    """What one load showed. Raises Ended for wrong answers."""
     window = record.only
     judged.refuse_wrong(window)
     assert window.scheduled is not None

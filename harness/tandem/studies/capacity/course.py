@@ -12,12 +12,11 @@ from tandem.analysis.threshold import StartProbes, Threshold, threshold
 from tandem.catalog.catalog import Plan
 from tandem.engine.grid import warm_up_of
 from tandem.errors import TandemError
-from tandem.load.rows import WRONG_LENGTH
 from tandem.record.trial import Trial, TrialSpec, WindowRecord, WindowSpec
 from tandem.record.window import Verdict
 from tandem.studies.capacity.conclusions import Behaviour, behaviour, recovery
 from tandem.studies.capacity.judged import Judged, State, judge, stalled_again
-from tandem.studies.capacity.search import Approach, Search, Slo, next_start_rps, window_s
+from tandem.studies.capacity.search import Approach, Ended, Search, Slo, next_start_rps, window_s
 
 SEARCH, CONFIRMATION, BEHAVIOUR = "search", "confirmation", "behaviour"
 """The trials: confirmations have numbers behind that."""
@@ -38,15 +37,6 @@ AFTER = {share: f"after-{share * 100:.0f}" for share in OVERLOADS}
 RECOVERY_SHARE = 0.5
 
 
-class Ended(Exception):
-    """What ends a study before its end. invalid: wrong answers, or no rate meets the objective; void: the host disturbed too
-    much; failed: anything else."""
-
-    def __init__(self, verdict: Verdict, text: str) -> None:
-        super().__init__(text)
-        self.verdict, self.text = verdict, text
-
-
 @dataclass(frozen=True)
 class Terms:
     """What a search was asked for. longest_s: no window is longer. plan: `trials` fresh starts confirm, `closed_s` is
@@ -59,7 +49,7 @@ class Terms:
     seed: int
 
     def window_s(self, rate_rps: int) -> int:
-        """How long a window at this rate has to be. Raises TandemError if it would be too long."""
+        """How long a window at this rate has to be. Raises Ended if it would be too long."""
         trims_s = self.plan.trim_start_s + self.plan.trim_end_s
         return window_s(self.slo, rate_rps, self.plan.open_s, self.longest_s, trims_s)
 
@@ -84,10 +74,7 @@ class Terms:
 
     def probe(self, number: int, rate_rps: int, after_s: float = 0.0) -> WindowSpec:
         """A probe of a warm start. Raises Ended where no window may be as long as its rate needs."""
-        try:
-            return self.open(f"{PROBE}-{number}", rate_rps, self.window_s(rate_rps), after_s)
-        except TandemError as error:
-            raise Ended(Verdict.FAILED, str(error)) from None
+        return self.open(f"{PROBE}-{number}", rate_rps, self.window_s(rate_rps), after_s)
 
     def loads(self, capacity_rps: int) -> list[WindowSpec]:
         """The windows that show the behaviour around a capacity: shares of it in the seed's order, then overloads, each
@@ -101,7 +88,7 @@ class Terms:
             rate_rps = max(1, round(capacity_rps * share))
             try:
                 seconds = self.window_s(rate_rps)
-            except TandemError:  # the percentile cannot be had at this rate: it stays null
+            except Ended:  # the percentile cannot be had at this rate: it stays null
                 seconds = self.longest_s
             out.append(self.open(names[share], rate_rps, seconds))
             if share in AFTER:
@@ -190,10 +177,7 @@ def _probes(
         rest_s = RECOVER_S if made and made[-1].state is State.FAILED else 0.0
         spec = terms.probe(len(made) + 1, rate, rest_s if again is None else BEFORE_AGAIN_S)
         record = yield spec
-        try:
-            found = judge(record.only, terms.slo, f"{trial}/{spec.name}")
-        except TandemError as error:
-            raise _wrong(record, error) from None
+        found = judge(record.only, terms.slo, f"{trial}/{spec.name}")
         if again is not None and again.stalled and found.stalled:
             found = stalled_again(found)
         made.append(found)
@@ -219,21 +203,10 @@ def showing(windows: Iterable[WindowSpec], slo: Slo) -> Warm:
                 found.behaviour[-1].recovery = recovery(overload, record, slo)
                 continue
             overload = record
-            try:
-                found.behaviour.append(behaviour(record, LOADS[spec.name]))
-            except TandemError as error:
-                raise _wrong(record, error) from None
+            found.behaviour.append(behaviour(record, LOADS[spec.name]))
     except Ended as ended:
         found.ended = ended
     return found
-
-
-def _wrong(record: WindowRecord, error: TandemError) -> Ended:
-    """How a window ends a study that cannot be judged. error: what the judge raised."""
-    window = record.only
-    lied = any(finding.severity == "invalid" for finding in window.findings)
-    lied = lied or bool(window.failed.get(WRONG_LENGTH))
-    return Ended(Verdict.INVALID if lied else Verdict.FAILED, str(error))
 
 
 # ---- all of it ----

@@ -6,7 +6,7 @@ from tandem.catalog.catalog import Catalog
 from tandem.engine import deciding
 from tandem.engine.blocks import Blocks
 from tandem.engine.study import Study, Windows
-from tandem.errors import TandemError, UsageError
+from tandem.errors import UsageError
 from tandem.record.request import Request
 from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec, WindowRecord
@@ -30,7 +30,7 @@ from tandem.studies.capacity.course import (
     showing,
 )
 from tandem.studies.capacity.judged import judge
-from tandem.studies.capacity.search import PROBES_A_START, Search, parse_slo
+from tandem.studies.capacity.search import PROBES_A_START, Ended, Search, parse_slo
 from tandem.wording import lasts
 
 TYPICAL_PROBES = 9
@@ -114,8 +114,8 @@ class Capacity(Study[CapacityFound]):
                 load = behaviour(record, LOADS[name])
                 return f"{load.share * 100:.0f}%: {load.goodput_rps:,.0f}/s of {load.offered_rps:,}/s"
             found = judge(window, self.terms.slo)
-        except TandemError as error:
-            return str(error)
+        except Ended as ended:
+            return ended.text
         if found.percentile_ms is None:
             return str(found)
         return f"{found} ({self.terms.slo.percentile} {found.percentile_ms:,.1f} ms)"
@@ -124,7 +124,7 @@ class Capacity(Study[CapacityFound]):
         """How long the windows take where the estimate, which knew of no rate, supposed a faster variant."""
         try:
             seconds = self.terms.window_s(max(1, round(goodput_rps)))
-        except TandemError:
+        except Ended:
             return None
         if seconds <= self.timing.open_s:
             return None
