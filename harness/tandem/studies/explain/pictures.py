@@ -6,7 +6,6 @@ from typing import Any
 from tandem.analysis.cost import APP
 from tandem.facts.metric import GOODPUT
 from tandem.record.result import Result
-from tandem.report.forest import printable
 from tandem.report.picture import Picture
 from tandem.studies.explain.conclusions import Explained, Explanation, FactorShare, changes
 from tandem.wording import times
@@ -24,8 +23,6 @@ SAYS = (
 
 
 FILE = "waterfall.svg"
-WIDTH = 560
-"""Of the axis of that file."""
 
 
 def pictures(result: Result[Explained]) -> list[Picture]:
@@ -43,19 +40,8 @@ def _picture(told: Explained, one: Explanation) -> Picture:
         spec=_spec(rows(told, one), title),
         section="why",
         read="reference/explaining",
+        file=FILE if one.metric == GOODPUT else "",
     )
-
-
-def svg(told: Explained) -> str | None:
-    """The gap of the goodput as a file of its own; None where an end has no figures."""
-    found = told.of()
-    if found is None:
-        return None
-    import vl_convert  # here, because loading it takes longer than most commands
-
-    picture = _picture(told, found)
-    spec = printable({**picture.spec, "width": WIDTH, "title": picture.title, "background": "--card"})
-    return f"{vl_convert.vegalite_to_svg(spec)}\n"
 
 
 def rows(told: Explained, found: Explanation) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from tandem.engine.study import Study
 from tandem.facts.metric import GOODPUT
 from tandem.lab.case import setup_of
 from tandem.record.request import Request, Variant
-from tandem.record.result import Baselines, Concluded, Result
+from tandem.record.result import Baselines, Concluded
 from tandem.record.trial import Trial, TrialSpec
 from tandem.record.window import Finding, Verdict
 from tandem.studies.explain import pictures as drawn
@@ -158,12 +158,6 @@ class Explain(Study[Explained]):
         if pooler:
             setup = replace(setup, pool=min(int(pooler), setup.pool or int(pooler)))
         return cell_of(cell, settings, modelled(cell.windows, setup, settings, goodput_rps))
-
-    @classmethod
-    def files(cls, result: Result[Explained]) -> dict[str, str]:
-        """The figure."""
-        found = drawn.svg(result.conclusions)
-        return {} if found is None else {drawn.FILE: found}
 
 
 def _without(cells: Cells) -> list[Finding]:

@@ -488,7 +488,7 @@ def test_an_end_without_figures_explains_nothing(real: Catalog) -> None:
     assert found.verdict is Verdict.INVALID
     assert found.conclusions.gap() is None
     assert "not explained" in sentence(found.conclusions)
-    assert Explain.files(result_of(asked(), found)) == {}
+    assert Explain.pictures(result_of(asked(), found)) == []
     assert "wrong" in text(report(result_of(asked(), found)))
 
 
